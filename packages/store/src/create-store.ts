@@ -60,6 +60,9 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     writeConcern: { w: "majority", journal: true, wtimeoutMS: timeoutMs },
     readConcern: { level: "majority" },
     ignoreUndefined: true,
+    // The driver looks names up in this object. The default inherits some, such as `constructor` and `__proto__`,
+    // and lists under these names would be read as bytes.
+    fieldsAsRaw: Object.create(null),
     appName: "planwright",
   };
   const client = new MongoClient(options.url, { ...common, maxPoolSize: options.maxPoolSize ?? 50 });

@@ -79,7 +79,7 @@ function createWorld() {
   const database = createMemoryDatabase(() => nowMs);
   let processes = 0;
 
-  function open(at = Number.POSITIVE_INFINITY, between?: () => Promise<unknown>) {
+  function open(at = Number.POSITIVE_INFINITY, between?: () => Promise<unknown>, lost?: string) {
     processes += 1;
     let operations = 0;
     return createMemoryStore({
@@ -88,9 +88,10 @@ function createWorld() {
       monotonic: () => nowMs,
       wall: () => nowMs,
       sleep: async () => undefined,
-      reach: async ({ apply }) => {
+      reach: async ({ name, apply }) => {
         operations += 1;
         if (operations === at) await between?.();
+        if (name === lost) return undefined as never;
         // A dead process gets no answer.
         return operations >= at && !between ? new Promise(() => undefined) : apply();
       },
@@ -175,6 +176,21 @@ test.each(CHANGES)("a removal that waits during a $name removes all, or nothing"
     expectKeptOrGone(world, of, isAcknowledged);
     if (isAcknowledged) expect(world.database.find("journal", {}).length).toBeGreaterThan(before);
   }
+});
+
+test.each(CHANGES)("a removal without its entry would lose an acknowledged $name", async (change) => {
+  let vanished = 0;
+  for (const at of POINTS) {
+    const { world, of } = await prepare(change);
+    let isAcknowledged = false;
+    const act = async (): Promise<void> => {
+      isAcknowledged = await change.act(world.open(), of);
+    };
+    await world.remove(world.open(at, act, "journal.insertOne"));
+    const isThere = world.database.find("requests", { _id: of.requestId }).length > 0;
+    if (isAcknowledged && !isThere) vanished += 1;
+  }
+  expect(vanished).toBeGreaterThan(0);
 });
 
 test.each(CHANGES)("after a $name died at any point, the request is complete or gone", async (change) => {

@@ -1,7 +1,7 @@
 import type { Resolution } from "@planwright/engine";
 import { JsonValueSchema } from "@planwright/plan";
 import type { RequestDocument, StepDocument } from "@planwright/store";
-import { checkJsonShape } from "../arguments/json-shape.ts";
+import { checkJsonShape, requireFit } from "../arguments/json-shape.ts";
 import { parseStepKey } from "../arguments/parse-ids.ts";
 import { parseText } from "../arguments/parse-text.ts";
 import { BadInputError } from "../errors/input-errors.ts";
@@ -104,6 +104,7 @@ function parseResolution(input: ResolutionInput, by: string): Resolution {
         );
       }
       checkJsonShape("output", input.output);
+      requireFit("output", input.output);
       return { type: "completed", output: JsonValueSchema.parse(input.output) };
     case "failed":
       if (reason === null) {
