@@ -1,8 +1,5 @@
+import { escapeHalves, findUnfit, parseExactJson, parsePlan, readModelAnswer } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { parsePlan } from "../index.ts";
-import { readModelAnswer } from "../model-answer/read-model-answer.ts";
-import { escapeHalves, findUnfit } from "./copy-json.ts";
-import { parseExactJson } from "./exact-json.ts";
 
 const UNFIT = [
   ["a member named __proto__", '{"a":{"__proto__":{"x":1}}}', "a.__proto__"],
