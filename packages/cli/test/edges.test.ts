@@ -18,11 +18,20 @@ describe("commands to type", () => {
     [""],
     ["a[3]"],
     ["\u001b[2Jgone"],
-  ])("%j is one word to a shell, and none of it is executed", (word) => {
+    ["pay\n$(reboot)\u0003"],
+    ["\u202e it's reversed \u2066"],
+    ["zero\u200bwidth\\7"],
+    ["=ls"],
+    ["café 漢字 😀"],
+  ])("%j is one word to a shell, which a terminal shows as it is, and none of it is executed", (word) => {
     const line = createCommandLine({ program: "printf %s\\\\n" })("first", word);
-    const { stdout } = spawnSync("bash", ["-c", line], { encoding: "utf8" });
+    const { stdout } = spawnSync("bash", ["-c", line], {
+      encoding: "utf8",
+      env: { ...process.env, LC_ALL: "C.UTF-8" },
+    });
     expect(stdout.startsWith("first\n")).toBe(true);
-    expect(stdout.slice("first\n".length)).toBe(`${word.replace("\u001b[2J", "")}\n`);
+    expect(stdout.slice("first\n".length)).toBe(`${word}\n`);
+    expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   });
 
   test("use the same API and the same program name", () => {

@@ -53,7 +53,13 @@ test("requests that failed or wait for a person are found by code, tool, time an
   await system.until(good, ({ status }) => status === "COMPLETED");
   for (const one of [doubt, asks]) await system.until(one, ({ plan }) => plan?.status === "WAITING");
 
-  const facts = { requestId: failed, code: "TOOL_FAILED", tool: "keyed_effect", needs: null, mayHaveActed: 1 };
+  const facts = {
+    requestId: failed,
+    code: "TOOL_FAILED",
+    tool: "keyed_effect",
+    needs: null,
+    mayHaveActed: 1,
+  };
   for (const args of [
     ["--failed"],
     ["--status", "failed"],

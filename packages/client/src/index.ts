@@ -1,5 +1,6 @@
 export type { ResultOf, VariablesOf } from "gql.tada";
 export { type Client, createClient } from "./client.ts";
+export { commandLine } from "./command-line.ts";
 export { ApiRefusedError, ApiUnreachableError, NotTheApiError, type Refusal } from "./errors.ts";
 export { type Explanation, explainError } from "./explain-error.ts";
 export { type FollowOptions, isTemporary } from "./follow/follow-request.ts";

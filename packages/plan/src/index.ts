@@ -92,6 +92,7 @@ export {
 } from "./graph/plan-order.ts";
 export { readersOf } from "./graph/readers-of.ts";
 export { canonicalJson } from "./json/canonical-json.ts";
+export { escapeHalves, findUnfit, unfitText } from "./json/copy-json.ts";
 export { canonicalDigest, sha256 } from "./json/digest.ts";
 export {
   compareNumbers,

@@ -34,13 +34,12 @@ describe("hostile answers", () => {
     expect(read(`${text}}]"`).ok).toBe(false);
   });
 
-  test("a member named __proto__ changes nothing and is in no plan", () => {
+  test("a member named __proto__ changes nothing, and its plan is refused by its path", () => {
     const answer = read(
       '{"steps":[{"tool":"listAuthors","arguments":{"__proto__":{"isAdmin":true}},"__proto__":{"tool":"x"}}],"__proto__":{"steps":[]}}',
     );
-    expect(answer.ok && answer.plan.steps).toEqual([
-      { id: "listAuthors", tool: "listAuthors", arguments: {}, dependsOn: [] },
-    ]);
+    expect(answer.ok).toBe(false);
+    expect(answer.diagnostics.map(({ message }) => message).join()).toContain(".__proto__ has a name");
     expect(Reflect.get({}, "isAdmin")).toBeUndefined();
   });
 

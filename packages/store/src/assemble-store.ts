@@ -21,6 +21,7 @@ import { readChanged } from "./live/read-changed.ts";
 import { createPlanningStore } from "./planning/create-planning-store.ts";
 import type { PlanningStore } from "./planning/planning-store.ts";
 import { createReads } from "./reads/reads.ts";
+import { type RetentionStore, removeEnded } from "./retention/remove-ended.ts";
 import type { ClientStore } from "./store.ts";
 import { createWorkerStore, type WorkerStore } from "./workers/worker-store.ts";
 
@@ -55,7 +56,12 @@ export interface StoreParts {
 
 /** The operations of a store that are the same over MongoDB and in memory. */
 export interface AssembledStore {
-  operations: ClientStore & PlanningStore & ExecutionStore & WorkerStore & Pick<LiveStore, "readChanged">;
+  operations: ClientStore &
+    PlanningStore &
+    ExecutionStore &
+    WorkerStore &
+    RetentionStore &
+    Pick<LiveStore, "readChanged">;
   /** Resolves when no write is waiting or in flight. */
   idle: () => Promise<void>;
 }
@@ -106,6 +112,7 @@ export function assembleStore(parts: StoreParts): AssembledStore {
       ...createExecutionStore(dependencies),
       ...createWorkerStore(collections, clock),
       readChanged: (ids, wanted) => readChanged(collections, unitReads, ids, wanted),
+      removeEnded: (which) => removeEnded(collections, which, owner),
     },
     idle: async () => void (await Promise.all([accept.idle(), group.idle(), journal.idle()])),
   };

@@ -21,7 +21,6 @@ import {
   StoreNotReachedError,
   StoreUnavailableError,
 } from "./records/errors.ts";
-import { removeEnded } from "./retention/remove-ended.ts";
 import type { Store } from "./store.ts";
 
 /** Settings of {@link createStore}. */
@@ -61,6 +60,9 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     writeConcern: { w: "majority", journal: true, wtimeoutMS: timeoutMs },
     readConcern: { level: "majority" },
     ignoreUndefined: true,
+    // The driver looks names up in this object. The default inherits some, such as `constructor` and `__proto__`,
+    // and lists under these names would be read as bytes.
+    fieldsAsRaw: Object.create(null),
     appName: "planwright",
   };
   const client = new MongoClient(options.url, { ...common, maxPoolSize: options.maxPoolSize ?? 50 });
@@ -117,7 +119,6 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       ...operations,
       ...createAccessStore({ collections, clock, randomBytes }),
       ...createTenantStore(collections, clock),
-      removeEnded: (which) => removeEnded(collections, which),
       watchChanges: (listener) => watchChanges(collections, listener),
       watchRequestsAtRest: (listener) => watchRequestsAtRest(collections, listener),
       ping,

@@ -27,7 +27,12 @@ export {
   type EntryPosition,
   entryIdOf,
 } from "./journal/entry-log.ts";
-export { EntryTooLargeError, OutboxStuckError, RequestLagsError } from "./journal/errors.ts";
+export {
+  EntryTooLargeError,
+  OutboxStuckError,
+  RequestLagsError,
+  RequestRemovedError,
+} from "./journal/errors.ts";
 export {
   type AppendResult,
   createJournal,

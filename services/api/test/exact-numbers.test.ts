@@ -1,13 +1,16 @@
 /**
- * Numbers that a double would change, through API, executor and real tool servers: what the servers received
- * byte for byte, and what clients read. The tests compare texts, because JSON.parse would hide the loss.
+ * Values that programs like to change, through API, executor and real tool servers: numbers that a double would
+ * change, names such as `__proto__`, and halves of characters. The tests compare what the servers received, and
+ * what clients read; numbers as texts, because JSON.parse would hide the loss.
  */
 import { readFile, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { JsonValue } from "@planwright/plan";
 import { startWholeSystem, type WholeSystem } from "@planwright/testing";
+import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 
@@ -27,6 +30,52 @@ const TOOLS = [
     },
   },
 ];
+const GIVE = { name: "give", annotations: { readOnlyHint: true }, inputSchema: { type: "object" } };
+/** Names and texts that a program may lose, change, or take for something else. */
+const NAMES = [
+  "__proto__",
+  "constructor",
+  "prototype",
+  "toString",
+  "_bsontype",
+  "$ref",
+  "$id",
+  "a.b",
+  "\ud800",
+  "k\udc00",
+  "",
+  "nul\0",
+  "\u202ea",
+  "name",
+];
+const TEXTS = [
+  "\ud83d",
+  "\udc00\ud800",
+  "a\0b",
+  "🙂",
+  "\u202e",
+  "",
+  "\ufdd0" + "7",
+  "$(x)",
+  "__proto__",
+  "é",
+];
+const { value: HOSTILE } = fc.letrec<{ value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.constantFrom<JsonValue>(...TEXTS, null, true, 1.5),
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc
+      .array(fc.tuple(fc.constantFrom(...NAMES), tie("value")), { maxLength: 4 })
+      // Own members, whatever their names.
+      .map((members) => Object.fromEntries(members)),
+  ),
+}));
+const GIVEN = fc.sample(
+  fc.tuple(fc.constantFrom(...NAMES), HOSTILE).map(([name, value]) => Object.fromEntries([[name, value]])),
+  { numRuns: 40, seed: 30 },
+);
+
 /** Answers one line of JSON-RPC. Its text is also the program of the server over stdio. */
 function answerOf(line: string, found: string, tools: object[]): string {
   const { id, method } = JSON.parse(line);
@@ -58,8 +107,11 @@ beforeAll(async () => {
     });
     request.on("end", () => {
       bodies.push(text);
-      const body =
-        request.method === "POST" ? answerOf(text, `{"content":[],"structuredContent":${FOUND}}`, TOOLS) : "";
+      const given = /"name":"give","arguments":\{"at":(\d+)\}/.exec(text)?.[1];
+      const found = given === undefined ? FOUND : JSON.stringify(GIVEN[Number(given)]);
+      const line = given === undefined ? text : text.replace('"give"', '"find"');
+      const structured = `{"content":[],"structuredContent":${found}}`;
+      const body = request.method === "POST" ? answerOf(line, structured, [...TOOLS, GIVE]) : "";
       if (body === "") return void response.writeHead(request.method === "POST" ? 202 : 405).end();
       const isCall = text.includes("tools/call");
       response.writeHead(200, { "content-type": isCall ? "text/event-stream" : "application/json" });
@@ -240,4 +292,61 @@ test("events, sockets and the MCP facade show the digits", async () => {
   expect(report).toContain(JSON.stringify(`"found":${FOUND}`).slice(1, -1));
   expect(report).not.toContain("\uFDD0");
   expect((await received("web")).slice(-2)).toEqual(SHARED);
+});
+
+/** The arguments `all` of the calls with this mark, by its number. */
+function keptBy(mark: string): Map<number, JsonValue> {
+  const kept = new Map<number, JsonValue>();
+  for (const body of bodies) {
+    if (!body.includes(`"${mark}"`)) continue;
+    const { at, all } = JSON.parse(body).params.arguments;
+    kept.set(at, all);
+  }
+  return kept;
+}
+
+test("what a tool returned reaches the next tool, and the client, as it came", async () => {
+  const steps = GIVEN.flatMap((_, at) => [
+    { id: `give${at}`, tool: "web/give", arguments: { at } },
+    { id: `keep${at}`, tool: "web/share", arguments: { mark: "returned", at, all: `<<give${at}>>` } },
+  ]);
+  const requestId = await submit(JSON.stringify({ steps }));
+  const text = await until(requestId, '"status":"COMPLETED"');
+  const kept = keptBy("returned");
+  const read = new Map<string, JsonValue>(
+    JSON.parse(text).data.request.plan.steps.map((step: { key: string; output: JsonValue }) => [
+      step.key,
+      step.output,
+    ]),
+  );
+  for (const [at, given] of GIVEN.entries()) {
+    expect(JSON.stringify(kept.get(at))).toBe(JSON.stringify(given));
+    expect(JSON.stringify(read.get(`give${at}`))).toBe(JSON.stringify(given));
+  }
+  expect(Object.hasOwn(Object.prototype, "name")).toBe(false);
+});
+
+test("what a client writes reaches the tool as it was written, or is refused by its path", async () => {
+  const mayBeRefused = (value: JsonValue): boolean =>
+    /"(__proto__|_bsontype|\$ref|\$id|nul\\u0000)":|\\ud[89a-f]/.test(JSON.stringify(value));
+  const refusals: string[] = [];
+  const sent = new Map<number, JsonValue>();
+  for (const [at, all] of GIVEN.entries()) {
+    const plan = { steps: [{ id: "s", tool: "web/share", arguments: { mark: "written", at, all } }] };
+    const query =
+      "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId plan { status diagnostics { message } } } }";
+    const text = await post(bodyOf(query, `{"plan":${JSON.stringify(plan)}}`));
+    const isAccepted = /"status":"(QUEUED|RUNNING|COMPLETED)"/.test(text);
+    if (!mayBeRefused(all)) expect(text).toMatch(/"status":"(QUEUED|RUNNING|COMPLETED)"/);
+    if (!isAccepted) refusals.push(text);
+    else {
+      sent.set(at, all);
+      await until(/"requestId":"(req_[^"]+)"/.exec(text)?.[1] ?? "", '"status":"COMPLETED"');
+    }
+  }
+  const kept = keptBy("written");
+  for (const [at, all] of sent) expect(JSON.stringify(kept.get(at))).toBe(JSON.stringify(all));
+  expect(kept.size).toBe(sent.size);
+  expect(refusals.length).toBeGreaterThan(3);
+  for (const text of refusals) expect(text).toMatch(/steps\[0\]\.arguments\.all|NUL character/);
 });

@@ -1,4 +1,4 @@
-import { visibleText } from "../terminal/visible-text.ts";
+import { commandLine } from "@planwright/client";
 
 /** Makes a command that a user can copy, such as `planwright watch req_…`. */
 export type CommandLine = (...words: string[]) => string;
@@ -15,11 +15,5 @@ export function createCommandLine({
   url?: string | undefined;
 }): CommandLine {
   const options = url === undefined ? [] : ["--url", url];
-  return (...words) => [program, ...[...words, ...options].map(quoted)].join(" ");
-}
-
-/** Quotes a word: a shell must read text from users and tools as one word and execute none of it. */
-function quoted(word: string): string {
-  const visible = visibleText(word);
-  return /^[\w@%+=:,./-]+$/.test(visible) ? visible : `'${visible.replaceAll("'", "'\\''")}'`;
+  return (...words) => `${program} ${commandLine(...words, ...options)}`;
 }

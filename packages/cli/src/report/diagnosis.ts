@@ -35,7 +35,7 @@ export function printedDiagnosis({ cause, reasons, next }: DiagnosisRecord, comm
     why: reasons.slice(0, 3).map((reason) => oneLine(reason, 400)),
     next: next.slice(0, 2).map(({ description, command: words }) => ({
       instruction: oneLine(description),
-      command: words.length > 0 ? command(...words.map((word) => oneLine(word, 1_000))) : undefined,
+      command: words.length > 0 ? command(...words) : undefined,
     })),
   };
 }

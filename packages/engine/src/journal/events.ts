@@ -203,6 +203,8 @@ const EVENT_SCHEMAS = [
   z.strictObject({ type: z.literal("cancel.asked") }),
   z.strictObject({ type: z.literal("pause.asked") }),
   z.strictObject({ type: z.literal("resume.asked") }),
+  /** The request is removed with all its records, because it ended long ago. No entry follows. */
+  z.strictObject({ type: z.literal("removal.began") }),
   /**
    * The plan has ended. Contains the requested outputs, unless they are too large for an entry: then they are
    * stored only with their steps.

@@ -60,6 +60,11 @@ export function advance(request: FoldedRequest, entries: readonly JournalEntry[]
       throw invalid(`epoch ${entry.epoch} wrote it, which epoch ${request.epoch} had replaced`);
     const context: FoldContext = { request, entry, plan: () => planOf(context), invalid };
     for (const event of entry.events) {
+      if (request.isRemoved) throw invalid("the request is being removed");
+      if (event.type === "removal.began") {
+        request.isRemoved = true;
+        continue;
+      }
       if (isPlanningEvent(event)) {
         foldPlanning(context, event);
         continue;
@@ -75,7 +80,7 @@ export function advance(request: FoldedRequest, entries: readonly JournalEntry[]
 }
 
 /** An event about a plan. */
-type PlanEvent = Exclude<JournalEvent, PlanningEvent>;
+type PlanEvent = Exclude<JournalEvent, PlanningEvent | EventOf<"removal.began">>;
 
 /**
  * After the end of a plan an operator may still settle a unit, and another version may follow. Any other

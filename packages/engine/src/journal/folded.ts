@@ -150,4 +150,6 @@ export interface FoldedRequest {
   /** By planId, oldest version first. */
   plans: Map<string, FoldedPlan>;
   planning: FoldedPlanning;
+  /** The request is being removed: no change follows. Absent: it is not. */
+  isRemoved?: true;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createClient, graphql, type RequestProgress, type ResultOf } from "@planwright/client";
+import { commandLine, createClient, graphql, type RequestProgress, type ResultOf } from "@planwright/client";
 import { persistently } from "../stack/persistently.ts";
 import type { Stack } from "../stack/start-stack.ts";
 import { planTree } from "./plan-tree.ts";
@@ -94,7 +94,8 @@ function resultOf(request: EndedRequest): string[] {
   if (plan?.error) lines.push("", `The plan failed: ${plan.error.message}`);
   if (error) lines.push(`No plan was made (${error.code}): ${error.message}`);
   for (const question of questions) lines.push(`The planner asks: ${question}`);
-  if (questions.length > 0) lines.push(`Answer with: npx planwright answer ${request.requestId}`);
+  if (questions.length > 0)
+    lines.push(`Answer with: npx ${commandLine("planwright", "answer", request.requestId)}`);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (request.status !== "COMPLETED") lines.push(...errors.map(({ message }) => `- ${message}`));
   lines.push("");

@@ -35,7 +35,7 @@ export function readJson(text: string, start: number, scanned: ClosedJson): Read
 
 const refused = (reason: string): ReadJson => ({ ok: false, reason });
 
-/** A copy without members that could change prototypes. */
+/** A copy in which no member changes a prototype. What no plan may have is refused by its reader. */
 function safeCopy(parsed: JsonValue, isRepaired: boolean): ReadJson {
   const copy = copyJson(parsed, { maxDepth: MAX_DEPTH, maxBytes: MAX_BYTES });
   return copy.ok

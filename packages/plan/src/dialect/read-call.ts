@@ -8,7 +8,7 @@ import { parseJson } from "../json/parse-json.ts";
 import type { Limits } from "../policy/limits.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import type { Fields } from "./read-fields.ts";
-import { refuseLeftOut } from "./read-value.ts";
+import { refuseUnfit } from "./read-value.ts";
 
 /** Context for reading the calls of a plan. */
 export interface StepReading {
@@ -88,11 +88,11 @@ function readArgumentText(
 ): JsonValue | undefined {
   if (text.trim() === "") return {};
   const parsed = parseJson(text);
-  // The text was inside the document's byte limit, so its JSON is small; the copy drops members that a
-  // document must not contain.
+  // The text was inside the document's byte limit, so its JSON is small; what a document must not
+  // contain is reported.
   const copy = parsed.ok ? copyJson(parsed.value, { maxDepth: 1_000, maxBytes: text.length * 4 }) : undefined;
   if (copy?.ok) {
-    refuseLeftOut(copy, diagnostics, { step, keys: argumentKeys(step) });
+    refuseUnfit(copy, diagnostics, { step, keys: argumentKeys(step) });
     return copy.value;
   }
   const reason = parsed.ok ? "nested too deep" : parsed.message;

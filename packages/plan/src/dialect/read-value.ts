@@ -1,5 +1,5 @@
 import type { DiagnosticCollector, Where } from "../diagnostics/diagnostic-collector.ts";
-import { copyJson, type JsonCopy } from "../json/copy-json.ts";
+import { copyJson, type JsonCopy, unfitText } from "../json/copy-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { Limits } from "../policy/limits.ts";
@@ -34,7 +34,7 @@ function copyWithin(input: unknown, limits: Limits, diagnostics: DiagnosticColle
   const { maxBytes, maxDepth } = limits;
   const copy = copyJson(input, { maxBytes, maxDepth: maxDepth + LEVELS_AROUND_ARGUMENTS });
   if (copy.ok) {
-    refuseLeftOut(copy, diagnostics);
+    refuseUnfit(copy, diagnostics);
     return copy.value;
   }
   switch (copy.problem) {
@@ -58,15 +58,11 @@ function copyWithin(input: unknown, limits: Limits, diagnostics: DiagnosticColle
   }
 }
 
-/** Reports a field that no object of a plan can have, so that no argument is lost without a word. */
-export function refuseLeftOut(
-  { leftOut }: JsonCopy,
-  diagnostics: DiagnosticCollector,
-  where: Where = {},
-): void {
-  if (leftOut === undefined) return;
-  const message = `The field ${leftOut} has a name that no field of a plan may have; rename it or leave it out`;
-  diagnostics.add("FIELD_UNKNOWN", where, { message });
+/** Reports a field or a text that no plan can have, so that no argument is lost or changed without a word. */
+export function refuseUnfit({ unfit }: JsonCopy, diagnostics: DiagnosticCollector, where: Where = {}): void {
+  if (unfit === undefined) return;
+  const code = unfit.problem === "half character" ? "PLAN_NOT_JSON" : "FIELD_UNKNOWN";
+  diagnostics.add(code, where, { message: unfitText(unfit) });
 }
 
 function tooLarge({ maxBytes }: Limits, diagnostics: DiagnosticCollector): void {

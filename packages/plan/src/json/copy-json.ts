@@ -1,4 +1,5 @@
 import type { JsonValue } from "./json.ts";
+import { setOwn } from "./own-property.ts";
 
 /** Limits of a copy. */
 export interface CopyLimits {
@@ -19,8 +20,44 @@ export interface JsonCopy {
   ok: true;
   value: JsonValue;
   sizeBytes: number;
-  /** Path of the first member that the copy does not have, because of its name. */
-  leftOut?: string;
+  /** The first part that the copy has, but that no plan and no argument of a client may have. */
+  unfit?: UnfitPart;
+}
+
+/**
+ * A part of a JSON value that a store, a schema or a server may lose or change: a member whose name has a meaning
+ * of its own for JavaScript or BSON; an object that BSON reads as a reference to a document; a text with half of a
+ * character (a lone surrogate), which no UTF-8 text can have.
+ */
+export interface UnfitPart {
+  problem: "name" | "reference" | "half character";
+  path: string;
+}
+
+/** The first unfit part of a value; undefined when it has none. */
+export function findUnfit(value: unknown): UnfitPart | undefined {
+  const copy = copyJson(value, { maxDepth: DEEPEST, maxBytes: Number.POSITIVE_INFINITY });
+  return copy.ok ? copy.unfit : undefined;
+}
+
+/**
+ * The same text with escapes in place of halves of characters, which MongoDB would replace. JSON text stays the
+ * same JSON.
+ */
+export function escapeHalves(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
+}
+
+/** Says what is wrong with a part, and what to do. */
+export function unfitText({ problem, path }: UnfitPart): string {
+  switch (problem) {
+    case "name":
+      return `The field ${path} has a name that no field may have; rename it or leave it out`;
+    case "reference":
+      return `The object at ${path} has both $ref and $id, so it would be stored as a reference to a document; rename one of them, or write the object as text`;
+    case "half character":
+      return `The text at ${path} has half of a character (a lone surrogate), which cannot be stored; write the whole character or leave it out`;
+  }
 }
 
 const DEEPEST = 1_000;
@@ -30,14 +67,15 @@ const DEEPEST = 1_000;
  * a limit, and getters and proxies that throw make the value `not-json`. As in JSON text, undefined members
  * are left out, an undefined entry of a list becomes null, -0 becomes 0, and a date its ISO text. Unlike in
  * JSON text, NaN and infinities are refused instead of silently becoming null. Copies only own enumerable
- * members; a member named `__proto__` is left out, and `leftOut` is the path of the first one.
+ * members; one named `__proto__` is an own member of the copy too, and changes no prototype. What comes from a
+ * tool is kept like that; what a client or a model writes is refused if it has an `unfit` part.
  */
 export function copyJson(value: unknown, limits: CopyLimits): JsonCopy | ({ ok: false } & CopyRefusal) {
   const copier = new Copier({ ...limits, maxDepth: Math.min(limits.maxDepth, DEEPEST) });
   try {
     const copy = copier.copy(value, 0);
-    const { sizeBytes, leftOut } = copier;
-    return { ok: true, value: copy, sizeBytes, ...(leftOut !== undefined && { leftOut }) };
+    const { sizeBytes, unfit } = copier;
+    return { ok: true, value: copy, sizeBytes, ...(unfit && { unfit }) };
   } catch {
     // Either the copier refused, or a getter or proxy of a hostile value threw: the error itself is not
     // relevant.
@@ -50,8 +88,7 @@ class Copier {
   sizeBytes = 0;
   /** Why the copy was refused. */
   problem: CopyRefusal["problem"] | undefined;
-  /** Path of the first member that was left out. */
-  leftOut: string | undefined;
+  unfit: UnfitPart | undefined;
   readonly #limits: CopyLimits;
 
   constructor(limits: CopyLimits) {
@@ -100,19 +137,17 @@ class Copier {
     if (object instanceof Map || object instanceof Set || ArrayBuffer.isView(object))
       return this.#refuse("not-json");
     const copy: { [key: string]: JsonValue } = {};
+    if (Object.hasOwn(object, "$ref") && Object.hasOwn(object, "$id")) this.#note("reference");
     let isFirst = true;
     for (const key of Object.keys(object)) {
-      if (key === "__proto__") {
-        this.leftOut ??= pathText([...this.path, key]);
-        continue;
-      }
       const member: unknown = Reflect.get(object, key);
       if (member === undefined) continue;
       this.#spend(isFirst ? 3 : 4);
-      this.#spendText(key);
       isFirst = false;
       this.path.push(key);
-      copy[key] = this.copy(member, depth + 1);
+      if (key === "__proto__" || key === "_bsontype" || key.includes("\0")) this.#note("name");
+      this.#spendText(key);
+      setOwn(copy, key, this.copy(member, depth + 1));
       this.path.pop();
     }
     return copy;
@@ -126,7 +161,13 @@ class Copier {
   #spendText(text: string): void {
     // A text has at least one byte for each character: refuses a huge text without reading it.
     if (this.sizeBytes + text.length > this.#limits.maxBytes) this.#refuse("too-large");
-    this.#spend(jsonBytes(text));
+    const { bytes, hasHalf } = measureText(text);
+    this.#spend(bytes);
+    if (hasHalf) this.#note("half character");
+  }
+
+  #note(problem: UnfitPart["problem"]): void {
+    this.unfit ??= { problem, path: pathText(this.path) };
   }
 
   #refuse(problem: CopyRefusal["problem"]): never {
@@ -135,9 +176,12 @@ class Copier {
   }
 }
 
-/** Size of a text inside JSON in bytes, with escapes, without quotes. */
-function jsonBytes(text: string): number {
+/**
+ * Size of a text inside JSON in bytes, with escapes, without quotes; and whether it has half of a character.
+ */
+function measureText(text: string): { bytes: number; hasHalf: boolean } {
   let bytes = 0;
+  let hasHalf = false;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     if (code === 0x22 || code === 0x5c || (code >= 8 && code <= 13 && code !== 11)) bytes += 2;
@@ -148,9 +192,12 @@ function jsonBytes(text: string): number {
     else if (isPair(text, index)) {
       bytes += 4;
       index += 1;
-    } else bytes += 6;
+    } else {
+      bytes += 6;
+      hasHalf = true;
+    }
   }
-  return bytes;
+  return { bytes, hasHalf };
 }
 
 function isPair(text: string, index: number): boolean {

@@ -88,7 +88,7 @@ function tidyCalls(
       const value = call[name] ?? null;
       if (HOST_FIELDS.has(plainName(name)) && !mayBeArgument(name, call, tools)) {
         if (value !== null) ignore(name, ["steps", index], "is not for a model to choose", diagnostics);
-      } else tidy[name] = value;
+      } else setOwn(tidy, name, value);
     }
     readArgumentTexts(tidy, repairs);
     return tidy;

@@ -35,8 +35,7 @@ export function jsonOfText(text: string): { value: JsonValue } | undefined {
 /**
  * How the JSON text of a value was written, in the smallest form.
  * @param own - the text and its value
- * @param kept - the value without members that are never kept, such as `__proto__`: a text that contains such
- *   a member is not kept
+ * @param kept - the value that is kept; if it is not the same JSON, the text is not kept
  */
 export function outputTextOf(own: { text: string; value: JsonValue }, kept: JsonValue): OutputText {
   const { text, value } = own;

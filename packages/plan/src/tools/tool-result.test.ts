@@ -4,10 +4,6 @@ import type { JsonValue } from "../json/json.ts";
 import { jsonOfText, type OutputText, textOfOutput } from "./output-text.ts";
 import { outputOfToolResult } from "./tool-result.ts";
 
-function withoutProto(json: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
-  return json.map((value): unknown => JSON.parse(JSON.stringify(value).replaceAll("__proto__", "p")));
-}
-
 const text = (value: string) => ({ type: "text", text: value });
 const image = { type: "image", data: "AAAA", mimeType: "image/png" };
 const link = { type: "resource_link", uri: "file:///a", name: "a" };
@@ -137,10 +133,15 @@ describe("the output of a tool result", () => {
     expect(Math.max(...warnings.map(({ length }) => length))).toBeLessThan(600);
   });
 
-  test("never holds a member named __proto__", () => {
-    const result = outputOfToolResult({ content: [text('{"__proto__":{"admin":true},"a":1}')] });
-    expect(result).toEqual({ ok: true, output: { a: 1 }, text: 0 });
-    expect(result.ok && Object.hasOwn(result.output as object, "__proto__")).toBe(false);
+  test.each([
+    ["as text", { content: [text('{"__proto__":{"admin":true},"a":1}')] }],
+    ["as structure", { structuredContent: JSON.parse('{"__proto__":{"admin":true},"a":1}') }],
+  ])("keeps a member named __proto__ %s as an own member, and changes no prototype", (_, given) => {
+    const result = outputOfToolResult(given);
+    const output = result.ok ? (result.output as object) : {};
+    expect(JSON.stringify(output)).toBe('{"__proto__":{"admin":true},"a":1}');
+    expect(Object.getPrototypeOf(output)).toBe(Object.prototype);
+    expect("admin" in output).toBe(false);
   });
 
   test("shares nothing with the result and leaves it as it is", () => {
@@ -304,8 +305,7 @@ describe("results that cannot be an output", () => {
 
   test("size is that of the JSON text in UTF-8, for any JSON", () => {
     fc.assert(
-      // Members named __proto__ are left out of outputs, and so of their size.
-      fc.property(withoutProto(fc.jsonValue({ maxDepth: 4 })), (value) => {
+      fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         const maxBytes = Buffer.byteLength(JSON.stringify(value));
         expect(outputOfToolResult({ structuredContent: [value] }, { maxBytes: maxBytes + 2 }).ok).toBe(true);
         expect(outputOfToolResult({ structuredContent: [value] }, { maxBytes: maxBytes + 1 }).ok).toBe(false);
@@ -316,7 +316,7 @@ describe("results that cannot be an output", () => {
 
 describe("for any value", () => {
   test("JSON is returned unchanged, as structured content or as the text of an object or list", () => {
-    const json = withoutProto(fc.jsonValue({ maxDepth: 5 }));
+    const json = fc.jsonValue({ maxDepth: 5 });
     fc.assert(
       fc.property(json, (value) => {
         expect(outputOfToolResult({ ...newer, structuredContent: [value] })).toEqual({

@@ -1,4 +1,4 @@
-import type { FoldedRequest, JournalEvent } from "@planwright/engine";
+import { type FoldedRequest, type JournalEvent, JournalInvalidError } from "@planwright/engine";
 import { type RequestId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { Idempotency } from "../acceptance/acceptance-store.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
@@ -61,11 +61,25 @@ export interface RequestChange<Answer, Changed> {
 /**
  * Changes a request by an entry of its journal. The entry follows from all entries before it: of simultaneous
  * changes one is appended first, and the others are decided again after it. The idempotency key is part of
- * the entry. Undefined for an unknown request, and for another tenant's.
+ * the entry. Undefined for an unknown request, for one that is being removed, and for another tenant's.
  * @throws {IdempotencyKeyReusedError} when the key made another change
  * @throws {RequestLagsError} when the request's document still lags after all tries
  */
 export async function changeRequest<Answer, Changed>(
+  context: StoreDependencies,
+  change: RequestChange<Answer, Changed>,
+): Promise<Answer | Changed | Repeated | undefined> {
+  try {
+    return await appendChange(context, change);
+  } catch (error) {
+    if (!(error instanceof JournalInvalidError)) throw error;
+    // A removal has begun since the request was read: its entries go one after the other.
+    if (await context.collections.requests.findOne({ _id: change.requestId })) throw error;
+    return undefined;
+  }
+}
+
+async function appendChange<Answer, Changed>(
   context: StoreDependencies,
   { tenant, requestId, operation, idempotency, decide }: RequestChange<Answer, Changed>,
 ): Promise<Answer | Changed | Repeated | undefined> {
@@ -82,6 +96,7 @@ export async function changeRequest<Answer, Changed>(
     if (!request) return undefined;
     const plan = await collections.plans.findOne({ _id: request.planId, tenant });
     const now = { request, plan, state: await unitReads.ofRequest(requestId) };
+    if (now.state.isRemoved) return undefined;
     if (lagsBehind(now)) {
       lags += 1;
       if (lags > MAX_LAGS) throw new RequestLagsError({ requestId });
@@ -97,6 +112,7 @@ export async function changeRequest<Answer, Changed>(
     const { entry } = nextEntry({ _id, requestId, tenant }, now.state, content);
     const { type } = await turns.append({ entry, following, isKept });
     if (type === "appended") return decided.changed;
+    if (type === "removed") return undefined;
   }
 }
 

@@ -38,7 +38,10 @@ export interface AppendedControl {
 
 /** Appends controls. */
 export interface AppendControl {
-  /** Undefined for an unknown plan, and for another tenant's. @throws {StoreUnavailableError} */
+  /**
+   * Undefined for an unknown plan, for one that is being removed, and for another tenant's.
+   * @throws {StoreUnavailableError}
+   */
   <Answer>(
     tenant: string,
     planId: PlanId,
@@ -60,7 +63,7 @@ export function createAppendControl({
         plans.findOne({ _id: planId, tenant }),
         unitReads.ofPlan(tenant, planId),
       ]);
-      if (!plan || !read) return undefined;
+      if (!plan || !read || read.request.isRemoved) return undefined;
       if (read.plan && read.plan.controlSeq > plan.controlSeq && !plan.finishedAt)
         await turns.follow([missingControl(plan, read.plan)]);
       const decided = decide({ plan, read });
@@ -72,6 +75,7 @@ export function createAppendControl({
         entry,
         following: ({ seq }) => [planAfterControl(planId, seq, head)],
       });
+      if (type === "removed") return undefined;
       if (type === "taken") continue;
       const after = await plans.findOne({ _id: planId, tenant });
       return { type: "appended", plan: after ?? plan };

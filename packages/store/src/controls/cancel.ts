@@ -3,6 +3,7 @@ import { isSettledStepStatus, STARTED_PLAN_STATUSES, UNSTARTED_PLAN_STATUSES } f
 import { endEvent, endedBy, followingEnd, readEnd, writeEnd } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
+import type { TurnResult } from "../journal/request-turns.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { AppendControl } from "./append-control.ts";
@@ -19,24 +20,24 @@ export function createCancel(
 
   /**
    * Ends a plan that was never started. Its end is an entry; the documents of the plan and of the request
-   * follow. False when another entry of the request was appended meanwhile.
+   * follow. `taken`: another entry of the request was appended meanwhile.
    */
-  async function endUnstarted(tenant: string, plan: PlanDocument, by: string): Promise<boolean> {
+  async function endUnstarted(tenant: string, plan: PlanDocument, by: string): Promise<TurnResult["type"]> {
     const { _id: planId, requestId } = plan;
     const read = await unitReads.ofPlan(tenant, planId);
-    if (!read) return false;
+    if (!read) return "removed";
     // The end is in the journal already: the process that appended it died before it updated the documents,
     // or it was for another client.
     const earlier = await readEnd(journal, requestId, read.plan);
     if (earlier) {
       await writeEnd(context, plan, earlier);
-      return true;
+      return "appended";
     }
     // The plan was started after its document was read, or there is another version. If the documents do not
     // say so, the process that writes them may have died.
     if (!isUnstarted(plan, read)) {
       await settleOutbox.ofRequest(requestId);
-      return false;
+      return "taken";
     }
     const end = endEvent({ type: "finish", status: "CANCELLED", outputs: null });
     const events = [...cancelled(plan, read), end];
@@ -49,7 +50,7 @@ export function createCancel(
         return followingEnd(plan, endedBy(end, after), stamped.at);
       },
     });
-    return type === "appended";
+    return type;
   }
 
   return {
@@ -61,7 +62,9 @@ export function createCancel(
         const wasStarted =
           found?.status !== "READY" && (found?.status !== "CANCELLED" || found.startedAt !== null);
         if (wasStarted) break;
-        if (await endUnstarted(tenant, found, by)) return plans.findOne({ _id: planId, tenant });
+        const type = await endUnstarted(tenant, found, by);
+        if (type === "removed") return null;
+        if (type === "appended") return plans.findOne({ _id: planId, tenant });
       }
       const asked = await appendControl<PlanDocument>(tenant, planId, ({ plan, read }) => {
         const hasEnded = (read.plan?.endedSeq ?? null) !== null;

@@ -4,6 +4,7 @@ import { needsOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import { stepDocumentAt } from "../journal/plan-units.ts";
+import type { TurnResult } from "../journal/request-turns.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
@@ -13,25 +14,32 @@ import type { ControlStore, ResolutionAnswer, UnitDecision } from "./control-sto
 
 /** The part of the store that records operators' decisions on calls in doubt. */
 export function createResolve(
-  { collections: { plans }, group, journal, unitReads }: StoreDependencies,
+  { collections: { plans }, group, turns, unitReads }: StoreDependencies,
   appendControl: AppendControl,
 ): Pick<ControlStore, "resolveUnit"> {
   /**
    * A plan that has ended has no executor that would apply the decision, so the unit gets its last state
-   * here. False when another entry has this seq.
+   * here. `taken`: another entry has this seq.
    */
   async function settle(
     plan: PlanDocument,
     read: PlanUnits,
     unit: StepDocument,
     decision: UnitDecision,
-  ): Promise<boolean> {
+  ): Promise<TurnResult["type"]> {
     const events = [settled(unit, decision)];
     const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: decision.by }, events });
-    const { type } = await journal.append(entry);
-    if (type === "taken") return false;
-    await updateNeeds(plan);
-    return true;
+    // The request has changed now: it is kept as long as one that ended now.
+    const { type } = await turns.append({
+      entry,
+      isKept: true,
+      following: ({ at: updatedAt }) => [
+        { collection: "plans", filter: { _id: plan._id }, set: { updatedAt } },
+        { collection: "requests", filter: { _id: plan.requestId }, set: { updatedAt } },
+      ],
+    });
+    if (type === "appended") await updateNeeds(plan);
+    return type;
   }
 
   /** Updates `needs` of a plan that has ended. Reads again until no other process has written in between. */
@@ -90,8 +98,9 @@ export function createResolve(
           if (answer.type === "not in doubt") await updateNeedsOf(tenant, planId);
           return answer;
         }
-        if (await settle(answer.plan, answer.read, answer.unit, decision))
-          return { type: "recorded", plan: answer.plan };
+        const type = await settle(answer.plan, answer.read, answer.unit, decision);
+        if (type === "removed") return { type: "unknown" };
+        if (type === "appended") return { type: "recorded", plan: answer.plan };
       }
     },
   };

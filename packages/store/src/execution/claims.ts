@@ -19,6 +19,7 @@ import type { LeaseTable } from "../leases/lease-table.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
+import { removeRecords } from "../retention/remove-ended.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
 import { updatePlanSummary } from "./update-plan-summary.ts";
@@ -44,7 +45,8 @@ export function createClaims(
   };
 
   /**
-   * The journal for the new owner, and the records in it; null for a plan that has ended. The journal of a
+   * The journal for the new owner, and the records in it; null for a plan that has ended, or whose request
+   * was removed. The journal of a
    * plan that was never claimed has no events of it.
    */
   async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal | null> {
@@ -52,6 +54,12 @@ export function createClaims(
     const claimed = { journal, requestId, tenant, planId, owner, epoch, takenFrom };
     if (epoch === FIRST_EPOCH && plan.isFresh && plan.controlSeq === 0)
       return { journal: openClaimJournal(claimed), records: [] };
+    const request = await collections.requests.findOne({ _id: requestId }, { projection: { _id: 1 } });
+    if (!request) {
+      // A change stored this version after its request was removed, and its process died.
+      await removeRecords(collections, [{ _id: requestId, tenant }]);
+      return null;
+    }
     const state = fold(emptyRequest(requestId), await journal.readWithoutValues(requestId));
     if (await completeEarlierEnd(plan, state.plans.get(planId))) return null;
     const opened = openClaimJournal({ ...claimed, state });

@@ -14,6 +14,7 @@ import {
 import { type JsonObject, type RequestId, STARTED_REQUEST_STATUSES, type StepStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import { RequestRemovedError } from "../journal/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { withoutBytes } from "../journal/plan-units.ts";
 import type { FollowingWrite } from "../journal/turn-log.ts";
@@ -124,14 +125,15 @@ export function isForPlanner(plan: PlanDocument, ended: EndedPlan): boolean {
  * Writes the end of a plan to its document and the request's document, in this order. A repeat changes
  * nothing.
  * @returns whether the request waits for a planner now
+ * @throws {RequestRemovedError} when there is no such request any more
  */
 export async function writeEnd(
-  { group }: Pick<StoreDependencies, "group">,
+  { group, collections }: Pick<StoreDependencies, "group" | "collections">,
   plan: PlanDocument,
   ended: EndedPlan,
 ): Promise<boolean> {
   const writes = writesOf(plan, ended);
-  const [, isChanged] = await group.setInOrder(
+  const [isEnded, isChanged] = await group.setInOrder(
     {
       collection: "plans",
       id: plan._id,
@@ -142,6 +144,8 @@ export async function writeEnd(
     },
     { collection: "requests", id: plan.requestId, condition: writes.ifStarted, ...writes.request },
   );
+  const isThere = isEnded || isChanged || (await collections.requests.findOne({ _id: plan.requestId }));
+  if (!isThere) throw new RequestRemovedError({ id: plan.requestId });
   return isChanged && isForPlanner(plan, ended);
 }
 

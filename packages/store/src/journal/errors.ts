@@ -22,6 +22,16 @@ export class RequestLagsError extends storeError(
 ) {}
 
 /**
+ * The request was removed, because it ended long ago, after this change of it was decided. The change is taken
+ * back: nothing of it is left.
+ */
+export class RequestRemovedError extends storeError(
+  "STORE_REQUEST_REMOVED",
+  false,
+  ({ id }: { id: string }) => `${id} was removed, because its request ended long ago`,
+) {}
+
+/**
  * The writes that follow from these entries cannot be done. They stay in the outbox, each under the `writeId`
  * of its entry, until an operator removes them.
  */

@@ -15,7 +15,7 @@ import { createBatches } from "../commit/batches.ts";
 import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import { type EntryLog, entryIdOf } from "./entry-log.ts";
-import { EntryTooLargeError } from "./errors.ts";
+import { EntryTooLargeError, RequestRemovedError } from "./errors.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
 import type { FollowingWrite, TurnLog } from "./turn-log.ts";
 
@@ -72,6 +72,7 @@ export interface Journal {
    * Appends an entry at its `seq`, unless that is taken. Durable when it resolves.
    * @param followingOf - computes the writes that follow from the entry; called only if they are part of the
    *   same command, see invariant 6
+   * @throws {RequestRemovedError} nothing of the entry is left
    * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} after the second it is
    *   unknown whether it was written
    */
@@ -122,7 +123,8 @@ export function createJournal(options: JournalOptions): Journal {
         resolve(isOwn ? { type: "appended", entry } : { type: "taken", entry: found });
       }
     } catch (error) {
-      if (error instanceof StoreUnavailableError) for (const { reject } of batch) reject(error);
+      const isKnown = error instanceof StoreUnavailableError || error instanceof RequestRemovedError;
+      if (isKnown) for (const { reject } of batch) reject(error);
       else if (batch.length > 1) for (const one of batch) await commit([one]);
       else
         for (const { entry, reject } of batch)

@@ -7,7 +7,7 @@ import type { JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
 import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { entryIdOf } from "./entry-log.ts";
-import { EntryTooLargeError } from "./errors.ts";
+import { EntryTooLargeError, RequestRemovedError } from "./errors.ts";
 import type { AppendResult, NewEntry } from "./journal.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
 import type { FollowingWrite, Turn, TurnLog } from "./turn-log.ts";
@@ -25,6 +25,9 @@ export interface NewTurn extends Pick<Turn, "isKept"> {
   following: (entry: JournalEntry) => readonly FollowingWrite[];
 }
 
+/** Result of a turn. `removed`: there is no such request any more, and nothing of the turn is left. */
+export type TurnResult = AppendResult | { type: "removed" };
+
 /** Appends turns. */
 export interface RequestTurns {
   /**
@@ -33,10 +36,11 @@ export interface RequestTurns {
    * @throws {EntryTooLargeError} Nothing is written then. A turn cannot be split over several entries: its
    *   writes follow from the complete turn.
    */
-  append(turn: NewTurn): Promise<AppendResult>;
+  append(turn: NewTurn): Promise<TurnResult>;
   /**
    * Does the writes that follow from a stored entry: again, or for a process that died.
    * @throws {StoreUnavailableError}
+   * @throws {RequestRemovedError} when a document is not there any more
    */
   follow(following: readonly FollowingWrite[]): Promise<void>;
 }
@@ -74,10 +78,16 @@ export function createRequestTurns(options: RequestTurnsOptions): RequestTurns {
   }
 
   return {
-    append({ entry: given, following, isKept }) {
+    async append({ entry: given, following, isKept }) {
       turns += 1;
       const entry = { ...given, at: new Date(now()), writeId: `${owner}:turn:${turns}` };
-      return timedAppend(append({ entry, following: following(entry), isKept }), { metrics, monotonic });
+      try {
+        const appending = append({ entry, following: following(entry), isKept });
+        return await timedAppend(appending, { metrics, monotonic });
+      } catch (error) {
+        if (error instanceof RequestRemovedError) return { type: "removed" };
+        throw error;
+      }
     },
     follow: (following) => repeatUntilAnswered(() => log.follow(following), repeat),
   };

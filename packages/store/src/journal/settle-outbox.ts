@@ -1,8 +1,9 @@
+import type { JournalEntry } from "@planwright/engine";
 import type { Collections } from "../database/collections.ts";
 import { StoreUnavailableError } from "../records/errors.ts";
 import type { OutboxDocument } from "../records/journal-documents.ts";
-import type { EntryLog } from "./entry-log.ts";
-import { OutboxStuckError } from "./errors.ts";
+import { type EntryLog, entryIdOf } from "./entry-log.ts";
+import { OutboxStuckError, RequestRemovedError } from "./errors.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { fromOutbox } from "./turn-log.ts";
 
@@ -33,7 +34,7 @@ export interface SettleOutbox {
 
 /** Dependencies of {@link createSettleOutbox}. */
 export interface SettleOutboxParts {
-  collections: Pick<Collections, "outbox">;
+  collections: Pick<Collections, "outbox" | "journal">;
   log: Pick<EntryLog, "readTails">;
   turns: Pick<RequestTurns, "follow">;
   /** Unix milliseconds, by the clock of the database. */
@@ -41,20 +42,26 @@ export interface SettleOutboxParts {
 }
 
 export function createSettleOutbox({ collections, log, turns, now }: SettleOutboxParts): SettleOutbox {
-  const { outbox } = collections;
+  const { outbox, journal } = collections;
 
-  async function isAppended({ _id: writeId, requestId }: OutboxDocument): Promise<boolean> {
+  async function entryOf({ _id: writeId, requestId }: OutboxDocument): Promise<JournalEntry | undefined> {
     for await (const entry of log.readTails([{ requestId, seq: 0 }])) {
-      if (entry.writeId === writeId) return true;
+      if (entry.writeId === writeId) return entry;
     }
-    return false;
+    return undefined;
   }
 
   async function settleOne(kept: OutboxDocument): Promise<void> {
-    const hasEntry = await isAppended(kept);
-    if (hasEntry) await turns.follow(fromOutbox(kept));
+    const entry = await entryOf(kept);
+    try {
+      if (entry) await turns.follow(fromOutbox(kept));
+    } catch (error) {
+      if (!entry || !(error instanceof RequestRemovedError)) throw error;
+      // Its process died before it took the entry back.
+      await journal.deleteMany({ _id: entryIdOf(entry), writeId: entry.writeId });
+    }
     const isOld = kept.createdAt.getTime() < now() - REMOVE_AFTER_MS;
-    if (hasEntry || isOld) await outbox.deleteMany({ _id: kept._id });
+    if (entry || isOld) await outbox.deleteMany({ _id: kept._id });
   }
 
   /** A document whose writes fail does not stop the others. */

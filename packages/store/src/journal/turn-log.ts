@@ -5,6 +5,7 @@ import { insertUnlessThere } from "../database/insert-unless-there.ts";
 import { isBulkOfDuplicates, isDuplicateKey } from "../database/transient-errors.ts";
 import type { JournalDocument, OutboxDocument } from "../records/journal-documents.ts";
 import { entryIdOf, toEntry, toJournalDocument } from "./entry-log.ts";
+import { RequestRemovedError } from "./errors.ts";
 
 /** The collections whose documents follow the journal. */
 export type FollowingCollection = "requests" | "plans" | "modelCalls";
@@ -39,9 +40,14 @@ export interface TurnLog {
   /**
    * Appends the entry if its seq is free, and does the writes that follow. Durable when it resolves. A repeat
    * changes nothing. Returns the other entry if the seq is taken.
+   * @throws {RequestRemovedError} when a document that follows is not there any more. An update that matches
+   *   nothing because of its other conditions was done before, or later writes replace it.
    */
   append(turn: Turn): Promise<JournalEntry | undefined>;
-  /** Does the writes that follow from a stored entry. */
+  /**
+   * Does the writes that follow from a stored entry.
+   * @throws {RequestRemovedError} as `append`; documents that it inserted are removed again
+   */
   follow(following: readonly FollowingWrite[]): Promise<void>;
 }
 
@@ -81,28 +87,69 @@ export function createMongoTurnLog(
   }
 
   /** Sends all writes in one command, so that a process that dies has sent all of them or none. */
-  async function send(models: readonly Model[]): Promise<void> {
+  async function send(models: readonly Model[]): Promise<{ matchedCount: number; upsertedCount: number }> {
     const [only] = models;
     // A single insert costs MongoDB and the driver less than a bulk of one.
-    if (only?.name === "insertOne" && models.length === 1)
-      await journal.insertOne(only.document as JournalDocument);
-    else await client.bulkWrite<Schemas>(models, { ordered: true });
+    if (only?.name !== "insertOne" || models.length > 1)
+      return client.bulkWrite<Schemas>(models, { ordered: true });
+    await journal.insertOne(only.document as JournalDocument);
+    return { matchedCount: 0, upsertedCount: 0 };
+  }
+
+  // The types of the collections differ; each write is made for its collection.
+  const collectionOf = ({ collection }: FollowingWrite): Collection<Schemas[string]> =>
+    collections[collection] as unknown as Collection<Schemas[string]>;
+
+  /** After an update that matched nothing. */
+  async function requireTargets(following: readonly FollowingWrite[]): Promise<void> {
+    for (const write of following) {
+      if ("insert" in write) continue;
+      const { _id } = write.filter;
+      const found = await collectionOf(write).findOne({ _id }, { projection: { _id: 1 } });
+      if (found) continue;
+      const inserts = following.flatMap((other) => ("insert" in other ? [other] : []));
+      for (const other of inserts) await collectionOf(other).deleteOne({ _id: other.insert._id });
+      throw new RequestRemovedError({ id: String(_id) });
+    }
   }
 
   /** Does the writes one by one: each may have been done before. */
   async function follow(following: readonly FollowingWrite[]): Promise<void> {
+    let isMissed = false;
     for (const write of following) {
-      // The types of the collections differ; each write is made for its collection.
-      const collection = collections[write.collection] as unknown as Collection<Schemas[string]>;
-      if ("insert" in write) await insertUnlessThere(collection, write.insert);
-      else await collection.updateOne(write.filter, updateOf(write));
+      if ("insert" in write) await insertUnlessThere(collectionOf(write), write.insert);
+      else {
+        const { matchedCount } = await collectionOf(write).updateOne(write.filter, updateOf(write));
+        isMissed ||= matchedCount === 0;
+      }
     }
+    if (isMissed) await requireTargets(following);
+  }
+
+  /** Appends a turn whose seq may be taken: by another entry, or by its own. */
+  async function appendOrFind(turn: Turn, models: readonly Model[]): Promise<JournalEntry | undefined> {
+    const { entry, following, isKept = false } = turn;
+    try {
+      const { matchedCount, upsertedCount } = await send(models);
+      const updates = following.filter((write) => !("insert" in write)).length;
+      // On a repeat the document in the outbox is matched too.
+      const isOutboxMatched = isKept && upsertedCount === 0;
+      if (matchedCount - Number(isOutboxMatched) < updates) await requireTargets(following);
+      return undefined;
+    } catch (error) {
+      if (!isDuplicateOnly(error)) throw error;
+    }
+    const found = await journal.findOne({ _id: entryIdOf(entry) });
+    const isOwn = found?.writeId === entry.writeId;
+    if (isOwn) await follow(following);
+    if (isKept) await outbox.deleteOne({ _id: entry.writeId });
+    return isOwn ? undefined : found ? toEntry(found) : entry;
   }
 
   return {
     follow,
     async append(turn) {
-      const { entry, following, isKept = false } = turn;
+      const { entry, following, isKept } = turn;
       const filter = { _id: entry.writeId };
       const { namespace } = outbox;
       const insert: Model = {
@@ -116,16 +163,14 @@ export function createMongoTurnLog(
         models.push({ name: "deleteOne", namespace, filter });
       }
       try {
-        await send(models);
-        return undefined;
+        return await appendOrFind(turn, models);
       } catch (error) {
-        if (!isDuplicateOnly(error)) throw error;
+        if (!(error instanceof RequestRemovedError)) throw error;
+        // The entry is taken back, so that no reader and no other process finds it.
+        await journal.deleteOne({ _id: entryIdOf(entry), writeId: entry.writeId });
+        await outbox.deleteOne(filter);
+        throw error;
       }
-      const found = await journal.findOne({ _id: entryIdOf(entry) });
-      const isOwn = found?.writeId === entry.writeId;
-      if (isOwn) await follow(following);
-      if (isKept) await outbox.deleteOne(filter);
-      return isOwn ? undefined : found ? toEntry(found) : entry;
     },
   };
 }

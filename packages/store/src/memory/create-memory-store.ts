@@ -6,6 +6,7 @@ import { createServerClock } from "../database/server-clock.ts";
 import type { ExecutionStore } from "../execution/execution-store.ts";
 import type { EntryLog } from "../journal/entry-log.ts";
 import type { PlanningStore } from "../planning/planning-store.ts";
+import type { RetentionStore } from "../retention/remove-ended.ts";
 import type { ClientStore } from "../store.ts";
 import type { WorkerStore } from "../workers/worker-store.ts";
 import { createMemoryAcceptanceLog } from "./memory-acceptance-log.ts";
@@ -52,8 +53,7 @@ export interface MemoryStoreOptions {
 }
 
 /**
- * The operations of a store in memory: all except catalogues, API keys, retention, watches, `ping` and
- * `close`.
+ * The operations of a store in memory: all except catalogues, API keys, watches, `ping` and `close`.
  */
 export type MemoryStore = ClientStore &
   PlanningStore &
@@ -61,7 +61,8 @@ export type MemoryStore = ClientStore &
     ExecutionStore,
     "publishTools" | "publishServer" | "keepOnlyServers" | "learnOutputs" | "addToolCalls"
   > &
-  WorkerStore;
+  WorkerStore &
+  RetentionStore;
 
 /**
  * A store over a database in memory, for tests and simulation. It is the code of the real store, with its

@@ -88,6 +88,7 @@ export function createMemoryCollections(database: MemoryDatabase, reach: Reach):
     "toolServers",
     "observedOutputs",
     "outbox",
+    "removals",
     "workers",
   ];
   const collections: unknown = Object.fromEntries(

@@ -1,5 +1,6 @@
 import { type EntryLog, entryIdOf } from "../journal/entry-log.ts";
-import { type FollowingWrite, type TurnLog, toOutbox } from "../journal/turn-log.ts";
+import { RequestRemovedError } from "../journal/errors.ts";
+import { type FollowingWrite, type Turn, type TurnLog, toOutbox } from "../journal/turn-log.ts";
 import type { MemoryDatabase } from "./memory-database.ts";
 import type { Reach } from "./reach.ts";
 
@@ -12,19 +13,41 @@ export function createMemoryTurnLog(
   reach: Reach,
   log: Pick<EntryLog, "insert">,
 ): TurnLog {
-  function apply(write: FollowingWrite): void {
+  /** Returns whether the write's document is there. */
+  function apply(write: FollowingWrite): boolean {
     const { collection } = write;
     if ("insert" in write) {
       if (database.find(collection, { _id: write.insert._id }).length === 0)
         database.insert(collection, structuredClone(write.insert));
-    } else if ("set" in write) {
-      database.update(collection, write.filter, { set: write.set, isPipeline: false });
-    } else database.update(collection, write.filter, { set: write.expressions, isPipeline: true });
+      return true;
+    }
+    const isPipeline = "expressions" in write;
+    const set = "expressions" in write ? write.expressions : write.set;
+    const updated = database.update(collection, write.filter, { set, isPipeline });
+    return updated.length > 0 || database.find(collection, { _id: write.filter["_id"] }).length > 0;
   }
 
   async function follow(following: readonly FollowingWrite[]): Promise<void> {
-    for (const write of following)
-      await reach({ name: `${write.collection}.follow`, apply: () => apply(write) });
+    for (const write of following) {
+      const name = `${write.collection}.follow`;
+      if (await reach({ name, apply: () => apply(write) })) continue;
+      for (const other of following) {
+        if (!("insert" in other)) continue;
+        const { collection, insert } = other;
+        const remove = () => void database.remove(collection, { _id: insert._id });
+        await reach({ name: `${collection}.takeBack`, apply: remove });
+      }
+      throw new RequestRemovedError({ id: String("filter" in write && write.filter["_id"]) });
+    }
+  }
+
+  async function takeBack({ entry }: Turn): Promise<void> {
+    const { writeId } = entry;
+    const apply = () => {
+      database.remove("journal", { _id: entryIdOf(entry), writeId });
+      database.remove("outbox", { _id: writeId });
+    };
+    await reach({ name: "journal.takeBack", apply });
   }
 
   return {
@@ -44,7 +67,14 @@ export function createMemoryTurnLog(
       }
       const found = (await log.insert([entry])).get(entryIdOf(entry));
       const isOwn = found === undefined || found.writeId === entry.writeId;
-      if (isOwn) await follow(following);
+      if (isOwn) {
+        try {
+          await follow(following);
+        } catch (error) {
+          if (error instanceof RequestRemovedError) await takeBack(turn);
+          throw error;
+        }
+      }
       if (isKept)
         await reach({
           name: "outbox.delete",

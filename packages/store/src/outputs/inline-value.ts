@@ -51,7 +51,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 /**
  * True when BSON and the driver return the value unchanged. They refuse keys with NUL and every object with
  * `_bsontype`, read an object with `$ref` and `$id` as a DBRef, and replace lone surrogates. Other keys with
- * `$` or dots, `__proto__`, -0 and large numbers are returned unchanged.
+ * `$` or dots, `__proto__`, -0 and large numbers are returned unchanged (see `fieldsAsRaw` in createStore).
  */
 export function isPlain(value: JsonValue, depth = 0): boolean {
   if (typeof value === "string") return !LONE_SURROGATE.test(value);

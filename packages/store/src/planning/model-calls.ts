@@ -10,6 +10,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { FoldedRequest } from "@planwright/engine";
+import { escapeHalves } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { NewEntry } from "../journal/journal.ts";
@@ -59,7 +60,8 @@ export function createModelCalls(
       await journal?.appendWithoutLease<void>(({ planning }) => {
         if (!planning.calls.has(callId)) return { type: "nothing", done: undefined };
         const { spent, error } = end;
-        const set = { ...end, endedAt: new Date(clock.now()) };
+        const { answer } = end;
+        const set = { ...end, answer: escapeHalves(answer), endedAt: new Date(clock.now()) };
         return {
           type: "append",
           events: [{ type: "model.answered", callId, spent, error }],

@@ -69,6 +69,7 @@ export function openPlannerJournal(parts: PlannerJournalParts): PlannerJournal {
     for (;;) {
       if (!isWithoutLease && state.planning.planner?.epoch !== epoch)
         throw new LeaseLostError({ id: requestId, epoch });
+      if (state.isRemoved) throw new LeaseLostError({ id: requestId, epoch });
       const decided = decide(state);
       if (decided.type === "nothing") return decided.done;
       const { events, planId: _id = currentId, following, isKept = false, done } = decided;
@@ -79,6 +80,7 @@ export function openPlannerJournal(parts: PlannerJournalParts): PlannerJournal {
         advance(state, [withoutEventValues(result.entry)]);
         return done;
       }
+      if (result.type === "removed") throw new LeaseLostError({ id: requestId, epoch });
       advance(state, (await journal.read(requestId, state.seq)).map(withoutEventValues));
     }
   }

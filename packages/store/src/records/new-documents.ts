@@ -1,5 +1,14 @@
 /** New documents. Pure: ids and times are arguments. */
-import type { Diagnostic, Plan, PlanId, PolicyInput, Priority, RequestId, ToolPin } from "@planwright/plan";
+import {
+  type Diagnostic,
+  escapeHalves,
+  type Plan,
+  type PlanId,
+  type PolicyInput,
+  type Priority,
+  type RequestId,
+  type ToolPin,
+} from "@planwright/plan";
 import type { ModelLimits } from "./model-call-document.ts";
 import type { PlanDocument } from "./plan-document.ts";
 import type { PlanOrigin } from "./plan-origin.ts";
@@ -100,7 +109,7 @@ export function newPlan(input: {
     version: request.version,
     plan: input.plan,
     ...(input.toolPins ? { toolPins: input.toolPins } : {}),
-    raw: input.raw,
+    raw: input.raw === null ? null : escapeHalves(input.raw),
     origin: input.origin,
     diagnostics: input.diagnostics,
     status: input.status,

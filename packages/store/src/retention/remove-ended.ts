@@ -1,14 +1,26 @@
 /**
  * Removal of requests that ended long ago, with all their records (DESIGN §6, J8).
  *
- * 1. A removal is noted in `removals` until everything is removed: after a crash the next removal continues.
- * 2. The request itself is removed first, in one conditional write: of a simultaneous rerun and removal one
- *    succeeds. Without the request no client finds its records.
+ * 1. A removal begins with an entry of the journal, `removal.began`. It takes the next seq, so of a simultaneous
+ *    change and removal one is first: a change that comes second finds this entry and is refused, and a removal
+ *    that comes second does nothing.
+ * 2. Before that, in this order, it reads the last seq, the outbox and the request's document. Changes of
+ *    requests that have ended are in the outbox from before their entry until after their last write. So with
+ *    an empty outbox the document has every change up to that seq.
+ * 3. From then on the request's document goes first, so that no client finds its records, and the entry
+ *    `removal.began` last: it refuses changes as long as there is anything to be changed.
+ * 4. A change that was decided before, and is appended after all this, finds no document of the request: it is
+ *    taken back and not acknowledged (`RequestRemovedError`). If its process dies before, the version that it
+ *    stored is removed by the executor that claims it, without a call.
+ * 5. A removal that has begun is noted in `removals` until everything is removed. After a crash the next
+ *    removal continues: before the note the request is still found as an old one, and afterwards by the note.
  */
+import type { JournalEntry } from "@planwright/engine";
 import { ENDED_REQUEST_STATUSES, type RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
+import { insertUnlessThere } from "../database/insert-unless-there.ts";
 import { isDuplicateKey } from "../database/transient-errors.ts";
-import { idsAfter } from "../journal/entry-log.ts";
+import { idsAfter, toJournalDocument } from "../journal/entry-log.ts";
 import type { RemovalDocument } from "../records/request-document.ts";
 
 /** Options of {@link removeEnded}. */
@@ -26,6 +38,7 @@ export interface RemoveEnded {
 export async function removeEnded(
   collections: Collections,
   { endedBefore, limit }: RemoveEnded,
+  by: string,
 ): Promise<number> {
   const { requests, removals } = collections;
   const isOld = {
@@ -35,56 +48,102 @@ export async function removeEnded(
     lease: null,
     updatedAt: { $lt: endedBefore },
   };
-  const begun = await removals.find().limit(limit).toArray();
+  const noted = await removals.find().limit(limit).toArray();
   const found = await requests
     .find(isOld, { projection: { tenant: 1 } })
     .sort({ updatedAt: 1 })
-    .limit(limit - begun.length || 1)
+    .limit(limit - noted.length || 1)
     .toArray();
-  const fresh = begun.length < limit ? found.map(({ _id, tenant }) => ({ _id, tenant })) : [];
-  await noteRemovals(collections, fresh);
-  const all = [...begun, ...fresh];
-  if (all.length === 0) return 0;
-  const ids = all.map(({ _id }): RequestId => _id);
-  await requests.deleteMany({ _id: { $in: ids }, ...isOld });
-  const kept = await requests.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
-  const isKept = new Set(kept.map(({ _id }) => _id));
-  const gone = all.filter(({ _id }) => !isKept.has(_id));
-  await removeRecords(collections, gone);
-  await removals.deleteMany({ _id: { $in: ids } });
-  return gone.length;
+  const fresh = noted.length < limit ? found.map(({ _id, tenant }) => ({ _id, tenant })) : [];
+  const isNoted = new Set(noted.map(({ _id }) => _id));
+  const all = [...noted, ...fresh.filter(({ _id }) => !isNoted.has(_id))];
+  const hasBegun = await Promise.all(all.map(({ _id }) => beginRemoval(collections, _id, { isOld, by })));
+  const begun = all.filter((_, index) => hasBegun[index]);
+  await Promise.all(begun.map((one) => insertUnlessThere(removals, one)));
+  await removeRequests(collections, begun);
+  const done = [...begun, ...noted].map(({ _id }): RequestId => _id);
+  if (done.length > 0) await removals.deleteMany({ _id: { $in: done } });
+  return begun.length;
 }
 
-async function noteRemovals(
-  { removals }: Pick<Collections, "removals">,
-  fresh: readonly RemovalDocument[],
-): Promise<void> {
-  if (fresh.length === 0) return;
+/**
+ * Appends `removal.began`. False when the request is not old any more, or has changes that are not done yet; true
+ * also when an earlier removal has begun.
+ */
+async function beginRemoval(
+  { requests, journal, outbox }: Pick<Collections, "requests" | "journal" | "outbox">,
+  requestId: RequestId,
+  { isOld, by }: { isOld: object; by: string },
+): Promise<boolean> {
+  const [last] = await journal
+    .find({ _id: idsAfter({ requestId, seq: 0 }) })
+    .sort({ _id: -1 })
+    .limit(1)
+    .toArray();
+  if (last?.events.some(({ type }) => type === "removal.began")) return true;
+  const [unfinished] = await outbox.find({ requestId }).limit(1).toArray();
+  if (unfinished) return false;
+  const request = await requests.findOne({ _id: requestId, ...isOld });
+  if (!request) return (await requests.findOne({ _id: requestId })) === null;
+  const { tenant, planId } = request;
+  const seq = (last?.seq ?? 0) + 1;
+  const entry: JournalEntry = {
+    requestId,
+    tenant,
+    planId,
+    seq,
+    by: { kind: "executor", id: by },
+    at: new Date(),
+    writeId: `${by}:removal:${requestId}:${seq}`,
+    events: [{ type: "removal.began" }],
+  };
   try {
-    await removals.insertMany(fresh, { ordered: false });
+    await journal.insertOne(toJournalDocument(entry));
+    return true;
   } catch (error) {
-    // Another process removes the same requests.
+    // Another entry has this seq: of a change, or of a removal by another process, which does the rest.
     if (!isDuplicateKey(error)) throw error;
+    return false;
   }
 }
 
-async function removeRecords(
-  { plans, journal, outputs, modelCalls }: Collections,
+/** Removes requests, and then all their records; of the journal the last entry goes last. */
+async function removeRequests(collections: Collections, begun: readonly RemovalDocument[]): Promise<void> {
+  const ids = begun.map(({ _id }): RequestId => _id);
+  if (ids.length === 0) return;
+  await collections.requests.deleteMany({ _id: { $in: ids } });
+  await removeRecords(collections, begun);
+}
+
+/** Removes all records of requests whose own documents are not there any more. */
+export async function removeRecords(
+  { plans, journal, outputs, modelCalls, outbox }: Collections,
   gone: readonly RemovalDocument[],
 ): Promise<void> {
   for (const [tenant, ids] of byTenant(gone)) {
     const ofRequests = { tenant, requestId: { $in: ids } };
     const versions = await plans.find(ofRequests, { projection: { _id: 1 } }).toArray();
     const planIds = versions.map(({ _id }) => _id);
-    const ranges = ids.map((requestId) => ({ _id: idsAfter({ requestId, seq: 0 }) }));
     await Promise.all([
-      journal.deleteMany({ $or: ranges }),
       outputs.deleteMany({ tenant, planId: { $in: planIds } }),
       modelCalls.deleteMany(ofRequests),
+      outbox.deleteMany({ requestId: { $in: ids } }),
+      ...ids.map((requestId) => removeEntriesButLast(journal, requestId)),
     ]);
-    // Plans are removed last: their ids are needed to find the outputs.
+    // Plans are removed after their outputs: their ids are needed to find these.
     await plans.deleteMany(ofRequests);
+    await journal.deleteMany({ $or: ids.map((requestId) => ({ _id: idsAfter({ requestId, seq: 0 }) })) });
   }
+}
+
+async function removeEntriesButLast(journal: Collections["journal"], requestId: RequestId): Promise<void> {
+  const range = idsAfter({ requestId, seq: 0 });
+  const [last] = await journal
+    .find({ _id: range }, { projection: { _id: 1 } })
+    .sort({ _id: -1 })
+    .limit(1)
+    .toArray();
+  if (last) await journal.deleteMany({ _id: { ...range, $lt: last._id } });
 }
 
 function byTenant(gone: readonly RemovalDocument[]): Map<string, RequestId[]> {

@@ -1,3 +1,4 @@
+import { findUnfit, unfitText } from "@planwright/plan";
 import { BadInputError } from "../errors/input-errors.ts";
 
 /** MongoDB allows 100 levels; the plan language allows fewer and reports where. */
@@ -21,6 +22,17 @@ export function checkJsonShape(argument: string, value: unknown): void {
     }
     level = level.flatMap((one) => childrenOf(argument, one));
   }
+}
+
+/**
+ * Refuses what would be lost or changed on its way to a tool, by its path (`UnfitPart`).
+ * In a plan, its validation reports these.
+ * @param argument - name of the argument, such as "arguments"
+ * @throws {BadInputError}
+ */
+export function requireFit(argument: string, value: unknown): void {
+  const unfit = findUnfit(value);
+  if (unfit) throw new BadInputError(argument, unfitText(unfit), "Correct it, and send the rest as it is.");
 }
 
 function childrenOf(argument: string, value: unknown): unknown[] {

@@ -1,7 +1,7 @@
 import { isJsonObject } from "@planwright/plan";
 import type { ArgumentChange } from "@planwright/store";
 import { BadInputError } from "../errors/input-errors.ts";
-import { checkFilledIn, checkJsonShape } from "./json-shape.ts";
+import { checkFilledIn, checkJsonShape, requireFit } from "./json-shape.ts";
 import { parseStepId } from "./parse-ids.ts";
 
 /** Most steps that one call may change. */
@@ -27,6 +27,7 @@ export function parseChanges(given: readonly { stepId: string; set: unknown }[])
         'Give the arguments that change, by name: {stepId: "s1", set: {title: "Hello"}}.',
       );
     }
+    requireFit("arguments", set);
     return { stepId: id, set };
   });
   const twice = changes.find(

@@ -1,7 +1,7 @@
 import { canonicalLocale, isJsonObject, isTimezone, type JsonObject, type JsonValue } from "@planwright/plan";
 import type { GivenContext } from "@planwright/store";
 import { BadInputError } from "../errors/input-errors.ts";
-import { checkJsonShape } from "./json-shape.ts";
+import { checkJsonShape, requireFit } from "./json-shape.ts";
 import { isWellFormed, quoted } from "./text.ts";
 
 /** Time and place of the caller, as a client gives them. Default: the time of acceptance, in UTC. */
@@ -59,6 +59,7 @@ function parseFacts(facts: unknown): JsonObject {
   if (!isJsonObject(facts)) {
     throw refused("facts", "The facts are not a JSON object", 'Give an object, such as {"userId": "u_17"}.');
   }
+  requireFit("context.facts", facts);
   const sizeBytes = Buffer.byteLength(JSON.stringify(facts));
   if (sizeBytes > MAX_FACTS_BYTES) {
     throw refused(

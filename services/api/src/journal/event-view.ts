@@ -110,6 +110,7 @@ function contentOf({ event, lengths }: EventHead): EventContent {
     case "cancel.asked":
     case "pause.asked":
     case "resume.asked":
+    case "removal.began":
       return {};
   }
 }

@@ -7,7 +7,7 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import type { RequestDocument, StepDocument } from "@planwright/store";
-import { checkFilledIn, checkJsonShape } from "../arguments/json-shape.ts";
+import { checkFilledIn, checkJsonShape, requireFit } from "../arguments/json-shape.ts";
 import { parseStepKey } from "../arguments/parse-ids.ts";
 import { parseText } from "../arguments/parse-text.ts";
 import { BadInputError } from "../errors/input-errors.ts";
@@ -144,6 +144,7 @@ function parseResolution(input: ResolutionInput, by: string): Resolution {
       }
       checkJsonShape("output", input.output);
       checkFilledIn("output", input.output);
+      requireFit("output", input.output);
       return { type: "completed", output: JsonValueSchema.parse(input.output) };
     case "failed":
       if (reason === null) {

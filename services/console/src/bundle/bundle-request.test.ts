@@ -3,12 +3,12 @@ import { readBundle, refusalOf } from "./bundle-request.ts";
 
 const BUNDLE = {
   formatVersion: 1,
-  requestId: "req_1_a",
+  requestId: "req_1764000000_abcdefghij0123456789",
   generatedAt: "2026-11-24T20:18:01.731Z",
   request: { status: "PARTIAL", source: "query", query: "Say hello", version: 1, tags: ["x", 7] },
   plans: [
     {
-      _id: "plan_1_a",
+      _id: "plan_1764000000_abcdefghij0123456789",
       version: 1,
       status: "PARTIAL",
       plan: {
@@ -22,7 +22,7 @@ const BUNDLE = {
           stepId: "a",
           key: "a",
           status: "COMPLETED",
-          output: { ref: "plan_1_a/steps/a", sizeBytes: 99, preview: "x" },
+          output: { ref: "plan_1764000000_abcdefghij0123456789/steps/a", sizeBytes: 99, preview: "x" },
         },
         { stepId: "b", key: "b", status: "MOVED", attempts: "none" },
       ],
@@ -33,7 +33,12 @@ const BUNDLE = {
 
 test("a bundle is read in the shape of the API's answers; references are dependencies, and missing fields are empty", () => {
   const read = readBundle(JSON.stringify(BUNDLE));
-  expect(read?.request).toMatchObject({ requestId: "req_1_a", status: "PARTIAL", tags: ["x"], seq: 0 });
+  expect(read?.request).toMatchObject({
+    requestId: "req_1764000000_abcdefghij0123456789",
+    status: "PARTIAL",
+    tags: ["x"],
+    seq: 0,
+  });
   expect(read?.plans[0]?.facts.steps.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
     ["a", []],
     ["b", ["a"]],
@@ -41,9 +46,14 @@ test("a bundle is read in the shape of the API's answers; references are depende
   expect(read?.plans[0]?.facts.counts).toMatchObject({ total: 2, completed: 1 });
   expect(read?.plans[0]?.detailsOf("a")[0]).toMatchObject({
     output: null,
-    outputReference: { ref: "plan_1_a/steps/a", sizeBytes: 99 },
+    outputReference: { ref: "plan_1764000000_abcdefghij0123456789/steps/a", sizeBytes: 99 },
   });
-  expect(read?.events[0]).toMatchObject({ seq: 1, stepId: "b", key: "b[3]", planId: "plan_1_a" });
+  expect(read?.events[0]).toMatchObject({
+    seq: 1,
+    stepId: "b",
+    key: "b[3]",
+    planId: "plan_1764000000_abcdefghij0123456789",
+  });
 });
 
 test("a bundle names the trace of its request, if there was one", () => {
@@ -70,9 +80,25 @@ test.each([300, 3_000, 100_000])("a file that is nested %d levels deep is not a 
   expect(readBundle(text)).toBeUndefined();
 });
 
-test.each(["", "{", "null", "[]", "7", "{}", '{"formatVersion":2,"requestId":"req_1_a","request":{}}'])(
-  "%j is not a bundle",
-  (text) => {
-    expect(readBundle(text)).toBeUndefined();
-  },
-);
+test.each([
+  ["requestId", { requestId: "req_1764000000_abcdefghij0123456789\nreboot" }],
+  ["requestId", { requestId: "$(reboot)" }],
+  ["_id of a plan", { plans: [{ ...BUNDLE.plans[0], _id: "plan_1\u202e" }] }],
+  ["stepId", { plans: [{ ...BUNDLE.plans[0], steps: [{ stepId: "a; reboot", key: "a" }] }] }],
+  ["key", { plans: [{ ...BUNDLE.plans[0], steps: [{ stepId: "a", key: "a`reboot`[3]" }] }] }],
+  ["key of an event", { timeline: [{ event: "attempt.started", key: "b[$(reboot)]" }] }],
+])("a file whose %s is not an id is not a bundle", (_, change) => {
+  expect(readBundle(JSON.stringify({ ...BUNDLE, ...change }))).toBeUndefined();
+});
+
+test.each([
+  "",
+  "{",
+  "null",
+  "[]",
+  "7",
+  "{}",
+  '{"formatVersion":2,"requestId":"req_1764000000_abcdefghij0123456789","request":{}}',
+])("%j is not a bundle", (text) => {
+  expect(readBundle(text)).toBeUndefined();
+});

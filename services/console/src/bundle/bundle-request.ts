@@ -1,5 +1,5 @@
 import type { ResultOf } from "@planwright/client";
-import { depthOf, parseExactJson } from "@planwright/plan";
+import { depthOf, PlanIdSchema, parseExactJson, RequestIdSchema, StepIdSchema } from "@planwright/plan";
 import { type RequestFacts } from "../data/request-facts.ts";
 import { type READ_JOURNAL, type READ_MODEL_CALLS } from "../data/request-operations.ts";
 import { type BundledPlan, readError, readPlan } from "./bundle-plan.ts";
@@ -35,7 +35,7 @@ export function refusalOf({ name, size }: Pick<File, "name" | "size">): string |
 }
 
 /**
- * Reads the text of a file.
+ * Reads the text of a file. Its ids become links and commands to copy, so each of them must be an id.
  * @returns undefined for a text that is not a bundle, also when it is nested deeper than a bundle can be
  */
 export function readBundle(text: string): BundledRequest | undefined {
@@ -43,6 +43,7 @@ export function readBundle(text: string): BundledRequest | undefined {
   const request = bundle.object("request");
   const requestId = bundle.text("requestId");
   if (bundle.number("formatVersion") !== 1 || !request || requestId === null) return undefined;
+  if (!hasOnlyIds(bundle)) return undefined;
   const plans = bundle.list("plans").map(readPlan);
   const [plan] = plans;
   const planId = plan?.facts.planId ?? "";
@@ -53,6 +54,24 @@ export function readBundle(text: string): BundledRequest | undefined {
     events: bundle.list("timeline").map((entry, index) => readEvent(entry, index, planId)),
     generatedAt: bundle.text("generatedAt") ?? "",
   };
+}
+
+/** True when every id in the file has the form of one. Ids that another version left out are not there. */
+function hasOnlyIds(bundle: Fields): boolean {
+  const isId = (schema: typeof StepIdSchema, of: Fields, name: string) => {
+    const value = of.value(name);
+    return value === null || schema.safeParse(value).success;
+  };
+  // The key of an item is the id of its step with a position.
+  const isUnit = (unit: Fields): boolean => {
+    const id = unit.text("key")?.replace(/\[\d{1,8}\]$/, "");
+    return isId(StepIdSchema, unit, "stepId") && (id === undefined || StepIdSchema.safeParse(id).success);
+  };
+  return (
+    isId(RequestIdSchema, bundle, "requestId") &&
+    bundle.list("timeline").every(isUnit) &&
+    bundle.list("plans").every((plan) => isId(PlanIdSchema, plan, "_id") && plan.list("steps").every(isUnit))
+  );
 }
 
 function parsed(text: string): unknown {
@@ -87,7 +106,8 @@ function requestFacts(requestId: string, request: Fields, plan: BundledPlan | un
     planningStartedAt: planning?.text("startedAt") ?? null,
     planningFinishedAt: planning?.text("finishedAt") ?? null,
     waitReason: null,
-    traceId: request.object("trace")?.text("traceparent")?.split("-")[1] ?? null,
+    traceId:
+      /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(request.object("trace")?.text("traceparent") ?? "")?.[1] ?? null,
     traceUrl: null,
     answer: request.text("answer"),
     error: readError(request.object("error")),

@@ -1,3 +1,4 @@
+import { commandLine } from "@planwright/client";
 import { useLocation } from "wouter";
 import type { ApiProblem } from "../data/api-problem.ts";
 import { CANCEL, EXECUTE_PLAN, PAUSE, REPLAN, RERUN, RESUME } from "../data/control-operations.ts";
@@ -61,7 +62,7 @@ export function useRequestCommands(): RequestCommands {
       id: "copy debug",
       label: "Copy the command that debugs it",
       group: GROUP,
-      run: () => navigator.clipboard.writeText(`planwright debug ${requestId}`),
+      run: () => navigator.clipboard.writeText(commandLine("planwright", "debug", requestId)),
     },
   ];
   return { commands, problem };

@@ -1,3 +1,4 @@
+import { commandLine } from "@planwright/client";
 import { isJsonObject } from "@planwright/plan";
 import { type FormEvent, useState } from "react";
 import { ANSWER_QUESTIONS } from "../data/control-operations.ts";
@@ -7,7 +8,6 @@ import type { Tone } from "../design/statuses.ts";
 import { instantText } from "../design/text.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
-import { shellWord } from "./inspector/step-commands.ts";
 import { SendAgain } from "./send-again.tsx";
 import { type NextButton, stepIdOf, useNextActions } from "./use-next-actions.ts";
 
@@ -149,7 +149,7 @@ function HowToDoIt({
         {button.label}
       </button>
     );
-  const text = ["planwright", ...command].map(shellWord).join(" ");
+  const text = commandLine("planwright", ...command);
   return (
     <>
       <code>{text}</code> <CopyButton text={text} label="copy" />

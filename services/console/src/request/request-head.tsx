@@ -1,3 +1,4 @@
+import { commandLine } from "@planwright/client";
 import { countText, durationText } from "@planwright/plan";
 import { Link } from "wouter";
 import { useNow } from "../browser/use-now.ts";
@@ -35,7 +36,7 @@ export function RequestHead({
       </div>
       <p className="request-facts">
         <code>{request.requestId}</code> <CopyButton text={request.requestId} label="copy id" />
-        <CopyButton text={`planwright debug ${request.requestId}`} label="copy CLI" />
+        <CopyButton text={commandLine("planwright", "debug", request.requestId)} label="copy CLI" />
         <Link href={deskPath(request.requestId)}>open at the desk</Link>
         {versions.length > 1 ? (
           <label>

@@ -95,6 +95,11 @@ function replayEntry(replay: Replay, entry: JournalDocument): void {
       replayPlanning({ planning: replay.planning, entry, fault }, event);
       continue;
     }
+    // Chaos keeps every request.
+    if (event.type === "removal.began") {
+      fault("no removal", event.type);
+      continue;
+    }
     if (event.type === "plan.stored") storePlan(replay, entry, event, fault);
     const stored = replay.plans.get(planId);
     if (stored === undefined && (replay.isPlanned || replay.plans.size > 0))
@@ -107,7 +112,7 @@ function replayEntry(replay: Replay, entry: JournalDocument): void {
 }
 
 /** Events of a stored plan. */
-type PlanEvent = Exclude<JournalEvent, PlanningEvent | { type: "plan.stored" }>;
+type PlanEvent = Exclude<JournalEvent, PlanningEvent | { type: "plan.stored" | "removal.began" }>;
 
 function replayEvent(context: EventContext, event: PlanEvent): void {
   const { replay, entry, plan, fault } = context;

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { cliCommand, curlCommand, shellWord } from "./step-commands.ts";
+import { cliCommand, curlCommand } from "./step-commands.ts";
 
 const step = (status: string, key = "pay") => ({
   id: "pay",
@@ -19,10 +19,22 @@ test.each([
   expect(cliCommand("req_1_a", "plan_1_a", step(status, key))).toBe(command);
 });
 
-test.each(["it's", "$(reboot)", "a b\nc", '`x` \\ "y"', ""])("a shell reads %j as one word", (text) => {
-  const read = execFileSync("sh", ["-c", `printf '%s|' ${shellWord(text)}`], { encoding: "utf8" });
-  expect(read).toBe(`${text}|`);
-});
+test.each(["it's", "$(reboot)", "a b\nreboot", '`x` \\ "y"', "\u202e\u0003"])(
+  "%j in every id of a step is a word of its commands, and nothing of it is executed",
+  (text) => {
+    const statuses = ["WAITING_APPROVAL", "IN_DOUBT", "COMPLETED", "FAILED", "PENDING"] as const;
+    const commands = statuses.map((status) =>
+      cliCommand(text, text, { id: text, key: text, status, approvalHash: text }),
+    );
+    for (const command of [...commands, curlCommand("http://127.0.0.1:4000/graphql", text, text)]) {
+      const program = 'planwright() { printf \'%s|\' "$@"; }; curl() { planwright "$@"; };';
+      const env = { ...process.env, LC_ALL: "C.UTF-8" };
+      const read = execFileSync("bash", ["-c", `${program} ${command}`], { encoding: "utf8", env });
+      expect(read).toContain(command.startsWith("curl") ? JSON.stringify(text) : text);
+      expect(command).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    }
+  },
+);
 
 test("the curl command contains no API key", () => {
   const command = curlCommand("http://127.0.0.1:4000/graphql", "plan_1_a", "pay");

@@ -1,9 +1,5 @@
+import { commandLine } from "@planwright/client";
 import { type StepRow } from "../../data/request-facts.ts";
-
-/** A text as one word of a POSIX shell. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 /** The next command for a step in a terminal. */
 export function cliCommand(
@@ -11,12 +7,13 @@ export function cliCommand(
   planId: string,
   { id, key, status, approvalHash }: Pick<StepRow, "id" | "key" | "status" | "approvalHash">,
 ): string {
+  const planwright = (...words: string[]): string => commandLine("planwright", ...words);
   if (status === "WAITING_APPROVAL" && approvalHash !== null)
-    return `planwright approve ${shellWord(requestId)} ${shellWord(id)} --hash ${shellWord(approvalHash)}`;
-  if (status === "IN_DOUBT") return `planwright resolve ${shellWord(requestId)} ${shellWord(key)} --retry`;
-  if (status === "COMPLETED") return `planwright output ${shellWord(`${planId}/steps/${key}`)}`;
-  if (status === "FAILED") return `planwright retry ${shellWord(requestId)} --from ${shellWord(id)}`;
-  return `planwright debug ${shellWord(requestId)}`;
+    return planwright("approve", requestId, id, "--hash", approvalHash);
+  if (status === "IN_DOUBT") return planwright("resolve", requestId, key, "--retry");
+  if (status === "COMPLETED") return planwright("output", `${planId}/steps/${key}`);
+  if (status === "FAILED") return planwright("retry", requestId, "--from", id);
+  return planwright("debug", requestId);
 }
 
 const STEP_QUERY =
@@ -30,9 +27,9 @@ const STEP_QUERY =
 export function curlCommand(apiUrl: string, planId: string, stepId: string): string {
   const body = JSON.stringify({ query: STEP_QUERY, variables: { planId, stepId } });
   return [
-    `curl -sS ${shellWord(apiUrl)}`,
+    commandLine("curl", "-sS", apiUrl),
     "-H 'content-type: application/json'",
     '-H "authorization: Bearer $PLANWRIGHT_API_KEY"',
-    `-d ${shellWord(body)}`,
+    commandLine("-d", body),
   ].join(" ");
 }
