@@ -67,7 +67,8 @@ async function typeSession(
     const ran = run("sh", ["-c", typed], settings);
     exitCodes.push(await ran.ended);
     requestId = ID.exec(ran.output())?.[0] ?? requestId;
-    return ran.output();
+    // Printed commands name the address when it is not the default.
+    return ran.output().replaceAll(` --url http://127.0.0.1:${port}/graphql`, "");
   };
   for (const block of SESSION) {
     if (block.text === "npm start\n") {
