@@ -4,7 +4,7 @@ import { failureGroups } from "./failure-groups.ts";
 function failed(requestId: string, updatedAt: string, planCode: string | null, code: string | null = null) {
   return {
     requestId,
-    query: null,
+    title: "a",
     updatedAt,
     error: code === null ? null : { code },
     plan: { error: planCode === null ? null : { code: planCode } },
