@@ -158,7 +158,7 @@ function boundsOf(schema: JsonValue): string {
   return Object.entries(BOUNDS)
     .filter(([keyword]) => typeof schema[keyword] === "number")
     .filter(([keyword]) => Math.abs(Number(schema[keyword])) !== Number.MAX_SAFE_INTEGER)
-    .map(([keyword, words]) => `, ${words} ${String(schema[keyword])}`)
+    .map(([keyword, words]) => `, ${words} ${Number(schema[keyword])}`)
     .join("");
 }
 
