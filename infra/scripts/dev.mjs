@@ -3,7 +3,7 @@
 import { watch } from "node:fs";
 import { join, resolve } from "node:path";
 import { createClient, graphql } from "@planwright/client";
-import { holdFolder, startStack, watchServerFiles } from "@planwright/local";
+import { apiPortOf, holdFolder, startStack, watchServerFiles } from "@planwright/local";
 import { createApartBundler } from "./bundle-apart.mjs";
 
 const SERVICES = ["api", "blog-tools", "executor", "planner"];
@@ -20,6 +20,12 @@ function fail({ message }) {
   process.exit(1);
 }
 
+let apiPort;
+try {
+  apiPort = apiPortOf(process.env);
+} catch (error) {
+  fail(error);
+}
 if (!(await holdFolder(dataDir).catch(fail)))
   fail({ message: `Another program uses ${dataDir}. Stop it first.` });
 /** The services that have to be started again. */
@@ -71,7 +77,7 @@ for (const top of ["packages", "services"])
 const starting = bundleServices(SERVICES).then(() =>
   startStack({
     dataDir,
-    apiPort: Number(process.env.PORT || 4000),
+    apiPort,
     isSupervised: true,
     say,
     mains: Object.fromEntries(SERVICES.map((name) => [name, join(BUNDLES, name, "bundle.cjs")])),

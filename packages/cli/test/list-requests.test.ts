@@ -81,9 +81,9 @@ test("requests that failed or wait for a person are found by code, tool, time an
 
   const { stdout } = await system.cli("list");
   const lines = stdout.split("\n");
-  expect(lines[0]).toMatch(/^REQUEST +STATUS +CODE +TOOL +WHEN +SENTENCE$/);
+  expect(lines[0]).toMatch(/^REQUEST +STATUS +CODE +TOOL +CREATED +SENTENCE$/);
   const lineOf = (requestId: string) => lines.find((line) => line.startsWith(requestId));
-  expect(lineOf(failed)).toMatch(/ FAILED, may have acted +TOOL_FAILED +keyed_effect +20\S+Z +\(a plan\)$/);
+  expect(lineOf(failed)).toMatch(/ FAILED, may have acted +TOOL_FAILED +keyed_effect +20\S+Z +keyed_effect$/);
   expect(lineOf(doubt)).toMatch(/ EXECUTING, in doubt +\S+ +plain_effect /);
   expect(lineOf(asks)).toMatch(/ EXECUTING, needs approval +set_value /);
 });

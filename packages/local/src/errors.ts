@@ -40,14 +40,15 @@ export class ChecksumError extends CodedError<{ path: string; expected: string; 
   }
 }
 
-/** The folder for data and logs cannot be made or written. The message says what to do. */
+/** The folder for data and logs, or the system's for temporary files, cannot be used. The message says what to do. */
 export class DataFolderError extends CodedError<{ folder: string }> {
   readonly code = "DATA_FOLDER_NOT_USABLE";
   readonly retryable = false;
-  constructor(folder: string, cause: unknown) {
+  /** @param setting - names the folder */
+  constructor(folder: string, cause: unknown, setting: "DATA_DIR" | "TMPDIR" = "DATA_DIR") {
     const reason = cause instanceof Error ? cause.message : String(cause);
     super(
-      `Data cannot be stored in ${folder} (${reason}). Set DATA_DIR to a folder that this user may write.`,
+      `Data cannot be stored in ${folder} (${reason}). Set ${setting} to a folder that this user may write${setting === "TMPDIR" ? ", with a short path" : ""}.`,
       { folder },
       { cause },
     );

@@ -18,7 +18,7 @@ export {
 export type { LocalServer, ServerOptions } from "./local-server.ts";
 export { startMongo } from "./mongo/start-mongo.ts";
 export { startRedis } from "./redis/start-redis.ts";
-export { WrongSettingsError } from "./stack/check-settings.ts";
+export { apiPortOf, WrongSettingsError } from "./stack/check-settings.ts";
 export { holdFolder } from "./stack/hold-folder.ts";
 export { NotBuiltError, type ServiceName } from "./stack/start-service.ts";
 export { type ProcessName, type Stack, type StackOptions, startStack } from "./stack/start-stack.ts";

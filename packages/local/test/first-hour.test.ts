@@ -41,7 +41,8 @@ function childrenOf(pid: number): number[] {
   );
 }
 
-const ALL = ["api", "blog-tools", "executor", "mongod", "planner", "redis-server"];
+const SERVICES = ["api", "blog-tools", "executor", "planner"];
+const ALL = [...SERVICES, "mongod", "redis-server"].toSorted();
 
 test.each([
   // A terminal signals every process of the group; a supervisor of npm signals only npm.
@@ -71,6 +72,18 @@ test.each([
     const cli = run("sh", ["-c", `${exported}\n${ran}`], {});
     expect(await cli.ended).toBe(0);
     expect(cli.output()).toContain("COMPLETED");
+
+    const monitored = [...start.output().matchAll(/(http:\S+)\/readyz {2}(\S+)$/gm)];
+    expect(monitored.map(([, , service = ""]) => service)).toEqual(expect.arrayContaining(SERVICES));
+    for (const [, address] of monitored)
+      for (const path of ["readyz", "metrics"]) expect((await fetch(`${address}/${path}`)).ok).toBe(true);
+
+    // A demo in the folder of the system prints a command that works in a shell without PORT.
+    const demo = npm(["run", "demo"], { DATA_DIR: dataDir });
+    await expectCompleted(demo);
+    const [, debug = ""] = /^See all of it: (npx planwright debug req_.*)$/m.exec(demo.output()) ?? [];
+    const debugged = run("sh", ["-c", debug], {});
+    expect([await debugged.ended, debugged.output()]).toEqual([0, expect.stringContaining("COMPLETED")]);
 
     const processes = processesBelow(start.child.pid ?? 0);
     expect([...processes.keys()].toSorted()).toEqual(ALL);
@@ -105,19 +118,30 @@ test("a demo whose processes are all killed at once ends COMPLETED", async () =>
   await expectCompleted(demo);
 });
 
-test("with a wrong setting npm start ends with one line before it starts anything", async () => {
-  const child = spawn("npm", ["start"], {
-    cwd: ROOT,
-    env: { ...env, MODEL: "openai:gpt-4o", DATA_DIR: folder() },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
-  const lines = errors.split("\n").filter((line) => line !== "" && !line.startsWith("npm "));
-  expect(lines).toEqual([
+test.each([
+  [
+    { MODEL: "openai:gpt-4o" },
     "openai:gpt-4o needs a setting: set OPENAI_API_KEY, or MODEL=offline to plan without a model",
-  ]);
-  expect(code).toBe(1);
-});
+  ],
+  [{ PORT: "abc" }, 'PORT is "abc": set it to a whole number from 1 to 65535, or unset it for 4000'],
+  [
+    { DATA_DIR: "/proc/x" },
+    "Data cannot be stored in /proc/x (ENOENT: no such file or directory, mkdir '/proc/x'). Set DATA_DIR to a folder that this user may write.",
+  ],
+])(
+  "with the wrong setting %j npm start ends with one line before it starts anything",
+  async (wrong, line) => {
+    const child = spawn("npm", ["start"], {
+      cwd: ROOT,
+      env: { ...env, DATA_DIR: folder(), ...wrong },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [errors, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+    const lines = errors.split("\n").filter((line) => line !== "" && !line.startsWith("npm "));
+    expect(lines).toEqual([line]);
+    expect(code).toBe(1);
+  },
+);
 
 test("ANONYMOUS=refuse npm start becomes ready, and prints how to make the key that its commands need", async () => {
   const settings = { PORT: String(await freePort()), DATA_DIR: folder(), ANONYMOUS: "refuse" };

@@ -4,9 +4,10 @@
  */
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createClient, graphql } from "@planwright/client";
 import { linesNotPrinted, type ReadmeBlock, readmeBlocks, testServers } from "@planwright/testing";
-import { expect, test } from "vitest";
-import { freePort } from "../src/index.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { freePort, startStack } from "../src/index.ts";
 import { env, folder, npm, ROOT, run } from "./typed-command.ts";
 
 const BLOCKS = readmeBlocks(ROOT, "README.md");
@@ -67,7 +68,8 @@ async function typeSession(
     const ran = run("sh", ["-c", typed], settings);
     exitCodes.push(await ran.ended);
     requestId = ID.exec(ran.output())?.[0] ?? requestId;
-    return ran.output();
+    // Printed commands name the address when it is not the default.
+    return ran.output().replaceAll(` --url http://127.0.0.1:${port}/graphql`, "");
   };
   for (const block of SESSION) {
     if (block.text === "npm start\n") {
@@ -110,6 +112,28 @@ test("the session of the README works unchanged, and again on the same data", as
       /^\{"data":\{"request":\{"status":"COMPLETED","plan":\{"steps":\[\{"id":"createAuthor","status":"COMPLETED"/,
     );
   }
+});
+
+test("the servers file of the README starts when it is copied", async () => {
+  const [servers] = BLOCKS.filter(({ language, text }) => language === "json" && text.includes("mcpServers"));
+  const { mongodbUrl, redisUrl } = testServers();
+  const serversFile = join(folder(), "mcp-servers.json");
+  writeFileSync(serversFile, servers?.text ?? "");
+  const stack = await startStack({
+    dataDir: folder(),
+    // Without the network npx fails at once: the server is named as missing, and the system starts.
+    env: {
+      ...env,
+      MONGODB_URL: mongodbUrl,
+      REDIS_URL: redisUrl,
+      MCP_SERVERS_FILE: serversFile,
+      npm_config_offline: "true",
+    },
+  });
+  onTestFinished(() => stack.kill());
+  const query = graphql("{ toolServers { name } }");
+  const { toolServers } = await createClient({ url: stack.apiUrl }).execute(query, {});
+  expect(toolServers.map(({ name }) => name)).toEqual(["blog", "files"]);
 });
 
 /** The command of the README that starts this service. */

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, onTestFinished, test } from "vitest";
-import { holdFolder, startStack, watchServerFiles } from "../src/index.ts";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
+import { apiPortOf, holdFolder, startStack, watchServerFiles } from "../src/index.ts";
 import { writeMcpServersFile } from "../src/stack/mcp-servers-file.ts";
 
 const folders: string[] = [];
@@ -104,8 +104,48 @@ test("a folder has one holder at a time, and is free after its release", async (
   expect(await holdFolder(dir)).toBeDefined();
 });
 
-test("a data folder that cannot be made is an error that names the setting", async () => {
-  await expect(holdFolder(join(fileOf("{}"), "data"))).rejects.toThrow(
-    /^Data cannot be stored in .*mine\.json.data \(ENOTDIR: .*\)\. Set DATA_DIR to a folder/,
+test.each([
+  ["below a file", () => join(fileOf("{}"), "data"), "ENOTDIR"],
+  ["that is a file", () => fileOf("{}"), "EEXIST"],
+  ["with a name that is too long", () => join(folder(), "a".repeat(300)), "ENAMETOOLONG"],
+  ["with a path that is too long", () => join(folder(), "aaa/".repeat(2_000)), "ENAMETOOLONG"],
+  ["where the system makes none", () => "/proc/x", "ENOENT"],
+  ["below one where the system makes none", () => "/proc/x/y/z", "ENOENT"],
+])("a data folder %s is an error that names the setting", async (_what, path, code) => {
+  await expect(holdFolder(path())).rejects.toThrow(
+    new RegExp(`^Data cannot be stored in .* \\(${code}: .*\\)\\. Set DATA_DIR to a folder`),
   );
+});
+
+test("a folder for temporary files whose path is too long for a socket is named with its setting", async () => {
+  const dataDir = folder();
+  vi.stubEnv("TMPDIR", join(folder(), "a".repeat(200)));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await expect(holdFolder(dataDir)).rejects.toThrow(
+    /^Data cannot be stored in .*a{200} .* Set TMPDIR to a folder/,
+  );
+});
+
+test("a data folder is made with its parents, and one with a file in the way of the data is named", async () => {
+  const dataDir = join(folder(), "a", "b");
+  (await holdFolder(dataDir))?.release();
+  writeFileSync(join(dataDir, "mongo"), "");
+  const env = { PATH: process.env["PATH"], REDIS_URL: "redis://127.0.0.1:1" };
+  await expect(startStack({ dataDir, env })).rejects.toThrow(
+    /^Data cannot be stored in .*EEXIST.* Set DATA_DIR/,
+  );
+});
+
+test.each([
+  ["abc", undefined],
+  ["0", undefined],
+  ["65536", undefined],
+  ["-1", undefined],
+  ["4e3", undefined],
+  ["", 4000],
+  ["4801", 4801],
+])("PORT=%s is the port %s", (text, port) => {
+  const read = () => apiPortOf({ PORT: text });
+  if (port === undefined) expect(read).toThrow(`PORT is "${text}": set it to a whole number from 1 to 65535`);
+  else expect(read()).toBe(port);
 });

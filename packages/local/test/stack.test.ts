@@ -36,7 +36,10 @@ afterAll(async () => {
 
 async function demo(sentence: string): Promise<{ isCompleted: boolean; shown: string }> {
   const lines: string[] = [];
-  const { isCompleted } = await runDemo(stack, sentence, (line) => void lines.push(line));
+  const { isCompleted } = await runDemo(stack, sentence, {
+    say: (line) => void lines.push(line),
+    shownUrl: stack.apiUrl,
+  });
   return { isCompleted, shown: lines.join("\n") };
 }
 

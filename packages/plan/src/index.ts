@@ -313,3 +313,4 @@ export {
   type ToolResultOutput,
 } from "./tools/tool-result.ts";
 export { boundedText, countText, durationText, shareText } from "./wording/amounts.ts";
+export { requestTitle } from "./wording/request-title.ts";

@@ -84,3 +84,27 @@ test("pages keep the order, in both directions", async () => {
   expect(page.names).toEqual(["alpha", "beta"]);
   expect((await list({ first: 2, after: page.endCursor, orderBy })).names).toEqual(["gamma"]);
 });
+
+test("a request is named by its sentence, one without a sentence by the tools of its plan", async () => {
+  const { graphql } = running;
+  const each = {
+    forEach: { items: [1], as: "x", do: { tool: "createBlog", arguments: BLOG_PLAN.steps[1]?.arguments } },
+  };
+  const steps = [BLOG_PLAN.steps[0], { id: "each", ...each }];
+  const made = await graphql(SUBMIT, { plan: { steps }, query: null, execute: false });
+  const requestId: string = made.body.data.submitPlan.requestId;
+  const { body } = await graphql(
+    "query ($id: ID!) { request(requestId: $id) { title query } requests(first: 10, filter: { status: [FAILED] }) { nodes { title } } }",
+    { id: requestId },
+  );
+  expect(body.data.request).toEqual({ title: "createAuthor → createBlog", query: null });
+  expect(body.data.requests.nodes.map(({ title }: { title: string }) => title)).toEqual([
+    "gamma",
+    "An Alpha report, 100%",
+  ]);
+  const cancelled = await graphql(
+    "mutation ($requests: [RequestVersion!]) { cancelRequests(requests: $requests, dryRun: true) { results { title } } }",
+    { requests: [{ requestId, version: 1 }] },
+  );
+  expect(cancelled.body.data.cancelRequests.results).toEqual([{ title: "createAuthor → createBlog" }]);
+});

@@ -3,7 +3,7 @@ import { graphql, type ResultOf } from "@planwright/client";
 const BULK_ANSWER = graphql(`
   fragment BulkFacts on BulkAnswer {
     count changed refused mayRepeat hasMore endCursor
-    results { requestId version status query changed error { code message remedy } }
+    results { requestId version status title changed error { code message remedy } }
   }
 `);
 

@@ -2,7 +2,7 @@ import { graphql, type ResultOf } from "@planwright/client";
 
 const LISTED_NODE = graphql(`
   fragment ListedNode on Request {
-    requestId status source query createdAt error { code }
+    requestId status source query title createdAt error { code }
     plan {
       status error { code } finishedAt cancelRequestedAt pauseRequestedAt waitReason mayHaveActed counts { inDoubt }
       stepsConnection(first: 1, filter: { status: [FAILED, IN_DOUBT, WAITING_APPROVAL] }) { nodes { tool status error { code } } }
@@ -49,8 +49,6 @@ export function toListedRequest({ plan, error, ...request }: ListedNode) {
     mayHaveActed: plan?.mayHaveActed ?? 0,
     /** The decision that it waits for. */
     needs: (plan && needOfPlan(plan)) ?? asked,
-    /** When its plan ended; before that, when the request was created. */
-    when: plan?.finishedAt ?? request.createdAt,
   };
 }
 

@@ -9,7 +9,7 @@ const STEP_RECORD = graphql(
 
 const REQUEST_RECORD = graphql(
   `fragment RequestRecord on Request {
-    ...RequestFields tags
+    ...RequestFields title tags
     diagnostics { code severity stepId path message suggestion }
     diagnosis { cause { code severity message errorCode } reasons stepKeys since next { description operation arguments command } }
     openQuestions { id question stepId tool parameter schema }

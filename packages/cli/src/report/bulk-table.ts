@@ -6,23 +6,19 @@ import { table } from "./tables.ts";
 
 /**
  * Requests with the result of a change or its preview.
- * @param columns - width of the table; long texts are cut. Pure.
+ * @param columns - width of the terminal; long texts are cut. Infinity cuts nothing. Pure.
  */
 export function bulkTable(
   results: readonly BulkResult[],
   { columns, style }: { columns: number; style: Style },
 ): string[] {
   if (results.length === 0) return ["No request fits."];
-  const width = (texts: readonly string[]) => Math.max(...texts.map((text) => text.length)) + 2;
-  const ids = results.map(({ requestId }) => oneLine(requestId, 64));
-  const statuses = results.map(({ status }) => status ?? "UNKNOWN");
-  const room = Math.max(24, columns - width(["REQUEST", ...ids]) - width(["STATUS", ...statuses]));
-  const rows = results.map(({ error, query }, index) => [
-    ids[index] ?? "",
-    statuses[index] ?? "",
+  const rows = results.map(({ requestId, status, error, title }) => [
+    oneLine(requestId, 64),
+    status ?? "UNKNOWN",
     error === null
-      ? oneLine(query ?? "(a plan)", room)
-      : style("attention", oneLine(`refused: ${problem(error)}`, room)),
+      ? oneLine(title ?? "", columns)
+      : style("attention", oneLine(`refused: ${problem(error)}`, columns)),
   ]);
-  return table(["REQUEST", "STATUS", ""], rows, style);
+  return table(["REQUEST", "STATUS", ""], rows, style, { columns, least: [null, null, 12] });
 }

@@ -52,7 +52,7 @@ function headLines(request: RequestRecord, style: Style): string[] {
   const tags = request.tags.length > 0 ? `  [${request.tags.map((tag) => oneLine(tag, 64)).join(" ")}]` : "";
   return [
     `${style(tone, symbol)} ${style("strong", request.requestId)}  ${style(tone, request.status)}${inner}${took}${version}`,
-    `  ${request.query === null ? "(a plan submitted as JSON)" : oneLine(request.query, 160)}${tags}`,
+    `  ${oneLine(request.title, 160)}${tags}`,
   ];
 }
 

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { pendingControl, pendingText } from "@planwright/client";
 import { isJsonObject } from "@planwright/plan";
 import Table from "cli-table3";
@@ -25,12 +26,26 @@ const NO_BORDERS = {
   middle: "  ",
 };
 
-/** Columns of text under their headings. */
-export function table(head: readonly string[], rows: readonly string[][], style: Style): string[] {
+/** How a table fits the width of a terminal. */
+interface Fit {
+  /** Width of the terminal; Infinity cuts nothing. */
+  columns: number;
+  /** The least width of each column, from the first; null: it is never cut. */
+  least: readonly (number | null)[];
+}
+
+/** Columns of text under their headings. With `fit` the widest cells are cut, so that no line wraps. */
+export function table(
+  head: readonly string[],
+  rows: readonly string[][],
+  style: Style,
+  fit: Fit = { columns: Number.POSITIVE_INFINITY, least: [] },
+): string[] {
   const drawn = new Table({
     head: head.map((title) => style("strong", title)),
     chars: NO_BORDERS,
     style: { head: [], border: [], "padding-left": 0, "padding-right": 0, compact: true },
+    ...(Number.isFinite(fit.columns) && { colWidths: fittedWidths([head, ...rows], fit) }),
   });
   drawn.push(...rows);
   return drawn
@@ -39,7 +54,34 @@ export function table(head: readonly string[], rows: readonly string[][], style:
     .map((line) => line.trimEnd());
 }
 
-/** The tools that plans may use. @param columns - width of the table; long descriptions are cut */
+/** Between two columns. */
+const GAP = 2;
+
+/** The widths of the columns: as their texts are, but the widest ones are narrowed until a row fits. */
+function fittedWidths(rows: readonly (readonly string[])[], { columns, least }: Fit): number[] {
+  const widths = (rows[0] ?? []).map((_, index) =>
+    Math.min(columns, Math.max(...rows.map((row) => widthOf(row[index] ?? "")))),
+  );
+  let over = widths.reduce((sum, width) => sum + width + GAP, -GAP) - columns;
+  for (; over > 0; over -= 1) {
+    const wide = widths.map((width, index) => (width > (least[index] ?? columns) ? width : 0));
+    const widest = wide.indexOf(Math.max(...wide));
+    if (wide[widest] === 0) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
+}
+
+/** The width of a text on a terminal, where characters of East Asia and emoji are two columns wide. */
+function widthOf(text: string): number {
+  const plain = stripVTControlCharacters(text);
+  return (
+    plain.length +
+    (plain.match(/[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\uff60]/g)?.length ?? 0)
+  );
+}
+
+/** The tools that plans may use. @param columns - width of the terminal; Infinity cuts nothing */
 export function toolsTable(tools: readonly ListedTool[], columns: number, style: Style): string[] {
   if (tools.length === 0)
     return [
@@ -52,16 +94,8 @@ export function toolsTable(tools: readonly ListedTool[], columns: number, style:
     sourceOf(tool),
     oneLine(tool.description, 2_000),
   ]);
-  const used = [0, 1, 2, 3].map((index) => Math.max(6, ...rows.map((row) => row[index]?.length ?? 0)));
-  const room = Math.max(24, columns - used.reduce((sum, width) => sum + width + 2, 0));
-  const cut = rows.map(([name = "", server = "", promise = "", source = "", description = ""]) => [
-    name,
-    server,
-    promise,
-    source,
-    description.length > room ? `${description.slice(0, room - 1)}…` : description,
-  ]);
-  return table(["TOOL", "SERVER", "EFFECT", "BY", "DESCRIPTION"], cut, style);
+  const least = [null, 8, null, 6, 12];
+  return table(["TOOL", "SERVER", "EFFECT", "BY", "DESCRIPTION"], rows, style, { columns, least });
 }
 
 /** Who says so; `planwright tools NAME` gives the reason for each field of the contract. */
@@ -121,33 +155,58 @@ function pendingNote(plan: ListedRequest["plan"]): string {
 /** Printed beside the status of a request that waits for a person. */
 const NEED_WORDS = { doubt: "in doubt", approval: "needs approval", answer: "needs answer" } as const;
 
+/** The columns of a list of requests, each with its least width; null: never cut, so that it can be copied. */
+const REQUEST_COLUMNS = { REQUEST: null, STATUS: 9, CODE: 10, TOOL: 8, CREATED: null, SENTENCE: 12 };
+type RequestColumn = keyof typeof REQUEST_COLUMNS;
+/** The columns that a terminal without room for all of them does not show, the first one first. */
+const LEAVE_OUT: readonly RequestColumn[] = ["TOOL", "CODE", "CREATED", "SENTENCE"];
+/** From this width on, the time of creation is shown to the second. */
+const WIDE = 140;
+
 /**
  * Requests, newest first. The columns CODE and TOOL are left out if no request has one.
- * @param columns - width of the table; long sentences are cut
+ * @param columns - width of the terminal: no line is longer, long texts are cut, and on a narrow one columns are
+ * left out. Infinity shows everything whole
  */
 export function requestsTable(
   requests: readonly ListedRequest[],
   { columns, style }: { columns: number; style: Style },
 ): string[] {
   if (requests.length === 0) return ["No requests."];
-  const facts = requests.map(({ requestId, status, plan, needs, mayHaveActed, code, tool, when }) => ({
-    REQUEST: oneLine(requestId, 64),
-    STATUS: `${oneLine(status, 32)}${needs === null || status === "NEEDS_INPUT" ? "" : `, ${NEED_WORDS[needs]}`}${mayHaveActed > 0 ? ", may have acted" : ""}${pendingNote(plan)}`,
-    CODE: code === null ? "" : oneLine(code, 40),
-    TOOL: tool === null ? "" : oneLine(tool, 40),
-    WHEN: oneLine(when.replace(/\.\d+Z$/, "Z"), 24),
-  }));
-  const heads = (["REQUEST", "STATUS", "CODE", "TOOL", "WHEN"] as const).filter((head) =>
-    facts.some((row) => row[head] !== ""),
-  );
-  const widths = heads.map((head) => Math.max(head.length, ...facts.map((row) => row[head].length)));
-  const room = Math.max(12, columns - widths.reduce((sum, width) => sum + width + 2, 0));
-  const rows = facts.map((row, index) => {
-    const { status, query = null } = requests[index] ?? {};
-    const cells = heads.map((head) =>
-      head === "STATUS" && status !== undefined ? style(markOf(status).tone, row.STATUS) : row[head],
-    );
-    return [...cells, query === null ? "(a plan)" : oneLine(query, room)];
+  const facts = requests.map((request): Record<RequestColumn, string> => {
+    const { requestId, status, plan, needs, mayHaveActed, code, tool, createdAt, title } = request;
+    const instant = createdAt.replace(/\.\d+Z$/, "Z");
+    return {
+      REQUEST: oneLine(requestId, 64),
+      STATUS: `${oneLine(status, 32)}${needs === null || status === "NEEDS_INPUT" ? "" : `, ${NEED_WORDS[needs]}`}${mayHaveActed > 0 ? ", may have acted" : ""}${pendingNote(plan)}`,
+      CODE: code === null ? "" : oneLine(code, 40),
+      TOOL: tool === null ? "" : oneLine(tool, 40),
+      CREATED: oneLine(
+        columns < WIDE ? instant.replace(/^\d{4}-(.*)T(\d\d:\d\d).*Z$/, "$1 $2Z") : instant,
+        24,
+      ),
+      SENTENCE: oneLine(title, columns),
+    };
   });
-  return table([...heads, "SENTENCE"], rows, style);
+  const heads = shownColumns(facts, columns);
+  const rows = facts.map((row, index) =>
+    heads.map((head) =>
+      head === "STATUS" ? style(markOf(requests[index]?.status ?? "").tone, row.STATUS) : row[head],
+    ),
+  );
+  return table(heads, rows, style, { columns, least: heads.map((head) => REQUEST_COLUMNS[head]) });
+}
+
+/** The columns that have a text in some row, without those for which the terminal has no room. */
+function shownColumns(rows: readonly Record<RequestColumn, string>[], columns: number): RequestColumn[] {
+  const widest = (head: RequestColumn) => Math.max(head.length, ...rows.map((row) => row[head].length));
+  const leastOf = (head: RequestColumn) => Math.min(widest(head), REQUEST_COLUMNS[head] ?? columns) + GAP;
+  let heads = (Object.keys(REQUEST_COLUMNS) as RequestColumn[]).filter((head) =>
+    rows.some((row) => row[head] !== ""),
+  );
+  for (const head of LEAVE_OUT) {
+    if (heads.reduce((sum, each) => sum + leastOf(each), -GAP) <= columns) break;
+    heads = heads.filter((each) => each !== head);
+  }
+  return heads;
 }

@@ -144,3 +144,57 @@ test("a list of tools names the contracts that are not used, the first 20 of the
   ]);
   expect(lines(Array.from({ length: 22 }, () => withProblem)).at(-1)).toBe("  and 2 more");
 });
+
+test("arguments show the fields of inner objects and of list elements, and their bounds", () => {
+  const line = {
+    type: "object",
+    properties: {
+      sku: { type: "string", minLength: 3 },
+      quantity: { type: "integer", minimum: 1, maximum: 99 },
+    },
+    required: ["sku"],
+  };
+  const inputSchema = {
+    type: "object",
+    properties: {
+      lines: { type: "array", items: line, minItems: 1 },
+      to: { type: "object", properties: { city: { type: "string", description: "Where to" } } },
+      tags: { type: "array", items: { type: "string" } },
+      count: { type: "integer", minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+    },
+    required: ["lines"],
+  };
+  const shown = textOf({ inputSchema });
+  expect(shown.slice(shown.indexOf("Arguments") + 1)).toEqual([
+    "  lines  array, elements at least 1, required",
+    "    [each]  object",
+    "      sku       string, characters at least 3, required",
+    "      quantity  integer, at least 1, at most 99",
+    "  to     object",
+    "    city  string  Where to",
+    "  tags   array",
+    "    [each]  string",
+    "  count  integer",
+  ]);
+});
+
+test.each<[string, string, Omit<ToolDescriptor, "name">]>([
+  ["U  acts: nothing tells", '(idempotency "none": default', {}],
+  [
+    "R  reads",
+    '(idempotency "natural": readOnlyHint of server shop, believed',
+    { annotations: { readOnlyHint: true } },
+  ],
+  ["R  reads", "(sideEffects false: ", { override: { side_effects: false } }],
+  ["K  acts once", '(idempotency "key": ', { override: { idempotency: "key" } }],
+  ["V  acts: its lookup", "(lookup ", { override: { lookup: { tool: "find", arguments: {} } } }],
+])("the class of the effect has its letter and its reason: %s %s", (effect, why, more) => {
+  const descriptor: ToolDescriptor = { name: "t", server: "shop", ...more };
+  const shown = textOf({
+    contract: JSON.parse(JSON.stringify(toolContract(descriptor).contract)),
+    contractReport: contractReport(descriptor),
+  });
+  const line = shown[shown.indexOf("Effect") + 1] ?? "";
+  expect(line).toContain(effect);
+  expect(line).toContain(why);
+});

@@ -1,4 +1,12 @@
-import { countText, durationText, isJsonObject, type JsonValue, shareText } from "@planwright/plan";
+import {
+  countText,
+  durationText,
+  type EffectClass,
+  effectClassOf,
+  isJsonObject,
+  type JsonValue,
+  shareText,
+} from "@planwright/plan";
 import type { ExplainedTool, ToolRecord } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine, visibleText } from "../terminal/visible-text.ts";
@@ -18,6 +26,7 @@ export function toolText(tool: ExplainedTool, { style, nowMs }: { style: Style; 
     ...part("Arguments", fieldsOf(tool.inputSchema), style),
     ...part("Output", fieldsOf(tool.outputSchema), style),
     ...seenPart(tool.observedOutput, style),
+    ...part("Effect", tool.contractReport.fields.length === 0 ? [] : [effectLine(tool)], style),
     ...part("Contract", contractLines(tool.contractReport), style),
   ];
 }
@@ -86,19 +95,71 @@ function kindOf(schema: JsonValue): string {
   return type === undefined ? "any" : inlineJson(type, 60).replaceAll('"', "");
 }
 
-function fieldsOf(schema: JsonValue): string[] {
-  const properties = isJsonObject(schema) ? schema["properties"] : undefined;
-  if (!isJsonObject(schema) || !isJsonObject(properties)) return [];
-  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
-  const names = Object.keys(properties);
-  const width = Math.min(30, Math.max(0, ...names.map((name) => name.length)));
-  return names.map((name) => {
-    const field = properties[name];
-    const { description } = isJsonObject(field) ? field : {};
-    const kind = kindOf(field ?? null);
-    const text = typeof description === "string" ? `  ${oneLine(description, 160)}` : "";
-    return `${oneLine(name, 64).padEnd(width)}  ${kind}${required.includes(name) ? ", required" : ""}${text}`;
+/** What a call does when its answer is lost, by its class. */
+const EFFECT_TEXT: Readonly<Record<EffectClass, string>> = {
+  K: "acts once: it is sent again with the same idempotency key",
+  R: "reads, or may be repeated: it is sent again",
+  V: "acts: its lookup tool is asked whether it happened, before it is sent again",
+  U: "acts: nothing tells whether it happened, so it is never sent again, and a person decides",
+};
+
+/** The class of the tool's effect, with its letter and the declaration that decides it. */
+function effectLine({ contract: given, contractReport: { fields } }: ExplainedTool): string {
+  const contract = isJsonObject(given) ? given : {};
+  const { idempotency } = contract;
+  const sideEffects = contract["sideEffects"] !== false;
+  const effectClass = effectClassOf({
+    sideEffects,
+    idempotency: idempotency === "natural" || idempotency === "key" ? idempotency : "none",
+    lookup: contract["lookup"],
   });
+  const decidedBy = effectClass === "V" ? "lookup" : sideEffects ? "idempotency" : "sideEffects";
+  const field = fields.find(({ name }) => name === decidedBy);
+  const why = field ? ` (${decidedBy} ${inlineJson(field.value, 60)}: ${oneLine(field.why, 300)})` : "";
+  return `${effectClass}  ${EFFECT_TEXT[effectClass]}${why}`;
+}
+
+/** Fields by name; those of inner objects and of the elements of lists are below and indented. */
+function fieldsOf(schema: JsonValue, levels = MAX_LEVELS): string[] {
+  if (!isJsonObject(schema) || levels === 0) return [];
+  const { properties, items } = schema;
+  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
+  const named = isJsonObject(properties) ? Object.entries(properties) : [];
+  const width = Math.min(30, Math.max(0, ...named.map(([name]) => name.length)));
+  const lineOf = (name: string, field: JsonValue, isRequired: boolean) => {
+    const { description } = isJsonObject(field) ? field : {};
+    const text = typeof description === "string" ? `  ${oneLine(description, 160)}` : "";
+    const kind = `${kindOf(field)}${boundsOf(field)}${isRequired ? ", required" : ""}`;
+    return [`${name}  ${kind}${text}`, ...fieldsOf(field, levels - 1).map((line) => `  ${line}`)];
+  };
+  return [
+    ...named.flatMap(([name, field]) =>
+      lineOf(oneLine(name, 64).padEnd(width), field, required.includes(name)),
+    ),
+    ...(isJsonObject(items) ? lineOf("[each]", items, false) : []),
+  ];
+}
+
+/** Keywords that bound a value, with their words. */
+const BOUNDS = {
+  minimum: "at least",
+  exclusiveMinimum: "more than",
+  maximum: "at most",
+  exclusiveMaximum: "less than",
+  minLength: "characters at least",
+  maxLength: "characters at most",
+  minItems: "elements at least",
+  maxItems: "elements at most",
+} as const;
+
+/** The bounds of a field, such as ", at least 1". The largest exact integer is what libraries write for none. */
+function boundsOf(schema: JsonValue): string {
+  if (!isJsonObject(schema)) return "";
+  return Object.entries(BOUNDS)
+    .filter(([keyword]) => typeof schema[keyword] === "number")
+    .filter(([keyword]) => Math.abs(Number(schema[keyword])) !== Number.MAX_SAFE_INTEGER)
+    .map(([keyword, words]) => `, ${words} ${Number(schema[keyword])}`)
+    .join("");
 }
 
 /** Lines of field, value and source. */

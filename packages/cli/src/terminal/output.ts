@@ -13,7 +13,7 @@ export interface LiveView {
 /** Prints results. */
 export interface Output {
   isTerminal: boolean;
-  /** Width in characters; 100 without a terminal. */
+  /** Width in characters; Infinity without a terminal: what is piped is whole. */
   columns: number;
   /** Height in lines. */
   rows: number;
@@ -40,7 +40,7 @@ export function createOutput(
   return {
     isTerminal,
     get columns() {
-      return stdout.columns || 100;
+      return isTerminal ? stdout.columns || 100 : Number.POSITIVE_INFINITY;
     },
     get rows() {
       return stdout.rows || 24;

@@ -2,7 +2,8 @@
 // npm run demo [-- "a sentence"]: starts everything, or uses the system that npm start runs here; sends the
 // sentence, shows the progress and the result.
 import { randomInt } from "node:crypto";
-import { type ApiAddress, exampleSentence, runDemo } from "../demo/run-demo.ts";
+import { type ApiAddress, exampleSentence, planwrightCommand, runDemo } from "../demo/run-demo.ts";
+import { apiPortOf } from "../stack/check-settings.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
 import { DATA_DIR, folderOrSystem } from "./data-folder.ts";
 import { printError, stopOnSignals } from "./terminal.ts";
@@ -29,9 +30,13 @@ async function systemForDemo(): Promise<ApiAddress> {
 }
 
 try {
-  const { isCompleted, requestId } = await runDemo(await systemForDemo(), sentence, say);
+  // This system ends with the demo; the one that npm start would run has this port.
+  const nextUrl = `http://127.0.0.1:${apiPortOf(process.env)}/graphql`;
+  const api = await systemForDemo();
+  const shownUrl = stack ? nextUrl : api.apiUrl;
+  const { isCompleted, requestId } = await runDemo(api, sentence, { say, shownUrl });
   const first = stack ? "keep the system running with npm start, then in another terminal: " : "";
-  say(`See all of it: ${first}npx planwright debug ${requestId}`);
+  say(`See all of it: ${first}${planwrightCommand(shownUrl, "debug", requestId)}`);
   process.exitCode = isCompleted ? 0 : 1;
 } catch (error) {
   printError(error);

@@ -5,26 +5,31 @@ import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { freePort } from "../children/free-port.ts";
 import { isPortFree } from "../children/is-port-free.ts";
-import { exampleSentence } from "../demo/run-demo.ts";
+import { exampleSentence, isDefaultAddress } from "../demo/run-demo.ts";
+import { apiPortOf, WrongSettingsError } from "../stack/check-settings.ts";
 import { holdFolder } from "../stack/hold-folder.ts";
 import { missingServers } from "../stack/missing-servers.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
 import { DATA_DIR, forgetAddress, writeAddress } from "./data-folder.ts";
 import { printError, stopOnSignals } from "./terminal.ts";
 
-const API_PORT = 4000;
 const say = (line: string) => console.log(line);
 
 /**
- * PORT (default 4000), or a free port when another program uses that one. Scripts may rely on PORT, so a
- * change is printed clearly; the start does not fail.
+ * PORT, or a free port when another program uses that one. Scripts may rely on PORT, so a change is printed
+ * clearly; the start does not fail.
+ * @throws {WrongSettingsError} when this user may not listen there
  */
-async function choosePort(): Promise<number> {
-  const wanted = Number(process.env["PORT"] || API_PORT);
-  if (Number.isInteger(wanted) && wanted > 0 && wanted < 65_536 && (await isPortFree(wanted))) return wanted;
+async function choosePort(wanted: number): Promise<number> {
+  const isFree = await isPortFree(wanted).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `PORT is ${wanted}, where this user may not listen (${reason}): set it to one above 1023`;
+    throw new WrongSettingsError(message, { service: "api" });
+  });
+  if (isFree) return wanted;
   const port = await freePort();
   say(`
-  !! Port ${process.env["PORT"] || API_PORT} is taken by another program.
+  !! Port ${wanted} is taken by another program.
   !! This system answers on port ${port} instead; programs that expect the other port reach that other program.
 `);
   return port;
@@ -46,10 +51,8 @@ function curlOf({ apiUrl, apiKey }: Stack): string {
   return `curl -s ${apiUrl} -H 'content-type: application/json'${authorization} -d '{"query": "${query}"}'`;
 }
 
-/** `planwright` uses port 4000 by default. */
 function cliLines(apiUrl: string): string {
-  const isDefault = new URL(apiUrl).port === String(API_PORT);
-  const address = isDefault ? "" : `  export PLANWRIGHT_URL=${apiUrl}\n`;
+  const address = isDefaultAddress(apiUrl) ? "" : `  export PLANWRIGHT_URL=${apiUrl}\n`;
   return `${address}  npx planwright run "${exampleSentence(randomInt(1_000, 1_000_000))}"`;
 }
 
@@ -61,16 +64,28 @@ async function graphiqlLine(apiUrl: string): Promise<string> {
   return response.ok ? `\n  GraphiQL ${href}` : "";
 }
 
+/** The addresses for monitoring: `/healthz`, `/readyz` and `/metrics` of each process of ours. */
+function healthLines({ healthUrls }: Stack): string {
+  const lines = Object.entries(healthUrls).map(([name, url]) => `${url}/readyz  ${name}`);
+  return [...lines, "with /metrics in place of /readyz: figures for Prometheus"].join("\n           ");
+}
+
 let stack: Stack | undefined;
 const stop = stopOnSignals(() => stack);
 try {
+  const wantedPort = apiPortOf(process.env);
   if (!(await holdFolder(DATA_DIR))) {
     say("Planwright is already running from this folder. Stop it there with Ctrl-C first.");
     process.exit(1);
   }
   forgetAddress();
   say("Starting MongoDB, Redis, the blog tools, the executor, the planner and the API ...");
-  stack = await startStack({ dataDir: DATA_DIR, apiPort: await choosePort(), isSupervised: true, say });
+  stack = await startStack({
+    dataDir: DATA_DIR,
+    apiPort: await choosePort(wantedPort),
+    isSupervised: true,
+    say,
+  });
   writeAddress(stack.apiUrl);
   const missing = await missingServers(stack);
   say(`
@@ -79,6 +94,7 @@ Planwright is running.
   GraphQL  ${stack.apiUrl}${await graphiqlLine(stack.apiUrl)}
   MongoDB  ${stack.mongodbUrl}
   Redis    ${stack.redisUrl}
+  Health   ${healthLines(stack)}
   Logs     ${join(DATA_DIR, "logs")}
   Model    ${process.env["MODEL"] || "offline (rules, no key needed; set MODEL for a real one)"}
 

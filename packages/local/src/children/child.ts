@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, fstatSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, fstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ProcessNotReadyError } from "../errors.ts";
+import { makeFolder } from "../make-folder.ts";
 import { boundLog } from "./bounded-log.ts";
 import { lastLines } from "./log-tail.ts";
 import { watchdog } from "./watchdog.ts";
@@ -45,7 +46,7 @@ export interface Child {
 /** Starts a process. @throws {ProcessNotReadyError} when the command cannot be started at all */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, command, args, env, cwd, logFile } = options;
-  mkdirSync(dirname(logFile), { recursive: true });
+  makeFolder(dirname(logFile));
   const log = openSync(logFile, "a");
   const logStart = fstatSync(log).size;
   const process_ = spawn(command, args, {

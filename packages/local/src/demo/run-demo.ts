@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { commandLine, createClient, graphql, type RequestProgress, type ResultOf } from "@planwright/client";
+import { API_PORT } from "../stack/check-settings.ts";
 import { persistently } from "../stack/persistently.ts";
 import type { Stack } from "../stack/start-stack.ts";
 import { planTree } from "./plan-tree.ts";
@@ -33,6 +34,16 @@ export function exampleSentence(number: number): string {
   return `Create author Alice with email alice-${number}@test.com, then create blog by Alice titled Hello about world`;
 }
 
+/** True for the address that `planwright` uses without a setting. */
+export function isDefaultAddress(apiUrl: string): boolean {
+  return new URL(apiUrl).port === String(API_PORT);
+}
+
+/** A command of `planwright` that works in any shell: it has the address unless that is the default. */
+export function planwrightCommand(apiUrl: string, ...words: string[]): string {
+  return `npx ${commandLine("planwright", ...words, ...(isDefaultAddress(apiUrl) ? [] : ["--url", apiUrl]))}`;
+}
+
 /** Sends a sentence, again if the answer is lost; it becomes one request. Returns the id of the request. */
 export async function sendSentence({ apiUrl, apiKey }: ApiAddress, sentence: string): Promise<string> {
   const client = createClient({ url: apiUrl, token: apiKey });
@@ -55,12 +66,13 @@ export async function followToEnd(
 
 /**
  * Sends one sentence, prints its progress, and prints the finished plan.
+ * @param shownUrl - address for the commands that it prints
  * @returns whether the plan is COMPLETED, and the id under which everything about it is recorded
  */
 export async function runDemo(
   api: ApiAddress,
   sentence: string,
-  say: (line: string) => void,
+  { say, shownUrl }: { say: (line: string) => void; shownUrl: string },
 ): Promise<{ isCompleted: boolean; requestId: string }> {
   say(`You ask:   ${sentence}`);
   const requestId = await sendSentence(api, sentence);
@@ -71,7 +83,7 @@ export async function runDemo(
     if (line !== last) say(line);
     last = line;
   });
-  for (const line of resultOf(request)) say(line);
+  for (const line of resultOf(request, shownUrl)) say(line);
   return { isCompleted: request.status === "COMPLETED", requestId };
 }
 
@@ -83,7 +95,7 @@ function progressOf({ status, plan }: RequestProgress): string {
   return `Executing: ${done} of ${plan.steps.length} steps completed${now}`;
 }
 
-function resultOf(request: EndedRequest): string[] {
+function resultOf(request: EndedRequest, shownUrl: string): string[] {
   const { plan, error, questions, diagnostics } = request;
   const lines = [""];
   if (plan && plan.steps.length > 0) {
@@ -95,7 +107,7 @@ function resultOf(request: EndedRequest): string[] {
   if (error) lines.push(`No plan was made (${error.code}): ${error.message}`);
   for (const question of questions) lines.push(`The planner asks: ${question}`);
   if (questions.length > 0)
-    lines.push(`Answer with: npx ${commandLine("planwright", "answer", request.requestId)}`);
+    lines.push(`Answer with: ${planwrightCommand(shownUrl, "answer", request.requestId)}`);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (request.status !== "COMPLETED") lines.push(...errors.map(({ message }) => `- ${message}`));
   lines.push("");

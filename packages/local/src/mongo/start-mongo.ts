@@ -1,9 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startChild } from "../children/child.ts";
 import { freePort } from "../children/free-port.ts";
 import type { LocalServer, ServerOptions } from "../local-server.ts";
 import { externalServer, localServer } from "../local-server.ts";
+import { makeFolder } from "../make-folder.ts";
 import { findMongod } from "./find-mongod.ts";
 import { becomePrimary, REPLICA_SET, requireReplicaSet } from "./replica-set.ts";
 
@@ -24,7 +24,7 @@ export async function startMongo(options: ServerOptions): Promise<LocalServer> {
   }
   const mongod = await findMongod(say);
   const dbPath = join(dataDir, "mongo");
-  mkdirSync(dbPath, { recursive: true });
+  makeFolder(dbPath);
   return localServer({
     name: NAME,
     ...options.supervision,

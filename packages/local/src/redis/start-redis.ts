@@ -1,10 +1,10 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { startChild } from "../children/child.ts";
 import { freePort } from "../children/free-port.ts";
 import { ServerNotSuitableError } from "../errors.ts";
 import { externalServer, type LocalServer, localServer, type ServerOptions } from "../local-server.ts";
+import { makeFolder } from "../make-folder.ts";
 import { findRedis } from "./find-redis.ts";
 
 const NAME = "Redis";
@@ -23,7 +23,7 @@ export async function startRedis(options: ServerOptions): Promise<LocalServer> {
   }
   const command = await findRedis(env, say);
   const folder = join(dataDir, "redis");
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const urlOf = (port: number) => `redis://127.0.0.1:${port}`;
   return localServer({
     name: NAME,

@@ -13,6 +13,18 @@ export class WrongSettingsError extends CodedError<{ service: string }> {
   readonly retryable = false;
 }
 
+/** Port of the API without a setting; `planwright` uses it by default. */
+export const API_PORT = 4000;
+
+/** The port of the API: `PORT`, default 4000. @throws {WrongSettingsError} unless it is from 1 to 65535 */
+export function apiPortOf(env: NodeJS.ProcessEnv): number {
+  const text = env["PORT"] || String(API_PORT);
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port >= 1 && port <= 65_535) return port;
+  const message = `PORT is "${text}": set it to a whole number from 1 to 65535, or unset it for ${API_PORT}`;
+  throw new WrongSettingsError(message, { service: "api" });
+}
+
 const SERVICES = new URL("../../../../services/", import.meta.url);
 
 /**

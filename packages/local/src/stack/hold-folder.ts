@@ -4,13 +4,17 @@ import { existsSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { makeDataFolder } from "./make-data-folder.ts";
+import { DataFolderError } from "../errors.ts";
+import { makeDataFolder } from "../make-folder.ts";
+
+/** Systems cut the path of a socket at 104 or 108 bytes without a word: two folders would share one lock. */
+const MAX_SOCKET_PATH_BYTES = 103;
 
 /**
  * Locks a data folder for this process, and makes it if it is absent; undefined when another running process
  * has it. The lock is a listening socket, not a file with a process id, so that it is free as soon as its
  * holder ends for any reason.
- * @throws {DataFolderError} when it is no folder, or may not be written
+ * @throws {DataFolderError} when it is no folder, or may not be written; also for the folder of the socket
  */
 export async function holdFolder(folder: string): Promise<{ release(): void } | undefined> {
   const absolute = resolve(folder);
@@ -20,15 +24,19 @@ export async function holdFolder(folder: string): Promise<{ release(): void } | 
     process.platform === "win32"
       ? `\\\\.\\pipe\\planwright-${name}`
       : join(tmpdir(), `planwright-${name}.sock`);
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES)
+    throw new DataFolderError(tmpdir(), "its path is too long", "TMPDIR");
   if (await isHeld(path)) return undefined;
-  if (existsSync(path)) rmSync(path); // left by a holder that has ended
   const server = createServer((socket) => socket.destroy());
   server.unref();
-  server.listen(path);
   try {
+    if (existsSync(path)) rmSync(path); // left by a holder that has ended
+    server.listen(path);
     await once(server, "listening");
-  } catch {
-    return undefined; // another process was faster
+  } catch (error) {
+    const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    if (isTaken) return undefined; // another process was faster
+    throw new DataFolderError(tmpdir(), error, "TMPDIR");
   }
   return { release: () => void server.close() };
 }

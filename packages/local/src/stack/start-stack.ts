@@ -6,12 +6,13 @@ import {
   type Supervision,
   type UnexpectedEnd,
 } from "../children/supervise.ts";
+import { DataFolderError } from "../errors.ts";
+import { makeDataFolder } from "../make-folder.ts";
 import { startMongo } from "../mongo/start-mongo.ts";
 import { startRedis } from "../redis/start-redis.ts";
 import { checkSettings } from "./check-settings.ts";
 import { withDatabase } from "./database-url.ts";
 import { makeApiKey } from "./make-api-key.ts";
-import { makeDataFolder } from "./make-data-folder.ts";
 import { writeMcpServersFile } from "./mcp-servers-file.ts";
 import { type ServiceName, startService } from "./start-service.ts";
 import { waitForTools } from "./wait-for-tools.ts";
@@ -58,6 +59,8 @@ export interface Stack {
   /** With the name of the blog tools' database in it. */
   blogMongodbUrl: string;
   redisUrl: string;
+  /** Where each service answers `/healthz`, `/readyz` and `/metrics`, such as http://127.0.0.1:4000. */
+  healthUrls: Readonly<Record<ServiceName, string>>;
   logDir: string;
   processes: Readonly<Record<ProcessName, ManagedProcess>>;
   /** Stops the services in order, then the servers. A second call waits for the first. */
@@ -88,8 +91,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     return await startAll({ ...options, dataDir }, keep);
   } catch (error) {
     await Promise.all(started.map((one) => one.kill()));
-    throw error;
+    throw isFileError(error, dataDir) ? new DataFolderError(dataDir, error) : error;
   }
+}
+
+/** True when a file or folder below `folder` could not be made or written. */
+function isFileError(error: unknown, folder: string): boolean {
+  const path = error instanceof Error && "syscall" in error && "path" in error ? error.path : undefined;
+  return typeof path === "string" && path.startsWith(folder);
 }
 
 /** Placeholders for the servers, which are started after the settings were checked. */
@@ -160,7 +169,8 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     start("planner", "HEALTH_PORT", {}),
     start("api", "PORT", {}, options.apiPort),
   ]);
-  const apiUrl = `http://127.0.0.1:${api.port}/graphql`;
+  const addressOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
+  const apiUrl = `${addressOf(api)}/graphql`;
   const apiEnv: NodeJS.ProcessEnv = { ...common, ...shared, ...options.settings?.api };
   const apiKey = apiEnv["ANONYMOUS"] === "refuse" ? await makeApiKey(apiEnv) : undefined;
   const { serversTimeoutMs } = options;
@@ -177,6 +187,12 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     mongodbUrl,
     blogMongodbUrl,
     redisUrl: redis.url,
+    healthUrls: {
+      api: addressOf(api),
+      planner: addressOf(planner),
+      executor: addressOf(executor),
+      "blog-tools": addressOf(blog),
+    },
     logDir,
     processes: {
       api: api.service,

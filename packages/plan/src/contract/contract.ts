@@ -121,7 +121,9 @@ export type ContractSource = "override" | "meta" | "top-level" | "inputSchema" |
 export type EffectClass = "K" | "R" | "V" | "U";
 
 /** The effect class of a contract. */
-export function effectClassOf(contract: ToolContract): EffectClass {
+export function effectClassOf(
+  contract: Pick<ToolContract, "sideEffects" | "idempotency"> & { lookup?: unknown },
+): EffectClass {
   if (!contract.sideEffects || contract.idempotency === "natural") return "R";
   if (contract.idempotency === "key") return "K";
   return contract.lookup ? "V" : "U";

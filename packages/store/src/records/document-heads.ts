@@ -26,6 +26,8 @@ export type PlanHead = Omit<
   resolutions: readonly UnitResolution[];
   /** Number of steps of the plan; 0 for a plan that could not be read. */
   steps: number;
+  /** The tools of its first steps, at most 32, in plan order. */
+  stepTools: readonly string[];
   /** Size of its {@link PlanGraph} in bytes of BSON. */
   graphBytes: number;
   /** Size of its {@link PlanTexts}. */
@@ -129,6 +131,9 @@ export interface StateReads {
 /** Outputs up to this size are part of the head, in bytes of BSON. */
 const SMALL_OUTPUTS_BYTES = 1_024;
 
+/** Most tools in a head: enough to name the request. */
+const MAX_HEAD_TOOLS = 32;
+
 /** Stages that make {@link StoredPlanHead}s; `UnitReads.withDecisions` adds the rest. */
 export const PLAN_HEAD: readonly Document[] = [
   {
@@ -146,6 +151,12 @@ export const PLAN_HEAD: readonly Document[] = [
         ],
       },
       steps: { $size: { $ifNull: ["$plan.steps", []] } },
+      stepTools: {
+        $map: {
+          input: { $slice: [{ $ifNull: ["$plan.steps", []] }, MAX_HEAD_TOOLS] },
+          in: { $ifNull: ["$$this.tool", "$$this.forEach.do.tool"] },
+        },
+      },
       graphBytes: sizeOf(GRAPH),
       textBytes: sizeOf(TEXTS),
       resultBytes: sizeOf(RESULTS),

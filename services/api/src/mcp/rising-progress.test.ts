@@ -39,7 +39,15 @@ function stateOf(version: number, steps: number, done: number, running: number =
       finishedAt: position < done ? new Date(1) : null,
     };
   });
-  const sizes = { approvals: [], resolutions: [], steps, graphBytes: 0, textBytes: 0, resultBytes: 0 };
+  const sizes = {
+    approvals: [],
+    resolutions: [],
+    steps,
+    stepTools: [],
+    graphBytes: 0,
+    textBytes: 0,
+    resultBytes: 0,
+  };
   return { request: base, plan: { ...plan, ...sizes }, steps: units };
 }
 

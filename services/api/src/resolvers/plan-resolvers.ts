@@ -18,7 +18,10 @@ import { type StepView, stepViews } from "../plans/step-views.ts";
 import { planWaitReason } from "../plans/wait-reason.ts";
 
 /** The parent value of the fields of Plan; its large parts are read only if they are selected. */
-type PlanParent = Omit<PlanHead, "steps" | "graphBytes" | "textBytes" | "resultBytes" | "smallOutputs">;
+type PlanParent = Omit<
+  PlanHead,
+  "steps" | "stepTools" | "graphBytes" | "textBytes" | "resultBytes" | "smallOutputs"
+>;
 
 /** Numbers of steps by status: from the document of an ended plan, otherwise counted. */
 export async function readCounts(planId: PlanHead["_id"], reads: Reads): Promise<StepCounts> {

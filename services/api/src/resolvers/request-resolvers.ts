@@ -1,4 +1,4 @@
-import { executionStateOfRequest } from "@planwright/plan";
+import { executionStateOfRequest, type RequestId, requestTitle } from "@planwright/plan";
 import { contextOf, modelCallCursor, NO_USE, planCursor, type RequestDocument } from "@planwright/store";
 import { readDiagnosis } from "../diagnosis/read-diagnosis.ts";
 import { readEventPage } from "../journal/event-connection.ts";
@@ -11,6 +11,7 @@ export const requestResolvers = {
   id: (request: RequestDocument) => request._id,
   requestId: (request: RequestDocument) => request._id,
   executionState: (request: RequestDocument) => executionStateOfRequest(request.status),
+  title: titleOf,
   tags: ({ tags }: RequestDocument) => tags ?? [],
   priority: ({ priority }: RequestDocument) => priority ?? "normal",
   context: (request: RequestDocument) => contextOf(request),
@@ -48,6 +49,19 @@ export const requestResolvers = {
   planningStartedAt: (request: RequestDocument) => request.planning.startedAt,
   planningFinishedAt: (request: RequestDocument) => request.planning.finishedAt,
 };
+
+/** Fields of BulkResult that are read when they are selected. */
+export const bulkResultResolvers = {
+  async title({ requestId }: { requestId: RequestId }, _: unknown, context: GraphqlContext) {
+    const request = await context.reads.request(requestId);
+    return request && titleOf(request, _, context);
+  },
+};
+
+/** Reads the plan only for a request without a sentence. */
+async function titleOf({ query, planId }: RequestDocument, _: unknown, { reads }: GraphqlContext) {
+  return requestTitle(query, query === null ? ((await reads.plan(planId))?.stepTools ?? []) : []);
+}
 
 /** `traceparent` is {version}-{trace}-{span}-{flags}. */
 function traceIdOf({ trace }: RequestDocument): string | null {

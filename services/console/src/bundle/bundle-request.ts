@@ -1,5 +1,12 @@
 import type { ResultOf } from "@planwright/client";
-import { depthOf, PlanIdSchema, parseExactJson, RequestIdSchema, StepIdSchema } from "@planwright/plan";
+import {
+  depthOf,
+  PlanIdSchema,
+  parseExactJson,
+  RequestIdSchema,
+  requestTitle,
+  StepIdSchema,
+} from "@planwright/plan";
 import { type RequestFacts } from "../data/request-facts.ts";
 import { type READ_JOURNAL, type READ_MODEL_CALLS } from "../data/request-operations.ts";
 import { type BundledPlan, readError, readPlan } from "./bundle-plan.ts";
@@ -93,6 +100,10 @@ function requestFacts(requestId: string, request: Fields, plan: BundledPlan | un
     status: (request.text("status") ?? "FAILED") as RequestFacts["status"],
     source: request.text("source") ?? "plan",
     query: request.text("query"),
+    title: requestTitle(
+      request.text("query"),
+      plan?.facts.steps.filter(({ item }) => item === null).map(({ tool }) => tool) ?? [],
+    ),
     tags: request.texts("tags"),
     // Only needed to send the sentence again, which is not possible from a file.
     autoExecute: false,

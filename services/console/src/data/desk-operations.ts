@@ -18,6 +18,7 @@ export const FOLLOW_DRAFT = graphql(`
         requestId
         status
         query
+        title
         version
         seq
         waitReason

@@ -6,7 +6,7 @@ export const READ_FAILURES = graphql(`
       requests(first: 60, filter: { status: [FAILED, PARTIAL] }) {
         nodes {
           requestId
-          query
+          title
           updatedAt
           error {
             code
@@ -56,7 +56,7 @@ const BULK_ANSWER = graphql(`
         requestId
         version
         status
-        query
+        title
         changed
         error {
           code

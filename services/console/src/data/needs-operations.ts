@@ -5,7 +5,7 @@ const REQUEST_ROW = graphql(`
       requestId
       status
       source
-      query
+      title
       tags
       version
       createdAt
@@ -39,7 +39,7 @@ const NEEDED_REQUESTS = graphql(`
     fragment NeededRequests on RequestConnection {
       nodes {
         requestId
-        query
+        title
       }
       pageInfo {
         hasNextPage

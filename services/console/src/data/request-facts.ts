@@ -125,6 +125,7 @@ export const REQUEST_FACTS = graphql(
       status
       source
       query
+      title
       tags
       autoExecute
       maxReplans

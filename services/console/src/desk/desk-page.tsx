@@ -139,7 +139,7 @@ function DeskHead({ draft, opened }: { draft: DraftFacts; opened: PlanDocument |
   return (
     <header className="desk-head">
       <div className="request-line">
-        <h1 dir="auto">{draft.query ?? "A plan submitted as JSON"}</h1>
+        <h1 dir="auto">{draft.title}</h1>
         <StatusBadge
           look={opened ? lookOf(PLAN_LOOK, statusOf(draft, opened)) : lookOf(REQUEST_LOOK, draft.status)}
         />

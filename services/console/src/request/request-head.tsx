@@ -29,7 +29,7 @@ export function RequestHead({
   return (
     <header className="request-head">
       <div className="request-line">
-        <h1 dir="auto">{request.query ?? "A plan submitted as JSON"}</h1>
+        <h1 dir="auto">{request.title}</h1>
         <StatusBadge
           look={isNow ? lookOf(REQUEST_LOOK, request.status) : lookOf(PLAN_LOOK, plan?.status ?? "not begun")}
         />

@@ -75,7 +75,7 @@ export function BulkDialog({
 }
 
 function Result({
-  result: { requestId, query, status, changed, error },
+  result: { requestId, title, status, changed, error },
   isChosen,
   isDone,
   onToggle,
@@ -95,7 +95,7 @@ function Result({
           onChange={onToggle}
         />
         <span className="bulk-query" dir="auto">
-          {query ?? requestId}
+          {title ?? requestId}
         </span>
         {status !== null && <StatusBadge look={lookOf(REQUEST_LOOK, status)} />}
       </label>

@@ -9,7 +9,7 @@ function failed(
 ) {
   return {
     requestId,
-    query: null,
+    title: "a",
     updatedAt,
     error: code === null ? null : { code },
     plan: { mayHaveActed, error: planCode === null ? null : { code: planCode } },

@@ -46,7 +46,7 @@ function Group({
   onRetry: (filter: RequestFilter) => void;
 }) {
   const now = useNow();
-  const { requestId, query, updatedAt } = newest;
+  const { requestId, title, updatedAt } = newest;
   const next = useRead(READ_NEXT_ACTION, { requestId }).data?.request?.diagnosis.next[0]?.description;
   const filter: RequestFilter =
     code === null ? { status: ["PARTIAL"] } : { status: ["FAILED", "PARTIAL"], errorCode: code };
@@ -59,7 +59,7 @@ function Group({
         {mayHaveActed > 0 && <span className="tone-attention"> {mayHaveActed} may have acted</span>}
         <span className="quiet-text">
           {" "}
-          {agoText(updatedAt, now)}: <span dir="auto">{query ?? requestId}</span>
+          {agoText(updatedAt, now)}: <span dir="auto">{title}</span>
         </span>
         {next !== undefined && (
           <Link

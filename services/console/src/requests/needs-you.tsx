@@ -33,10 +33,10 @@ function Need({ need, found }: { need: (typeof NEEDS)[number]; found: Needs[keyo
         </Link>
       </h2>
       <ul>
-        {found?.nodes.map(({ requestId, query }) => (
+        {found?.nodes.map(({ requestId, title }) => (
           <li key={requestId}>
             <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>
-              {action}: <span dir="auto">{query ?? requestId}</span>
+              {action}: <span dir="auto">{title}</span>
             </Link>
           </li>
         ))}

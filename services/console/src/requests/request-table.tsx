@@ -83,7 +83,7 @@ export function RequestTable({
                       view: "graph",
                     })}
                   >
-                    {row.query ?? "A plan submitted as JSON"}
+                    {row.title}
                   </Link>
                 </span>
                 {columns.map((name) => (
