@@ -272,20 +272,33 @@ test(`${WORDS}removed and restored, renamed, with other limits, and behind a rea
 });
 
 test(`${WORDS}items of a list that has changed, also in batches`, async () => {
+  await bench.close();
+  const batch = { param: "value", max: 10, result_path: "value" };
+  bench = await openWorkbench({}, { tools: { keyed_effect: { batch } } });
   await bench.startExecutor();
-  const list = (items: unknown, tool: string) => ({
-    id: tool.startsWith("batch") ? "many" : "each",
-    forEach: { items, do: { tool, arguments: { value: "<<item>>" } } },
+  const each = (items: number[]) => ({
+    id: "each",
+    forEach: { items, do: { tool: "plain_effect", arguments: { value: "<<item>>" } } },
   });
-  const v1 = await bench.submit([list([1, 2, 3], "plain_effect"), list([1, 2, 3, 4, 5], "batch_keyed")]);
+  const many = (items: number[]) => ({
+    id: "many",
+    forEach: { items, do: { tool: "keyed_effect", arguments: { value: ["<<item>>"] } } },
+  });
+  const v1 = await bench.submit([each([1, 2, 3]), many([1, 2, 3, 4])]);
   expect((await bench.end(v1._id)).plan.status).toBe("COMPLETED");
   const before = (await bench.tools.ledger()).length;
-  const next = await amended(v1, [list([3, 9, 2], "plain_effect"), list([9, 5, 4, 3, 2, 1], "batch_keyed")]);
+  const next = await amended(v1, [each([3, 9, 2]), many([9, 4, 3, 2, 1])]);
   expect(next.plan).toMatchObject({
     status: "COMPLETED",
     outputs: { each: { results: [{ data: { value: 3 } }, { data: { value: 9 } }, { data: { value: 2 } }] } },
   });
-  expect((await bench.tools.ledger()).slice(before)).toHaveLength(2);
+  const made = (await bench.tools.ledger())
+    .slice(before)
+    .map(({ tool, arguments: args }) => [tool, args["value"]]);
+  expect(made.toSorted()).toEqual([
+    ["keyed_effect", [9]],
+    ["plain_effect", 9],
+  ]);
 });
 
 test("a call that may have acted does not act again under another step id", async () => {
