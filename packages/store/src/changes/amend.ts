@@ -82,7 +82,7 @@ export function createAmend(context: StoreDependencies): Pick<ChangeStore, "amen
             hasOtherArguments: false,
             ...(isDone && { isDone }),
           })),
-          accepted: [...accepted, ...repeated.flatMap(({ ids }) => ids)],
+          accepted: new Set([...accepted, ...repeated.flatMap(({ steps: same }) => same)]),
         });
         const done = doneBefore(facts, steps, tools);
         const answer: AmendedPlan = { type: "amended", request: next.request, plan: next.document, ...done };

@@ -252,6 +252,8 @@ export interface RepeatedUnit {
   /** The plan that called it. */
   planId: string;
   isDone: boolean;
+  /** Ids of the steps that make the same call. */
+  steps: readonly string[];
   /** Ids by which the repeat may be accepted: of its step, and of the steps with the same call. */
   ids: readonly string[];
 }
@@ -285,7 +287,7 @@ export function versionRepeats(facts: VersionFacts, { again, sources }: VersionS
       for (const id of same) {
         if (extra.has(id) || !isExtra(id, call, facts)) continue;
         extra.add(id);
-        repeats.repeated.push({ key: id, planId: version._id, isDone: true, ids: [id] });
+        repeats.repeated.push({ key: id, planId: version._id, isDone: true, steps: [id], ids: [id] });
       }
     } else if (first === undefined) {
       const others = replacementsOf(other, version, { facts, steps });
@@ -293,7 +295,13 @@ export function versionRepeats(facts: VersionFacts, { again, sources }: VersionS
         repeats.replaced.push({ key: unit.key, ids: [unit.stepId, ...others] });
     } else if (unit.effectClass !== "K") {
       const key = same.includes(unit.stepId) ? unit.key : first;
-      repeats.repeated.push({ key, planId: version._id, isDone: false, ids: [unit.stepId, ...same] });
+      repeats.repeated.push({
+        key,
+        planId: version._id,
+        isDone: false,
+        steps: same,
+        ids: [unit.stepId, ...same],
+      });
     }
   }
   return repeats;

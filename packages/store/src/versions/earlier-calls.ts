@@ -24,6 +24,7 @@ import {
   type Plan,
   pinsByTool,
   type RequestId,
+  referencedSteps,
   type Step,
   type ToolPin,
   toolOfStep,
@@ -159,9 +160,14 @@ export function earlierCalls(versions: readonly EarlierVersion[]): EarlierCall[]
   return calls;
 }
 
-/** True for a unit whose earlier call was settled by an answer to its key: it had no effect. */
-function isAnswered({ status, attempts, unanswered }: FoldedUnit): boolean {
-  return status === "FAILED" && attempts.length > 0 && unanswered.length > 0;
+/**
+ * True for a unit whose earlier call, which had no answer, was settled by an answer to its key: it had no effect.
+ * A refusal before the effect leaves such a unit in doubt.
+ */
+function isAnswered({ key, status, attempts, unanswered, argsHash }: FoldedUnit): boolean {
+  const isSame = (call: FoldedUnit["unanswered"][number]): boolean =>
+    call.key === key && call.argsHash === argsHash && !call.isAnswered;
+  return status === "FAILED" && attempts.length > 0 && unanswered.some(isSame);
 }
 
 function effectOf({ folded }: EarlierVersion, unit: FoldedUnit): EarlierCall["effect"] | null {
@@ -197,6 +203,10 @@ export function groupBy<Key, Value>(
     else groups.set(key, [value]);
   }
   return groups;
+}
+
+function hasReferences(step: Step | undefined, plan: Plan): boolean {
+  return step !== undefined && referencedSteps(step, plan).length > 0;
 }
 
 /** A unit that is about to be called for the first time in its version. */
@@ -249,12 +259,17 @@ export function createRepeats(
     return step !== undefined && other !== undefined && isSameCall(step, now, other, version);
   }
 
-  /** True when the unit was planned beside the earlier call: both are to be made. */
-  function wasPlannedBeside({ key, stepId }: UnitToCall, { origin }: EarlierCall): boolean {
+  /** True when the unit was planned beside the earlier call, as the same call: both are to be made. */
+  function wasPlannedBeside({ key, stepId, hash }: UnitToCall, { origin, unit: done }: EarlierCall): boolean {
     return earlier.some((version) => {
       const { units } = version.folded;
-      const isBeside = (unit: FoldedUnit): boolean => unit.key !== key && originOf(version, unit) === origin;
-      return units.has(key) && isStepOf(version, stepId) && [...units.values()].some(isBeside);
+      const planned = units.get(key);
+      if (!planned || !isStepOf(version, stepId)) return false;
+      const plannedHash = planned.itemHash ?? planned.argsHash;
+      // Whether a call that was never made would have been the same is known when it has no references.
+      const isKnown = done.stepId === stepId || !hasReferences(steps.get(stepId), now.plan);
+      if (plannedHash === null ? !isKnown : plannedHash !== hash) return false;
+      return [...units.values()].some((unit) => unit.key !== key && originOf(version, unit) === origin);
     });
   }
 
