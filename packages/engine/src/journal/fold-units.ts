@@ -76,6 +76,9 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
     carryUnit(context, unit, event.carriedFrom);
     return;
   }
+  // Without a call only a carried unit completes.
+  if (unit.status === "PENDING" && event.status === "COMPLETED")
+    throw context.invalid(`${unit.key} is PENDING, which never becomes COMPLETED`);
   moveUnit(context, unit, event.status);
   const { output, outputBytes, outputRef, outputText, toApprove, resolvedBy } = event;
   const { seq } = context.entry;
