@@ -68,7 +68,7 @@ export const EXAMPLES = {
   ),
   retry: examples(
     `planwright retry ${ID} --watch`,
-    `planwright retry ${ID} --from createBlog`,
+    `planwright retry ${ID} --from createBlog --repeat createBlog`,
     `planwright retry ${ID} --set createBlog.title='Hello again' --watch`,
   ),
   amend: examples(

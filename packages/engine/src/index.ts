@@ -61,10 +61,12 @@ export {
   effectOfCall,
   effectOfUnit,
   needsAcceptance,
+  openEffect,
 } from "./state/effect.ts";
 export type { EngineState } from "./state/engine-state.ts";
 export {
   type Call,
+  type CarriedUnit,
   type Command,
   type EngineEvent,
   MAX_END_BYTES,

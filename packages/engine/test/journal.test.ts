@@ -115,7 +115,7 @@ function writerOf(journal: Journal, isNoted: (call: Call) => boolean = () => fal
     },
     ended(call, outcome, at) {
       const startedAttempt = open.get(call.key);
-      if (!startedAttempt || outcome.type === "deferred") return;
+      if (!startedAttempt || outcome.type === "deferred" || outcome.type === "carried") return;
       const error = outcome.type === "failed" ? outcome.error : null;
       const isUnsent = isUnreachable(outcome) || isUnansweredLookup(call, outcome);
       const lost = outcome.type === "failed" && outcome.effect === "unknown";

@@ -254,7 +254,7 @@ export {
   ResolvedTooLargeError,
   UnresolvedReferenceError,
 } from "./reference/reference-errors.ts";
-export { referencedSteps, stepsInValue } from "./reference/referenced-steps.ts";
+export { callOfStep, referencedSteps, stepsInValue } from "./reference/referenced-steps.ts";
 export { hasRequiredField } from "./reference/required-fields.ts";
 export {
   addPart,

@@ -146,6 +146,7 @@ export { type CountedCalls, hourOf, type ToolCallStats, toolCallsSince } from ".
 export type { ToolListing } from "./tools/tool-listings.ts";
 export type { AskedReload, ToolServerReport } from "./tools/tool-servers.ts";
 export type { ArgumentChange } from "./versions/change-arguments.ts";
+export type { EarlierCall, Repeat, UnitToCall } from "./versions/earlier-calls.ts";
 export { unfinishedLists } from "./versions/unfinished-lists.ts";
 export { type Fleet, type FleetWorker, type LostWorker, MAX_DUE, type WaitingWork } from "./workers/fleet.ts";
 export {

@@ -47,7 +47,13 @@ test("rerun creates a new version of a failed plan in the same request, and offe
 
 test("rerun from a step copies the other steps with outputs and attempts, and execute: false leaves the version READY", async () => {
   const { requestId, planId } = await submitted(executeAs);
-  const { data } = await rerun(requestId, { from: "createBlog", execute: false });
+  const { errors } = await rerun(requestId, { from: "createBlog", execute: false });
+  expect(errors[0].extensions).toMatchObject({
+    code: "REPEAT_NOT_ACCEPTED",
+    acceptRepeat: ["createBlog"],
+  });
+  const accepted = { from: "createBlog", execute: false, acceptRepeat: ["createBlog"] };
+  const { data } = await rerun(requestId, accepted);
   expect(data.rerun).toMatchObject({ status: "READY", plan: { status: "READY" } });
   expect(data.rerun.plan.steps).toEqual(
     [

@@ -3,6 +3,7 @@ import { ENDED, sendAgain } from "@planwright/client";
 import type { Accepted, Change } from "../api/mutations.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
+import { acceptingRepeats } from "./confirm.ts";
 import { followToEnd } from "./follow-to-end.ts";
 
 /** A change of a request. */
@@ -15,6 +16,8 @@ export interface Action<Variables> {
   watch?: boolean | undefined;
   /** True for an operation with an idempotency key: it can be sent again safely. Default false. */
   isKeyed?: boolean | undefined;
+  /** For an operation that may repeat effects: ids of steps that may be called once more. */
+  repeat?: readonly string[] | undefined;
   /**
    * True for an operation that ends the plan: the request is followed to its end, also while it waits for a
    * person. Default false.
@@ -28,10 +31,14 @@ export interface Action<Variables> {
  */
 export async function act<Variables>(
   context: CommandContext,
-  { operation, variables, done, watch, isKeyed, isEnd }: Action<Variables>,
+  { operation, variables, done, watch, isKeyed, isEnd, repeat }: Action<Variables>,
 ): Promise<ExitCode> {
   const { client, output, isJson, command, signal } = context;
-  const { accepted } = await sendAgain(() => client.execute(operation, variables), { signal, isKeyed });
+  const { accepted } = repeat
+    ? await acceptingRepeats(context, repeat, (acceptRepeat) =>
+        client.execute(operation, { ...variables, acceptRepeat }),
+      )
+    : await sendAgain(() => client.execute(operation, variables), { signal, isKeyed });
   if (watch) return followToEnd(context, accepted.requestId, { until: isEnd ? "end" : "rest" });
   if (isJson) output.printJson(accepted, { isIndented: true });
   else {

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { READ_PROGRESS, sendAgain } from "@planwright/client";
+import { READ_PROGRESS } from "@planwright/client";
 import { AMEND_PLAN } from "../api/mutations.ts";
 import { UsageError } from "../errors.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
+import { acceptingRepeats } from "./confirm.ts";
 import { followToEnd } from "./follow-to-end.ts";
 import { readJsonFile } from "./read-json-file.ts";
 
@@ -46,11 +47,12 @@ export async function amend(
     ...given,
     restoreVersion: restore ?? null,
     fromVersion: seen,
-    acceptRepeat: repeat ?? null,
     execute,
     key: randomUUID(),
   };
-  const { amended } = await sendAgain(() => client.execute(AMEND_PLAN, variables), { signal, isKeyed: true });
+  const { amended } = await acceptingRepeats(context, repeat ?? [], (acceptRepeat) =>
+    client.execute(AMEND_PLAN, { ...variables, acceptRepeat }),
+  );
   if (watch) return followToEnd(context, requestId);
   if (isJson) {
     output.printJson(amended, { isIndented: true });
@@ -62,7 +64,7 @@ export async function amend(
     `${requestId}: version ${request.version} of the plan was made and ${state}`,
     ...stepList("kept, and not called again", carried),
     ...stepList("effects that are not repeated", notRepeated),
-    ...stepList("effects that are repeated", repeated),
+    ...stepList("effects that are repeated, or made with other arguments", repeated),
   ]);
   output.note([
     execute

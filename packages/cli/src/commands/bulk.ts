@@ -9,10 +9,11 @@ import {
   RERUN_REQUESTS,
   RETRY_FAILED_REQUESTS,
 } from "../api/bulk.ts";
-import { InterruptedError, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { bulkTable } from "../report/bulk-table.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
+import { confirmed } from "./confirm.ts";
 import { type FilterOptions, filterOf, filterOptions } from "./list-requests.ts";
 
 /** The changes that `bulk` can make. */
@@ -156,12 +157,4 @@ function summary({ results, hasMore }: BulkTotal, what: string): string {
   ]
     .filter(Boolean)
     .join("; ");
-}
-
-async function confirmed({ signal }: CommandContext, message: string): Promise<void> {
-  const { confirm, isCancel } = await import("@clack/prompts");
-  const isSure = await confirm({ message, initialValue: false, signal });
-  signal.throwIfAborted();
-  if (isCancel(isSure)) throw new InterruptedError("SIGINT");
-  if (!isSure) throw new UsageError("Nothing was changed");
 }

@@ -80,8 +80,8 @@ export async function retry(
   const changes = set && (await toChanges(context, requestId, set));
   return act(context, {
     operation: RERUN,
-    variables: { requestId, from, arguments: changes, acceptRepeat: repeat, key: randomUUID() },
-    isKeyed: true,
+    variables: { requestId, from, arguments: changes, key: randomUUID() },
+    repeat: repeat ?? [],
     done: ({ version }) => `version ${version} of the plan was made and is executed`,
     watch,
   });

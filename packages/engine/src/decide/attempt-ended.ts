@@ -45,6 +45,9 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
     case "deferred":
       defer(turn, caller, outcome);
       break;
+    case "carried":
+      carry(turn, caller, outcome);
+      break;
     case "failed":
       if (wasLookup) applyLookup(turn, caller, outcome);
       else if (!completeByItems(turn, caller, outcome)) failed(turn, caller, outcome);
@@ -175,6 +178,26 @@ function defer(
     settleStopped(turn, caller, answerLost(caller, stopReason(state)));
   else if (untilAt > turn.at) waitUntil(state, caller, { until: untilAt, reason: waitReason });
   else resumeCaller(turn, caller);
+}
+
+/** Completes the units whose call an earlier version has made; the others are called next. */
+function carry(turn: Turn, caller: Caller, { units }: Extract<Outcome, { type: "carried" }>): void {
+  caller.attempts--;
+  for (const unit of openUnits(caller)) {
+    unit.attempts = caller.attempts;
+    unit.status = "PENDING";
+    unit.mayHaveActed = false;
+    const earlier = units.get(unit.key);
+    if (!earlier) continue;
+    const { planId, key, output, outputBytes } = earlier;
+    unit.isCarried = true;
+    unit.carriedFrom = { planId, key };
+    unit.outputBytes = outputBytes;
+    change(turn, unit, { status: "COMPLETED", ...(output !== undefined && { output }) });
+  }
+  caller.prepared = undefined;
+  // While records are being stored, their acknowledgement makes the caller ready again.
+  if (units.size === 0) resumeCaller(turn, caller);
 }
 
 function failed(turn: Turn, caller: Caller, outcome: Failed): void {

@@ -60,7 +60,10 @@ function settleLast(turn: Turn): void {
   const { state, records } = turn;
   if (records.length === 0 || state.unacknowledged > records.length || state.running > 0) return;
   const units = records.flatMap(({ key }) => state.units.get(key) ?? []);
-  const isLast = units.every(({ item, status }) => item === undefined && isTerminalStepStatus(status));
+  // The output of a carried unit can be read once its record is durable.
+  const isLast = units.every(
+    ({ item, status, carriedFrom }) => item === undefined && isTerminalStepStatus(status) && !carriedFrom,
+  );
   if (isLast && state.left === units.length && canEndNow(state)) for (const unit of units) settle(turn, unit);
 }
 

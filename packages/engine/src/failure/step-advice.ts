@@ -181,6 +181,11 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     instruction: "To call it again",
     action: "retry",
   },
+  REPEAT_NOT_ACCEPTED: {
+    why: "The same call of an earlier version acted or may have acted, so it was not made again.",
+    instruction: "See whether it happened; if it should happen again, name the step in acceptRepeat: then",
+    action: "repeat",
+  },
   EXECUTOR_LOST: {
     why: "The executor died during the call: it is unknown whether the call happened.",
     instruction: "Check in {server} whether the call happened, and settle it",

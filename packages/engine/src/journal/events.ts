@@ -82,6 +82,13 @@ const EVENT_SCHEMAS = [
     version: z.int().min(1),
     isValid: z.boolean(),
     carried: z.array(UnitKey),
+    /**
+     * Steps whose carried units, with those of their items, come from another version than the previous one,
+     * or from another step. Absent: none.
+     */
+    moved: z.array(z.strictObject({ stepId: z.string(), planId: PlanIdText, from: z.string() })).optional(),
+    /** Steps that may repeat an effect: the writer of the entry named them. Absent: none. */
+    accepted: z.array(z.string()).optional(),
     /** Carried units whose state is the decision of an operator. */
     settled: z.array(SettledSchema.extend({ key: UnitKey })),
     /** Calls under a key of units that begin anew, which may have acted; also answered ones, despite the name. */
@@ -91,7 +98,15 @@ const EVENT_SCHEMAS = [
      * of the entry accepted the repeat, or gave other arguments. Absent: none.
      */
     repeats: z
-      .array(z.strictObject({ key: UnitKey, planId: PlanIdText, hasOtherArguments: z.boolean() }))
+      .array(
+        z.strictObject({
+          key: UnitKey,
+          planId: PlanIdText,
+          hasOtherArguments: z.boolean(),
+          /** It has completed. Absent: it failed and may have acted. */
+          isDone: z.literal(true).optional(),
+        }),
+      )
       .optional(),
   }),
   /** A client requests execution of the plan. */
@@ -132,6 +147,10 @@ const EVENT_SCHEMAS = [
     /** By its contract, what the tool reports as an error did not happen. Absent: that is not known. */
     errors: z.literal("no-effect").optional(),
     argsHash: z.string(),
+    /** For several items: SHA-256 of the arguments of each, in the order of `units`. */
+    itemHashes: z.array(z.string()).optional(),
+    /** The idempotency key, when it is not `{planId}/{the only unit}`. */
+    sentKey: z.string().optional(),
     arguments: ArgumentsSchema,
     at: z.date(),
   }),
@@ -176,6 +195,8 @@ const EVENT_SCHEMAS = [
     approved: z.literal(true).optional(),
     /** An operator settled the unit after the plan had ended. */
     resolvedBy: SettledSchema.optional(),
+    /** The completed unit of an earlier version that made the same call: it was not made again. */
+    carriedFrom: z.strictObject({ planId: PlanIdText, key: UnitKey }).optional(),
     /** What to approve, for a unit that waits for approval. */
     toApprove: z
       .strictObject({ arguments: ArgumentsSchema, argsHash: z.string(), approvalHash: z.string() })

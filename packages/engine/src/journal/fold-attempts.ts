@@ -22,6 +22,9 @@ export function startAttempt(context: FoldContext, event: EventOf<"attempt.start
     unit.arguments = event.arguments;
     unit.argumentsSeq = entry.seq;
     unit.argsHash = event.argsHash;
+    unit.itemHash = event.itemHashes?.[event.units.indexOf(key)];
+    unit.tool = event.tool;
+    unit.sentKey = event.sentKey;
     unit.waitReason = null;
     unit.nextAttemptAt = null;
     unit.startedAt ??= at;

@@ -72,6 +72,13 @@ export function expandItems(
 /** Applies the new state of a unit: everything except its attempts. */
 export function changeUnit(context: FoldContext, event: EventOf<"step.changed">): void {
   const unit = openUnit(context, event.key);
+  if (event.carriedFrom) {
+    carryUnit(context, unit, event.carriedFrom);
+    return;
+  }
+  // Without a call only a carried unit completes.
+  if (unit.status === "PENDING" && event.status === "COMPLETED")
+    throw context.invalid(`${unit.key} is PENDING, which never becomes COMPLETED`);
   moveUnit(context, unit, event.status);
   const { output, outputBytes, outputRef, outputText, toApprove, resolvedBy } = event;
   const { seq } = context.entry;
@@ -92,6 +99,35 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   if (isTerminalStepStatus(event.status)) unit.finishedAt = context.entry.at;
 }
 
+/** A unit under a key of a later version, with everything that is known about it. */
+function movedUnit(unit: FoldedUnit, planId: string, key: string): FoldedUnit {
+  const { item: _, stepId: __, carriedKey, ...state } = unit;
+  const { stepId, item } = newUnit(key);
+  const originKey = carriedKey ?? unit.key;
+  return {
+    ...state,
+    key,
+    stepId,
+    ...(item !== undefined && { item }),
+    carriedFrom: unit.carriedFrom ?? planId,
+    ...(originKey !== key && { carriedKey: originKey }),
+  };
+}
+
+/** Completes a unit by the call of an earlier version, while its plan runs. */
+function carryUnit(
+  context: FoldContext,
+  unit: FoldedUnit,
+  { planId, key }: NonNullable<EventOf<"step.changed">["carriedFrom"]>,
+): void {
+  const earlier = context.request.plans.get(planId)?.units.get(key);
+  if (earlier?.status !== "COMPLETED")
+    throw context.invalid(`${unit.key} is carried over from ${key} in ${planId}, which has not completed`);
+  moveUnit(context, unit, "COMPLETED");
+  const { seq, updatedAt } = unit;
+  context.plan().units.set(unit.key, { ...movedUnit(earlier, planId, unit.key), seq, updatedAt });
+}
+
 /** Warning of a unit whose call of an earlier version is sent again. */
 export function resentCallWarning({
   key,
@@ -108,9 +144,11 @@ function repeatWarning({
   key,
   planId,
   hasOtherArguments,
+  isDone,
 }: NonNullable<EventOf<"plan.stored">["repeats"]>[number]): string {
   const why = hasOtherArguments ? "with other arguments" : "because the repeat was accepted (acceptRepeat)";
-  return `The call of ${key} in ${planId} failed and may have acted: it is called again ${why}`;
+  const acted = isDone ? "has completed" : "failed and may have acted";
+  return `The call of ${key} in ${planId} ${acted}: it is called again ${why}`;
 }
 
 /**
@@ -118,19 +156,25 @@ function repeatWarning({
  * unanswered calls, including calls of their items.
  */
 export function carryUnits(
-  { entry, invalid }: Pick<FoldContext, "entry" | "invalid">,
+  { request, entry, invalid }: Pick<FoldContext, "request" | "entry" | "invalid">,
   previous: FoldedPlan | undefined,
-  { carried, settled, unanswered, repeats = [] }: EventOf<"plan.stored">,
+  { carried, moved = [], settled, unanswered, repeats = [] }: EventOf<"plan.stored">,
 ): Map<string, FoldedUnit> {
   const units = new Map<string, FoldedUnit>();
   const decisions = new Map(settled.map(({ key, ...decision }) => [key, decision]));
   const changedBy = { seq: entry.seq, updatedAt: entry.at };
+  const sources = new Map(moved.map((move) => [move.stepId, move]));
   for (const key of carried) {
-    const unit = previous?.units.get(key);
-    if (!previous || !unit) throw invalid(`${key} is carried over, but does not exist`);
+    const move = sources.get(key.replace(/\[\d+\]$/, ""));
+    const plan = move ? request.plans.get(move.planId) : previous;
+    const unit = plan?.units.get(move ? move.from + key.slice(move.stepId.length) : key);
+    if (!plan || !unit) throw invalid(`${key} is carried over, but does not exist`);
     const resolvedBy = decisions.get(key);
-    const carriedFrom = unit.carriedFrom ?? previous.planId;
-    units.set(key, { ...unit, ...changedBy, carriedFrom, ...(resolvedBy && { resolvedBy }) });
+    units.set(key, {
+      ...movedUnit(unit, plan.planId, key),
+      ...changedBy,
+      ...(resolvedBy && { resolvedBy }),
+    });
   }
   const stepOf = ({ key }: { key: string }): FoldedUnit => {
     const stepId = key.replace(/\[\d+\]$/, "");

@@ -215,7 +215,8 @@ function storePlan(context: FoldContext, event: EventOf<"plan.stored">): void {
   if (planId !== entry.planId) throw invalid(`it is about ${entry.planId}, but stores ${planId}`);
   if (previous) supersede(context, previous);
   endPlanning(context, event);
-  const plan = newPlan({ planId, version, units: carryUnits(context, previous, event) });
+  const { accepted = [] } = event;
+  const plan = { ...newPlan({ planId, version, units: carryUnits(context, previous, event) }), accepted };
   request.plans.set(planId, isValid ? plan : { ...plan, status: "INVALID", finishedAt: entry.at });
 }
 
@@ -231,6 +232,7 @@ function supersede({ request, entry, invalid }: FoldContext, previous: FoldedPla
 function newPlan(of: Pick<FoldedPlan, "planId" | "version" | "units">): FoldedPlan {
   return {
     ...of,
+    accepted: [],
     status: "READY",
     waitReason: null,
     dueAt: null,

@@ -53,6 +53,12 @@ export interface FoldedUnit {
   /** The entry that holds them. */
   argumentsSeq: number | null;
   argsHash: string | null;
+  /** SHA-256 of its own arguments, when its call served several items. */
+  itemHash?: string | undefined;
+  /** The tool of its latest attempt, by its name in the plan. */
+  tool?: string;
+  /** The idempotency key of its latest attempt, when it is not `{planId}/{key}`. */
+  sentKey?: string | undefined;
   approvalHash: string | null;
   /** Also absent when the entries were read without their values: `outputSeq` is the entry that holds it. */
   output?: JsonValue;
@@ -71,6 +77,8 @@ export interface FoldedUnit {
   approved: boolean;
   /** The version that executed it; null when this version does. */
   carriedFrom: string | null;
+  /** Its key in that version. Absent: the same key. */
+  carriedKey?: string;
   /** Calls of it that earlier versions sent under a key, and that may have acted; also answered ones. */
   unanswered: EventOf<"plan.stored">["unanswered"];
   /** Who settled the unit after the plan had ended, and how. */
@@ -90,6 +98,8 @@ export interface FoldedPlan {
   waitReason: WaitReason | null;
   /** When a worker has to claim a waiting plan again; null: not before a control, or it does not wait. */
   dueAt: Date | null;
+  /** Ids of steps that may repeat an effect of an earlier version. */
+  accepted: readonly string[];
   /** By key. A unit without events is not in the map: it is PENDING. */
   units: Map<string, FoldedUnit>;
   approvals: (Omit<EventOf<"approval.given">, "type"> & { by: string; at: Date })[];

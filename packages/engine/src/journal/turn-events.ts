@@ -9,6 +9,8 @@ export interface StartedAttempt {
   call: Call;
   attemptId: string;
   argsHash: string;
+  /** Its idempotency key, when it is not `{planId}/{the only unit}`. */
+  sentKey?: string | undefined;
   /** Its arguments, as they are stored. */
   arguments: EventOf<"attempt.started">["arguments"];
   at: Date;
@@ -71,6 +73,7 @@ function toStarted({
   call,
   attemptId,
   argsHash,
+  sentKey,
   arguments: kept,
   at,
 }: StartedAttempt): EventOf<"attempt.started"> {
@@ -86,6 +89,8 @@ function toStarted({
     ...(call.verify && { isLookup: true }),
     ...(call.mayAct && call.errors === "no-effect" && { errors: call.errors }),
     argsHash,
+    ...(call.itemHashes && { itemHashes: [...call.itemHashes] }),
+    ...(sentKey !== undefined && { sentKey }),
     arguments: kept,
     at,
   };
@@ -120,6 +125,8 @@ function expansions(records: readonly TurnRecord[]): EventOf<"items.expanded">[]
 function toChanged(record: TurnRecord, location: OutputLocation | undefined): EventOf<"step.changed"> {
   const { key, stepId, item, status, outputText, error, warnings, waitReason, nextAttemptAt } = record;
   const event: EventOf<"step.changed"> = { type: "step.changed", key, stepId, status };
+  // Everything else is that of the earlier unit.
+  if (record.carriedFrom) return { ...event, carriedFrom: record.carriedFrom };
   if (item !== undefined) event.item = item;
   const outputRef = typeof location === "object" ? location : undefined;
   if (outputRef) event.outputRef = outputRef;

@@ -209,6 +209,7 @@ function callOf({ state, at }: Turn, caller: Caller, args: Call["arguments"]): C
     timeoutMs: Math.min(graceMs, timeoutMs),
   };
   if (items.length > 0) call.items = items;
+  if (caller.prepared?.itemHashes) call.itemHashes = caller.prepared.itemHashes;
   if (isLookup) call.verify = true;
   if (isEnding(state)) call.settles = true;
   if (caller.step.unit.approved || needsApproval(caller.step)) {

@@ -1,4 +1,10 @@
-import { isSettledStepStatus, isTerminalStepStatus, type JsonObject, type JsonValue } from "@planwright/plan";
+import {
+  isSettledStepStatus,
+  isTerminalStepStatus,
+  type JsonObject,
+  type JsonValue,
+  sha256,
+} from "@planwright/plan";
 import { batchArguments, batchItemSchema } from "../for-each/batch.ts";
 import { valuesOf } from "../for-each/expand.ts";
 import { checkArguments, fitArguments, itemScope, resolveArguments } from "../state/arguments.ts";
@@ -89,7 +95,9 @@ export function resolveCall(
   for (const warning of fitted) warnings.add(warning);
   const error = checkArguments(caller.step, value);
   if (error) return { prepared: undefined, refused: [...refused, ...sent.map((unit) => ({ unit, error }))] };
-  return { prepared: { arguments: value, warnings: [...warnings].toSorted(), sent }, refused };
+  const isCounted = isBatch && !caller.step.tool.onlyReads;
+  const itemHashes = isCounted ? each.map((one) => sha256(JSON.stringify(one))) : undefined;
+  return { prepared: { arguments: value, warnings: [...warnings].toSorted(), sent, itemHashes }, refused };
 }
 
 function scopeOf(unit: Unit, values: readonly JsonValue[] | undefined) {

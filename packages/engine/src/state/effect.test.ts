@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { type Effect, type EffectFacts, effectOfCall, effectOfUnit, needsAcceptance } from "./effect.ts";
+import {
+  type Effect,
+  type EffectFacts,
+  effectOfCall,
+  effectOfUnit,
+  needsAcceptance,
+  openEffect,
+} from "./effect.ts";
 import type { Outcome } from "./protocol.ts";
 
 const failed = (effect: "none" | "reported" | "unknown", code = "TOOL_FAILED"): Outcome => ({
@@ -113,8 +120,25 @@ test.each(["K", "R", "V", "U", null] as const)(
     expect(needsAcceptance({ status: "FAILED", effect: "done", effectClass })).toBe(isUnsafe);
     for (const effect of ["none", null] as const)
       expect(needsAcceptance({ status: "FAILED", effect, effectClass })).toBe(false);
+    // A repeat that was refused before needs its name, whatever it was.
+    const error = { code: "REPEAT_NOT_ACCEPTED" };
+    expect(needsAcceptance({ status: "FAILED", effect: null, effectClass, error })).toBe(true);
     // A completed step is carried over, and a doubt is settled first.
     for (const status of ["COMPLETED", "IN_DOUBT", "PENDING"] as const)
       expect(needsAcceptance({ status, effect: "possible", effectClass })).toBe(false);
   },
 );
+
+test.each<[string, Partial<Parameters<typeof openEffect>[0]>, ReturnType<typeof openEffect>]>([
+  ["an error that was answered", {}, "answered"],
+  ["a call in doubt", { status: "IN_DOUBT" }, "unsettled"],
+  ["an answer that cannot be used", { effect: "done", error: { code: "TOOL_RESULT_INVALID" } }, "unsettled"],
+  ["an earlier version's call without an answer", { effect: null, unansweredCalls: [{}] }, "unsettled"],
+  ["an earlier version's failed call", { effect: null, unansweredCalls: [{ isAnswered: true }] }, null],
+  ["a call that did nothing", { effect: "none" }, null],
+  ["a completed unit", { status: "COMPLETED", effect: "done" }, null],
+  ["a unit that an operator settled", { resolvedBy: { resolution: "retry" } }, null],
+  ["a call that may be repeated", { effectClass: "R" }, null],
+])("what %s leaves open", (_, facts, open) => {
+  expect(openEffect({ status: "FAILED", effect: "possible", effectClass: "K", ...facts })).toBe(open);
+});

@@ -6,6 +6,8 @@
  *    the tool answered, because most servers answer exceptions after the effect, and time-outs, that way.
  * 3. A unit that ended FAILED with another effect than `none` is called again only if an operator names its
  *    step, unless the repeat cannot act twice (class R, and class K with the same arguments).
+ * 4. Effects belong to the request: what a call of an earlier version did is never done again by a later
+ *    version, unless an operator names the step.
  */
 import type { EffectClass, StepStatus } from "@planwright/plan";
 import type { Call, Outcome, StepErrorCode } from "./protocol.ts";
@@ -31,6 +33,7 @@ export function effectOfCall(
     case "completed":
       return "done";
     case "deferred":
+    case "carried":
     case "aborted": // it was not sent, or the tool confirmed that it stopped
       return "none";
     case "failed":
@@ -86,16 +89,39 @@ export function effectOfUnit({
   return EFFECTS.findLast((one) => answered.includes(one)) ?? "none";
 }
 
-/**
- * True when another call of a unit that has ended might repeat an effect: an operator has to name the step
- * first. Pure.
- */
-export function needsAcceptance(unit: {
+/** The facts about a unit that did not complete, in the version that is current. */
+export interface OpenFacts {
   status: StepStatus;
   effect: Effect | null;
   effectClass: EffectClass | null;
-}): boolean {
-  const { status, effect, effectClass } = unit;
+  error?: { code: string } | null | undefined;
+  mayHaveActed?: boolean | undefined;
+  /** Calls of earlier versions that were sent under a key, and that this version has not settled. */
+  unansweredCalls?: readonly { isAnswered?: true | undefined }[] | undefined;
+  resolvedBy?: object | undefined;
+}
+
+/**
+ * What another call of a unit that did not complete has to respect. `unsettled`: a call was sent and has no
+ * usable answer. `answered`: the tool answered an error, after which it may have acted. Null: nothing acted, or
+ * the call may be repeated (class R). Pure.
+ */
+export function openEffect(unit: OpenFacts): "unsettled" | "answered" | null {
+  const { status, effect, effectClass, error, mayHaveActed, unansweredCalls = [], resolvedBy } = unit;
+  if (status === "COMPLETED" || effectClass === "R" || resolvedBy) return null;
+  if (unansweredCalls.some(({ isAnswered }) => !isAnswered)) return "unsettled";
+  if (effect !== "possible" && effect !== "done") return null;
+  const isUnusable = error !== null && error !== undefined && ACTED.has(error.code);
+  return status === "IN_DOUBT" || mayHaveActed || isUnusable ? "unsettled" : "answered";
+}
+
+/**
+ * True when another call of a unit that has ended might repeat an effect: an operator has to name the step
+ * first. A key makes the same call safe; a doubt is settled instead. Pure.
+ */
+export function needsAcceptance(unit: OpenFacts): boolean {
+  const { status, error, effectClass } = unit;
   if (status !== "FAILED" && status !== "CANCELLED") return false;
-  return (effect === "possible" || effect === "done") && effectClass !== "R" && effectClass !== "K";
+  if (error?.code === ("REPEAT_NOT_ACCEPTED" satisfies StepErrorCode)) return true;
+  return effectClass !== "K" && openEffect(unit) !== null;
 }

@@ -53,7 +53,9 @@ export interface Unit {
   /** An operator approved the call. */
   approved: boolean;
   /** Finished in an earlier version of the plan. */
-  readonly isCarried: boolean;
+  isCarried: boolean;
+  /** As in the record. */
+  carriedFrom: StepRecord["carriedFrom"];
   unacknowledged: boolean;
   /** Its record was acknowledged early, before it is durable. */
   isEarly: boolean;
@@ -93,6 +95,8 @@ export interface Caller {
 export interface Prepared {
   arguments: JsonObject;
   warnings: readonly string[];
+  /** As in the call. */
+  itemHashes: readonly string[] | undefined;
   /** The units whose arguments could be resolved; for a batch in the order of the list that is sent. */
   sent: readonly Unit[];
 }

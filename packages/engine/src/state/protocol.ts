@@ -95,6 +95,11 @@ export interface StepRecord {
    */
   carried?: boolean | undefined;
   /**
+   * Present when the shell answered `carried`: the completed unit of an earlier version that made the same
+   * call.
+   */
+  carriedFrom?: { planId: string; key: string } | undefined;
+  /**
    * Present when WAITING_APPROVAL: the arguments that will be sent. For a forEach the arguments of each call,
    * as `{calls: {"step[0]": {..}}}`. An approval is for a hash over these arguments, the plan, the step and
    * the tool.
@@ -118,6 +123,8 @@ export interface Call {
    */
   key: string;
   stepId: string;
+  /** SHA-256 of the arguments of each item, in the order of `items`; absent for a call for one unit. */
+  itemHashes?: readonly string[] | undefined;
   /** Items served by this call; absent for a plain step, several for a batch. */
   items?: readonly number[] | undefined;
   /** From 1. */
@@ -155,6 +162,15 @@ export interface Call {
   approvable?: JsonObject | undefined;
 }
 
+/** A unit of an earlier version that made the same call. */
+export interface CarriedUnit {
+  planId: string;
+  key: string;
+  output?: JsonValue | undefined;
+  /** As in the record. */
+  outputBytes?: number | undefined;
+}
+
 /** How an attempt ended. */
 export type Outcome =
   | {
@@ -179,6 +195,12 @@ export type Outcome =
     }
   /** The call was stopped by `abort` and the tool confirmed it, or it was not sent. */
   | { type: "aborted" }
+  /**
+   * The call was not made, because earlier versions of the plan have made it for these units, which are
+   * COMPLETED with the earlier outputs. The other units of a batch are called next. Does not count as an
+   * attempt.
+   */
+  | { type: "carried"; units: ReadonlyMap<string, CarriedUnit> }
   /**
    * The call was not made: a limit outside the plan (Redis lease, rate limit) is exhausted. Does not count as
    * an attempt.
@@ -321,6 +343,7 @@ export const STEP_ERROR_CODES = [
   "ADDRESS_FORBIDDEN", // the address of its server must not be called
   "SETTLED_AS_FAILED", // an operator settled a call whose answer was lost
   "SETTLED_AS_NOT_DONE", // as above, after the plan had ended: a rerun can call it again
+  "REPEAT_NOT_ACCEPTED", // the same call of an earlier version acted or may have acted
   "EXECUTOR_LOST", // the executor died during an attempt of class U
   "POISONED",
 ] as const;

@@ -82,6 +82,7 @@ function recordOf(unit: Unit): StepRecord {
   if (unit.nextAttemptAt !== undefined) record.nextAttemptAt = unit.nextAttemptAt;
   if (unit.mayHaveActed) record.mayHaveActed = true;
   if (unit.approved) record.approved = true;
+  if (unit.carriedFrom) record.carriedFrom = unit.carriedFrom;
   if (unit.warnings.length > 0) record.warnings = [...unit.warnings];
   const waitReason = waitReasonOfStep(unit.status);
   if (waitReason) record.waitReason = waitReason;

@@ -39,6 +39,7 @@ export function createUnit(
     mayHaveActed: record?.mayHaveActed ?? false,
     approved: record?.approved ?? false,
     isCarried: record?.carried ?? false,
+    carriedFrom: undefined,
     unacknowledged: false,
     isEarly: false,
     early: undefined,

@@ -89,10 +89,10 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
   const workers = random.stream("workers");
   const queue = createJobQueue(world, (planId) => executors.any(workers)?.work(planId));
   const api = startApi(world);
-  startClients(world, api, queue);
+  const isChanging = startClients(world, api, queue);
   operator = startOperator(world, api);
   scheduleFaults(world, { executors, api, queue });
-  const hasAllEnded = checkEnds(world);
+  const hasAllEnded = checkEnds(world, isChanging);
   await timeline.run(() => checker.violation() !== null || hasAllEnded());
   return {
     seed,

@@ -20,7 +20,8 @@ interface StepFacts<Status extends string> extends StatusFacts<Status> {
 /** The statuses of a step, or of an item of a forEach. */
 export const STEP_LIFECYCLE = {
   PENDING: {
-    moves: ["RUNNING", "WAITING_APPROVAL", "SKIPPED", "FAILED", "IN_DOUBT", "CANCELLED"],
+    // COMPLETED: an earlier version has made the same call.
+    moves: ["RUNNING", "WAITING_APPROVAL", "COMPLETED", "SKIPPED", "FAILED", "IN_DOUBT", "CANCELLED"],
     needs: "worker",
     waitReason: null,
     isActive: false,

@@ -1,7 +1,7 @@
 import type { Plan } from "../document/plan.ts";
 import { isForEachStep, type Step, toolOfStep } from "../document/step.ts";
 import type { JsonValue } from "../json/json.ts";
-import { visitTexts } from "../json/map-json.ts";
+import { mapJson, visitTexts } from "../json/map-json.ts";
 import { locateRoot, type Names } from "./locate-root.ts";
 import { scanText } from "./scan-text.ts";
 
@@ -89,6 +89,38 @@ export function stepsReferredTo(step: Step, names: Names): string[] {
     }
   }
   return [...found];
+}
+
+/**
+ * What a step calls its tool with, as a value that can be compared: arguments and items, in which each reference
+ * to a step is replaced by what `sourceOf` gives for the step. Names of list items do not count.
+ */
+export function callOfStep(
+  step: Step,
+  plan: Pick<Plan, "steps">,
+  sourceOf: (stepId: string) => string,
+): JsonValue {
+  const names = namesOf(plan);
+  const comparable = (value: JsonValue, known: Names): JsonValue =>
+    mapJson(value, (text) => {
+      const scanned = scanText(text);
+      if (!scanned) return text;
+      const parts = scanned.parts.map((part): JsonValue => {
+        if (part.type === "literal") return part.text;
+        const located = locateRoot(part.root, part.path, known);
+        const path = JSON.stringify("path" in located ? located.path : part.path);
+        if (located.type === "step") return { step: sourceOf(located.name), path };
+        if (located.type === "scope") return { scope: located.name === "index" ? "index" : "item", path };
+        return { text: part.text };
+      });
+      return { parts };
+    });
+  if (!isForEachStep(step)) return { arguments: comparable(step.arguments, names) };
+  const { items, do: call } = step.forEach;
+  return {
+    items: comparable(items, names),
+    arguments: comparable(call.arguments, namesInside(names, step)),
+  };
 }
 
 /** The steps whose status a condition reads. */

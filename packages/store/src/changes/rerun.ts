@@ -11,10 +11,10 @@ import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { askForRepeats } from "../versions/ask-for-repeats.ts";
 import {
   carriedUnits,
+  type RepeatedCall,
   repeatsOf,
   stepsToRerun,
   unitsInDoubt,
-  unitsToAccept,
 } from "../versions/carry-over.ts";
 import { changeArguments, refusedChange } from "../versions/change-arguments.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
@@ -60,7 +60,10 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
         if (keys.length > 0) return no({ type: "in doubt", keys });
         if (refusal) return no(refusal);
         const other = new Set(changes.map(({ stepId }) => stepId));
-        const toAccept = unitsToAccept(units, { again, accepted, changed: other });
+        const repeats = repeatsOf(units, { ...toRerun, from, changed: other });
+        const isAccepted = ({ key, hasOtherArguments }: RepeatedCall): boolean =>
+          hasOtherArguments || accepted.has(key.replace(/\[\d+\]$/, ""));
+        const toAccept = repeats.filter((repeat) => !isAccepted(repeat)).map(({ key }) => key);
         if (toAccept.length > 0) return no({ type: "repeat not accepted", keys: toAccept });
         if (!changed.ok)
           return no({ type: "invalid arguments", plan: old, diagnostics: changed.diagnostics });
@@ -76,8 +79,9 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
           raw,
           origin,
           diagnostics: [...old.diagnostics, ...changed.diagnostics],
-          unitsOf: (fresh) => carriedUnits(fresh, facts, toRerun),
-          repeats: repeatsOf(units, { again, changed: other }),
+          unitsOf: (fresh) => ({ units: carriedUnits(fresh, facts, toRerun), moved: [] }),
+          repeats,
+          accepted,
         });
         const rerun = { type: "rerun" as const, request: next.request, plan: next.document };
         return dryRun ? no(rerun) : versionEntry(next, by, rerun);

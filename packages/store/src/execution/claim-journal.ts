@@ -40,6 +40,8 @@ export interface ClaimJournal {
   units(): Iterable<FoldedUnit>;
   /** The plan folded from the durable entries; undefined while it has no event. */
   plan(): FoldedPlan | undefined;
+  /** The request folded from the durable entries, with all versions of its plan. */
+  request(): FoldedRequest;
   /** The seq of the last known entry. */
   seq(): number;
   /** Reads entries that other writers have appended. @throws {StoreUnavailableError} */
@@ -178,6 +180,7 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
     unit: (key) => plan()?.units.get(key),
     units: () => plan()?.units.values() ?? [],
     plan,
+    request: () => state,
     seq: () => state.seq,
     catchUp,
     onControl(listener) {

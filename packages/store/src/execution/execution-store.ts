@@ -6,6 +6,7 @@ import type { ServerReload } from "../records/tool-documents.ts";
 import type { LearnedOutput } from "../tools/observed-outputs.ts";
 import type { CountedCalls } from "../tools/tool-call-stats.ts";
 import type { AskedReload, ToolServerReport } from "../tools/tool-servers.ts";
+import type { Repeat, UnitToCall } from "../versions/earlier-calls.ts";
 import type { ClaimJournal } from "./claim-journal.ts";
 
 /** A claim on a plan: its durable state, and the epoch that fences every write. */
@@ -35,6 +36,8 @@ export interface Intent {
   call: Call;
   attemptId: string;
   argsHash: string;
+  /** Its idempotency key, when it is not `{planId}/{the only unit}`. */
+  sentKey?: string | undefined;
 }
 
 /** How an attempt ended; the unit's new state is separate. */
@@ -82,6 +85,12 @@ export interface ExecutionStore {
    * the outbox. Returns how many requests were corrected. @throws {OutboxStuckError}
    */
   reconcileRequests(): Promise<number>;
+  /**
+   * Reads what the earlier versions of the plan have called, to compare the calls of this one with: see
+   * `createRepeats`. Undefined for a plan without earlier versions.
+   * @throws {StoreUnavailableError}
+   */
+  readRepeats(claim: PlanClaim): Promise<((unit: UnitToCall) => Repeat) | undefined>;
   /**
    * Writes intents; durable when it returns.
    * @param ends - earlier attempts of the same units whose ends are not written yet. Default: none

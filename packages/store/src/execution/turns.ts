@@ -23,8 +23,8 @@ export function intentEvents(
   ends: readonly AttemptEnd[],
 ): JournalEvent[] {
   const at = new Date(context.clock.now());
-  const started = intents.map(({ call, attemptId, argsHash }): StartedAttempt => {
-    return { call, attemptId, argsHash, arguments: keptArguments(call.arguments), at };
+  const started = intents.map(({ call, ...intent }): StartedAttempt => {
+    return { call, ...intent, arguments: keptArguments(call.arguments), at };
   });
   return turnEvents({ started, ended: toEnded(ends), records: [] });
 }

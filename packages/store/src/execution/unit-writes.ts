@@ -1,4 +1,5 @@
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import { createRepeats, readPlans, versionsOf } from "../versions/earlier-calls.ts";
 import type { ExecutionStore } from "./execution-store.ts";
 import { readStoredOutputs } from "./stored-outputs.ts";
 import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";
@@ -12,7 +13,13 @@ export function createUnitWrites(
   context: StoreDependencies,
 ): Pick<
   ExecutionStore,
-  "writeIntents" | "noteIntents" | "noteRecords" | "writeNoted" | "writeRecords" | "readStoredOutputs"
+  | "writeIntents"
+  | "noteIntents"
+  | "noteRecords"
+  | "writeNoted"
+  | "writeRecords"
+  | "readStoredOutputs"
+  | "readRepeats"
 > {
   return {
     writeIntents: ({ journal }, intents, ends = []) => journal.append(intentEvents(context, intents, ends)),
@@ -38,5 +45,13 @@ export function createUnitWrites(
     },
 
     readStoredOutputs: (claim, keys) => readStoredOutputs(context, claim, keys),
+
+    async readRepeats({ plan, journal }) {
+      const state = journal.request();
+      if (state.plans.size < 2) return undefined;
+      const versions = versionsOf(await readPlans(context.collections, plan), state);
+      const [now, ...earlier] = versions.filter(({ folded }) => folded.version <= plan.version);
+      return now?._id === plan._id && earlier.length > 0 ? createRepeats(now, earlier) : undefined;
+    },
   };
 }

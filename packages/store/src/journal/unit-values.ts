@@ -28,7 +28,7 @@ export async function withValues(
   for (const { requestId, unit } of units) {
     for (const seq of seqsOf(unit, wanted)) {
       positions.set(entryIdOf({ requestId, seq }), { requestId, seq });
-      keys.add(unit.key);
+      keys.add(unit.carriedKey ?? unit.key);
     }
   }
   const { body = false, output = false } = wanted;
@@ -74,7 +74,8 @@ function filled(unit: FoldedUnit, { body, output }: WantedValues, entryAt: Entry
 }
 
 function bodyOf(unit: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
-  const { key } = unit;
+  // Its entries name it by its key in the version that executed it.
+  const key = unit.carriedKey ?? unit.key;
   const args = lastOf(entryAt(unit.argumentsSeq), (event) => {
     if (event.type === "attempt.started" && event.units.includes(key)) return event.arguments;
     return event.type === "step.changed" && event.key === key ? event.toApprove?.arguments : undefined;
@@ -91,7 +92,9 @@ function bodyOf(unit: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
   return { arguments: args ?? unit.arguments, error: error ?? unit.error, attempts };
 }
 
-function outputOf({ key, outputSeq }: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
+function outputOf(unit: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
+  const key = unit.carriedKey ?? unit.key;
+  const { outputSeq } = unit;
   const completed = lastOf(entryAt(outputSeq), (event) =>
     event.type === "step.changed" && event.key === key && event.status === "COMPLETED" ? event : undefined,
   );

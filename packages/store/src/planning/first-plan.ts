@@ -5,7 +5,7 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { FollowingWrite } from "../journal/turn-log.ts";
 import { newPlan } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import { versionTurn } from "../versions/version-turn.ts";
+import { NOTHING_CARRIED, versionTurn } from "../versions/version-turn.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 
@@ -39,7 +39,7 @@ export function createFirstPlan(
         const { request } = claim;
         const autoExecute = request.autoExecute || planning.isExecutionPlanned;
         const fresh = newPlan({ ...result, request, status: autoExecute ? "QUEUED" : "READY", now });
-        const { document, events } = versionTurn(fresh, [], fresh);
+        const { document, events } = versionTurn(fresh, NOTHING_CARRIED, fresh);
         const status = autoExecute ? "EXECUTING" : "READY";
         const { diagnostics } = result;
         const set = { ...settled(now), status, autoExecute, diagnostics, draft: null };
@@ -68,7 +68,7 @@ export function createFirstPlan(
           };
         }
         const invalid = newPlan({ request, plan, raw, origin, diagnostics, status: "INVALID", now });
-        const { document, events } = versionTurn(invalid, [], invalid);
+        const { document, events } = versionTurn(invalid, NOTHING_CARRIED, invalid);
         return {
           type: "append",
           events: [...events, failed],

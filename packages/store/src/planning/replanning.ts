@@ -1,23 +1,14 @@
-import type { FoldedRequest } from "@planwright/engine";
-import {
-  catalogueOfPlan,
-  createToolIndex,
-  pinsByTool,
-  type RequestStatus,
-  type ToolIndex,
-} from "@planwright/plan";
+import { catalogueOfPlan, createToolIndex, pinsByTool, type RequestStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import { parkedFor, settled } from "../heads/parked-for.ts";
 import { isPlanEnd, REQUEST_STATUS } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { StepDocument } from "../records/step-document.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
-import { carriedVersion } from "../versions/carried-version.ts";
-import { dependentsOf } from "../versions/dependents-of.ts";
-import type { NewVersion } from "../versions/new-version.ts";
+import { withApprovals } from "../versions/ask-for-repeats.ts";
+import { carriedVersion, versionRepeats, versionSteps } from "../versions/carried-version.ts";
+import { pinsOf, readPlans, versionsOf } from "../versions/earlier-calls.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import type { PlanningStore } from "./planning-store.ts";
@@ -36,9 +27,17 @@ export function createReplanning(
   return {
     async completeReplan(claim, result) {
       const { request } = claim;
-      const index = createToolIndex(await readCatalogue(collections));
+      const tools = await readCatalogue(collections);
       const old = await currentPlan(request);
+      const { plan, toolPins } = result;
+      const { _id: requestId, tenant } = request;
+      const documents = await readPlans(collections, { requestId, tenant });
       return claims.append<PlanDocument>(claim, (state) => {
+        const facts = { plan, pins: pinsOf({ toolPins }), versions: versionsOf(documents, state) };
+        const steps = versionSteps(facts);
+        // No caller can accept a repeat here: an operator is asked before the call.
+        const { repeated, replaced } = versionRepeats(facts, steps);
+        const toAsk = [...repeated, ...replaced].flatMap(({ ids }) => ids);
         const {
           document,
           events,
@@ -46,10 +45,15 @@ export function createReplanning(
           now,
         } = nextVersionTurn(context, {
           ...result,
+          plan: withApprovals(
+            plan,
+            new Set([...steps.implied, ...toAsk]),
+            catalogueOfPlan(plan, createToolIndex(tools), pinsByTool(toolPins)),
+          ),
           request,
           before: old,
           autoExecute: request.replan?.execute ?? true,
-          unitsOf: (fresh) => carriedUnits(fresh, { result, old, state, index }),
+          unitsOf: (fresh) => carriedVersion(fresh, facts, steps),
         });
         const { planId, version, status, autoExecute } = next;
         const { diagnostics } = result;
@@ -94,28 +98,6 @@ export function createReplanning(
       });
     },
   };
-}
-
-/** The inputs of another version. */
-interface VersionInputs {
-  result: NewVersion;
-  old: PlanDocument | null;
-  state: FoldedRequest;
-  index: ToolIndex;
-}
-
-/** The units that a version carries over, from the current folded state. */
-function carriedUnits(fresh: PlanDocument, { result, old, state, index }: VersionInputs): StepDocument[] {
-  const folded = old ? state.plans.get(old._id) : undefined;
-  const { plan, toolPins } = result;
-  return carriedVersion(fresh, {
-    plan,
-    old: old?.plan ?? null,
-    toolPins: { now: toolPins, before: old?.toolPins },
-    units: old ? stepDocuments({ outline: outlineOf(old), plan: folded }) : [],
-    resolutions: folded?.resolutions ?? [],
-    dependents: dependentsOf(plan, catalogueOfPlan(plan, index, pinsByTool(toolPins))),
-  });
 }
 
 /** The status of a request by the end of its plan, which was not replaced. */

@@ -15,12 +15,15 @@ export function askForRepeats(
   tools: readonly ToolDescriptor[],
 ): Plan {
   const done = new Set(units.filter(({ status }) => status === "COMPLETED").map(({ stepId }) => stepId));
-  const known = new Map(tools.map((tool) => [tool.name, tool]));
   const isImplied = (id: string): boolean => again.has(id) && fromScratch.has(id) && !named.has(id);
+  return withApprovals(plan, new Set([...done].filter(isImplied)), tools);
+}
+
+/** The plan, in which these steps need an operator's approval if their tools have side effects. Pure. */
+export function withApprovals(plan: Plan, ids: ReadonlySet<string>, tools: readonly ToolDescriptor[]): Plan {
+  const known = new Map(tools.map((tool) => [tool.name, tool]));
   const steps = plan.steps.map((step) =>
-    isImplied(step.id) && done.has(step.id) && hasSideEffects(known.get(toolOfStep(step)))
-      ? { ...step, approval: true }
-      : step,
+    ids.has(step.id) && hasSideEffects(known.get(toolOfStep(step))) ? { ...step, approval: true } : step,
   );
   return steps.some((step, index) => step !== plan.steps[index]) ? { ...plan, steps } : plan;
 }

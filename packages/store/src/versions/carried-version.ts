@@ -1,127 +1,400 @@
 import { isDeepStrictEqual } from "node:util";
+import { type EventOf, effectOfUnit, type FoldedUnit } from "@planwright/engine";
 import {
+  callOfStep,
+  canonicalJson,
   isForEachStep,
   type Plan,
-  pinsByTool,
-  readersOf,
+  planGraph,
+  referencedSteps,
   type Step,
-  type ToolPin,
   toolOfStep,
 } from "@planwright/plan";
-import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
+import { newSteps, outlineOf, toStepDocument } from "../journal/plan-units.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
-import { carriedUnits } from "./carry-over.ts";
+import { carry, withUnanswered } from "./carry-over.ts";
+import {
+  type ComparedPlan,
+  type EarlierCall,
+  type EarlierVersion,
+  earlierCalls,
+  groupBy,
+  isSameCall,
+  isSameTool,
+  originOf,
+} from "./earlier-calls.ts";
 import { unfinishedLists } from "./unfinished-lists.ts";
 
-/** The facts that decide which units another plan carries over. */
-export interface VersionFacts {
-  /** The plan of the new version. */
-  plan: Plan;
-  /** The plan that is replaced. */
-  old: Plan | null;
-  /** Pins of both plans: a tool is the same one even if its name has changed. */
-  toolPins?: { now: readonly ToolPin[] | undefined; before: readonly ToolPin[] | undefined } | undefined;
-  /** The units of the old plan. */
-  units: readonly StepDocument[];
-  /** Operators' decisions on these units while the plan ran. */
-  resolutions: readonly UnitResolution[];
-  /** Steps of the new plan that depend on each of its steps, directly. */
-  dependents: ReadonlyMap<string, readonly string[]>;
+/** A step of an earlier version whose results a step of the new one has. */
+export interface StepSource {
+  version: EarlierVersion;
+  stepId: string;
+  /** It has completed, with all its items; otherwise only its completed items are kept. */
+  isComplete: boolean;
 }
 
-/** The steps of a version with another plan that run again. */
+/** What a new version of a plan carries over and what it calls, compared with all versions before it. */
 export interface VersionSteps {
-  /** Steps that are identical in both plans. */
-  same: ReadonlySet<string>;
-  /** Steps that run again, or for the first time. */
+  /** By step id of the new plan. */
+  sources: ReadonlyMap<string, StepSource>;
+  /** Steps that are called, or some of whose items are. */
   again: ReadonlySet<string>;
-  /** Those of `again` whose earlier results are not used. */
-  fromScratch: ReadonlySet<string>;
+  /** Those of `again` that completed in the version before and only have other inputs now. */
+  implied: ReadonlySet<string>;
+}
+
+/** A new version with another plan, and all versions before it. */
+export interface VersionFacts extends ComparedPlan {
+  /** Newest first. */
+  versions: readonly EarlierVersion[];
 }
 
 /**
- * Decides which steps of a version with another plan run again: all except completed steps that are identical
- * in both plans. A completed step also runs again if it used the output of a list with failed items or of a
- * changed step. Pure.
+ * Decides which steps of a version with another plan are carried over. A step is, when a step of an earlier
+ * version has completed with the same inputs and is identical, or had an effect by the same call, whatever its
+ * id, its time limits or its dependencies. Of a list that did not complete its completed items are. Pure.
  */
-export function versionSteps({ plan, old, toolPins, units, dependents }: VersionFacts): VersionSteps {
-  // Without the pins of both plans only names are compared.
-  const pins = toolPins?.now && toolPins.before ? toolPins : undefined;
-  const before = stepsById(old?.steps ?? [], pins?.before);
-  const now = stepsById(plan.steps, pins?.now);
-  const same = new Set(
-    [...now].filter(([id, step]) => isDeepStrictEqual(step, before.get(id))).map(([id]) => id),
-  );
-  const known = units.filter(({ stepId }) => same.has(stepId));
-  const completed = new Set(
-    known.filter(({ item, status }) => item === null && status === "COMPLETED").map(({ stepId }) => stepId),
-  );
-  const unfinished = unfinishedLists(known);
-  const ids = plan.steps.map(({ id }): string => id);
-  const changed = [...unfinished, ...ids.filter((id) => !same.has(id))];
-  const outdated = readersOf(plan, changed, dependents);
-  const isOpen = (id: string): boolean => !completed.has(id) || unfinished.has(id) || outdated.has(id);
-  const again = new Set(ids.filter(isOpen));
-  return { same, again, fromScratch: readersOf(plan, again, dependents) };
+export function versionSteps(facts: VersionFacts): VersionSteps {
+  const { plan, versions } = facts;
+  const sources = new Map<string, StepSource>();
+  const taken = new Set<string>();
+  const graph = planGraph(plan);
+  const dependencies = plan.policy.mergeDependencyOutputs ? graph.dependencies : undefined;
+  const steps = new Map(plan.steps.map((step) => [step.id as string, step]));
+  const contexts = versions.map((version) => contextOf(version, facts));
+  const sourceNow = (id: string): string => {
+    const source = sources.get(id);
+    if (!source?.isComplete) return openSource(id);
+    const unit = source.version.folded.units.get(source.stepId);
+    return unit ? originOf(source.version, unit) : openSource(id);
+  };
+  for (const id of new Set([...graph.order, ...steps.keys()])) {
+    const step = steps.get(id);
+    if (!step) continue;
+    const inputs = inputsOf(step, plan, { dependencies, sourceOf: sourceNow });
+    const found = findSource(step, inputs, { facts, contexts, taken });
+    if (!found) continue;
+    sources.set(id, found);
+    taken.add(stepOriginOf(found));
+  }
+  const ids = plan.steps.map((step): string => step.id);
+  const again = new Set(ids.filter((id) => !sources.get(id)?.isComplete));
+  const [latest] = contexts;
+  const isImplied = (id: string): boolean => {
+    const step = steps.get(id);
+    const before = latest?.stepOf(id);
+    return latest?.isComplete(id) && step && before
+      ? isDeepStrictEqual(comparable(step, facts), comparable(before, latest.version))
+      : false;
+  };
+  return { sources, again, implied: new Set([...again].filter(isImplied)) };
 }
 
-/** The calls of both plans by step id: tool, arguments and list, whatever else the steps say. Pure. */
-export function callsOf({ plan, old, toolPins }: Pick<VersionFacts, "plan" | "old" | "toolPins">): {
-  now: Map<string, unknown>;
-  before: Map<string, unknown>;
-} {
-  const pins = toolPins?.now && toolPins.before ? toolPins : undefined;
-  const calls = (steps: readonly Step[], pinned: readonly ToolPin[] | undefined): Map<string, unknown> => {
-    const pinOf = pinsByTool(pinned);
-    return new Map(
-      steps.map((step): [string, unknown] => {
-        const tool = pinnedTool(step, pinOf);
-        return isForEachStep(step)
-          ? [step.id, { tool, items: step.forEach.items, arguments: step.forEach.do.arguments }]
-          : [step.id, { tool, arguments: step.arguments }];
-      }),
+/** Stands for the output of a step that has none. */
+function openSource(id: string): string {
+  return `open/${id}`;
+}
+
+function stepOriginOf({ version, stepId }: StepSource): string {
+  const unit = version.folded.units.get(stepId);
+  return unit ? originOf(version, unit) : `${version._id}/${stepId}`;
+}
+
+/** An earlier version, indexed. */
+interface VersionContext {
+  version: EarlierVersion;
+  stepOf(id: string): Step | undefined;
+  unitsOf(id: string): readonly FoldedUnit[];
+  isComplete(id: string): boolean;
+  inputsOf(id: string): StepInputs | undefined;
+  /** Ids of the steps with a call, in plan order. */
+  stepsWith(call: string): readonly string[];
+}
+
+function contextOf(version: EarlierVersion, { plan: { policy } }: VersionFacts): VersionContext {
+  const { plan, folded } = version;
+  const { units } = folded;
+  const all = [...units.values()];
+  const byStep = groupBy(all, ({ stepId }) => stepId);
+  const unfinished = unfinishedLists(all);
+  const steps = new Map(plan.steps.map((step) => [step.id as string, step]));
+  const isMerged = policy.mergeDependencyOutputs;
+  const dependencies = isMerged ? planGraph(plan).dependencies : undefined;
+  const sourceOf = (id: string): string => {
+    const unit = units.get(id);
+    return unit?.status === "COMPLETED" ? originOf(version, unit) : openSource(id);
+  };
+  const inputs = new Map<string, StepInputs>();
+  const inputsOfStep = (id: string): StepInputs | undefined => {
+    const step = steps.get(id);
+    const known = inputs.get(id) ?? (step && inputsOf(step, plan, { dependencies, sourceOf }));
+    if (known) inputs.set(id, known);
+    return known;
+  };
+  let byCall: Map<string | undefined, string[]> | undefined;
+  return {
+    version,
+    stepOf: (id) => steps.get(id),
+    unitsOf: (id) => byStep.get(id) ?? [],
+    isComplete: (id) => units.get(id)?.status === "COMPLETED" && !unfinished.has(id),
+    inputsOf: inputsOfStep,
+    stepsWith(call) {
+      byCall ??= groupBy(steps.keys(), (id) => inputsOfStep(id)?.call);
+      return byCall.get(call) ?? [];
+    },
+  };
+}
+
+/** What a step calls its tool with, in comparable form, and the sources of everything that it reads. */
+interface StepInputs {
+  call: string;
+  reads: readonly string[];
+}
+
+/** @param dependencies - of each step, when the outputs of dependencies become arguments */
+function inputsOf(
+  step: Step,
+  plan: Plan,
+  {
+    dependencies,
+    sourceOf,
+  }: {
+    dependencies: ReadonlyMap<string, readonly string[]> | undefined;
+    sourceOf: (id: string) => string;
+  },
+): StepInputs {
+  const merged = (dependencies?.get(step.id) ?? []).map(sourceOf).toSorted();
+  const reads = [...referencedSteps(step, plan).map(sourceOf), ...merged];
+  return { call: canonicalJson([callOfStep(step, plan, sourceOf), merged]), reads };
+}
+
+/** The best source of a step: complete before incomplete, its own id before others, newest first. */
+function findSource(
+  step: Step,
+  inputs: StepInputs,
+  {
+    facts,
+    contexts,
+    taken,
+  }: { facts: VersionFacts; contexts: readonly VersionContext[]; taken: ReadonlySet<string> },
+): StepSource | undefined {
+  let partial: StepSource | undefined;
+  for (const isOwn of [true, false]) {
+    for (const context of contexts) {
+      const { version } = context;
+      const ids = isOwn ? [step.id as string] : context.stepsWith(inputs.call).filter((id) => id !== step.id);
+      for (const id of ids) {
+        const other = context.stepOf(id);
+        const source = { version, stepId: id, isComplete: context.isComplete(id) };
+        if (!other || (!source.isComplete && partial) || taken.has(stepOriginOf(source))) continue;
+        if (
+          !isSame(step, inputs, { facts, context, other }) ||
+          (!isOwn && hasNamesake(facts, other, version))
+        )
+          continue;
+        if (source.isComplete) return source;
+        if (context.unitsOf(id).some(({ item, status }) => item !== undefined && status === "COMPLETED"))
+          partial = source;
+      }
+    }
+  }
+  return partial;
+}
+
+/** True when the new plan has a step with the id and the call of an earlier one. */
+function hasNamesake(facts: VersionFacts, other: Step, version: EarlierVersion): boolean {
+  const namesake = facts.plan.steps.find(({ id }) => id === other.id);
+  return namesake !== undefined && isSameCall(namesake, facts, other, version);
+}
+
+/** Identical steps with the same inputs, or the same call with an effect. */
+function isSame(
+  step: Step,
+  inputs: StepInputs,
+  { facts, context, other }: { facts: VersionFacts; context: VersionContext; other: Step },
+): boolean {
+  const { version } = context;
+  const before = context.inputsOf(other.id);
+  const isIdentical =
+    step.id === other.id && isDeepStrictEqual(comparable(step, facts), comparable(other, version));
+  if (isIdentical) return isDeepStrictEqual(inputs.reads, before?.reads);
+  return (
+    inputs.call === before?.call &&
+    isSameTool(toolOfStep(step), facts, toolOfStep(other), version) &&
+    context.unitsOf(other.id).some((unit) => effectOfUnit(unit) === "done")
+  );
+}
+
+/** A step with its pinned tool in place of the plan's name for it. `approval` does not count. */
+function comparable(step: Step, { pins }: ComparedPlan): unknown {
+  const name = toolOfStep(step);
+  const pin = pins?.get(name);
+  const tool = pin ? [pin.server, pin.name] : name;
+  const { approval: _, ...call } = isForEachStep(step)
+    ? { ...step, forEach: { ...step.forEach, do: { ...step.forEach.do, tool } } }
+    : { ...step, tool };
+  return call;
+}
+
+/** Calls that a new version would make again, and calls that it would replace by others. */
+export interface VersionRepeats {
+  /** Calls that acted or may have acted, and that the new version makes again. */
+  repeated: RepeatedUnit[];
+  /** Keys of units with a call without a usable answer, for which the new version has other calls. */
+  replaced: { key: string; ids: readonly string[] }[];
+}
+
+/** A unit whose call acted or may have acted, and that the new plan calls again. */
+export interface RepeatedUnit {
+  /** Its key; under another step id the id of the step that makes the same call. */
+  key: string;
+  /** The plan that called it. */
+  planId: string;
+  isDone: boolean;
+  /** Ids of the steps that make the same call. */
+  steps: readonly string[];
+  /** Ids by which the repeat may be accepted: of its step, and of the steps with the same call. */
+  ids: readonly string[];
+}
+
+/**
+ * The calls of all earlier versions that the steps of a new version repeat or replace, as far as their arguments
+ * are known before they run. The rest is compared when the call is made: see `createRepeats`. Pure.
+ */
+export function versionRepeats(facts: VersionFacts, { again, sources }: VersionSteps): VersionRepeats {
+  const { plan, versions } = facts;
+  const steps = plan.steps.filter(({ id }) => again.has(id));
+  const carried = new Set([...sources.values()].map(stepOriginOf));
+  const sameSteps = new Map<Step, string[]>();
+  const sameAs = (other: Step, version: EarlierVersion): readonly string[] => {
+    const known =
+      sameSteps.get(other) ??
+      steps.filter((step) => isSameCall(step, facts, other, version)).map(({ id }): string => id);
+    sameSteps.set(other, known);
+    return known;
+  };
+  const repeats: VersionRepeats = { repeated: [], replaced: [] };
+  const extra = new Set<string>();
+  for (const call of earlierCalls(versions)) {
+    const { version, unit, effect } = call;
+    const other = version.plan.steps.find(({ id }) => id === unit.stepId);
+    if (!other || effect === "denied") continue;
+    const same = sameAs(other, version);
+    const [first] = same;
+    if (effect === "done") {
+      if (!isCarriedCall(call, carried)) continue;
+      for (const id of same) {
+        if (extra.has(id) || !isExtra(id, call, facts)) continue;
+        extra.add(id);
+        repeats.repeated.push({ key: id, planId: version._id, isDone: true, steps: [id], ids: [id] });
+      }
+    } else if (first === undefined) {
+      const others = replacementsOf(other, version, { facts, steps });
+      if (effect === "unsettled" && others.length > 0)
+        repeats.replaced.push({ key: unit.key, ids: [unit.stepId, ...others] });
+    } else if (unit.effectClass !== "K") {
+      const key = same.includes(unit.stepId) ? unit.key : first;
+      repeats.repeated.push({
+        key,
+        planId: version._id,
+        isDone: false,
+        steps: same,
+        ids: [unit.stepId, ...same],
+      });
+    }
+  }
+  return repeats;
+}
+
+/** Ids of steps with other calls in place of an earlier one: they have its id or its tool. */
+function replacementsOf(
+  other: Step,
+  version: EarlierVersion,
+  { facts, steps }: { facts: VersionFacts; steps: readonly Step[] },
+): string[] {
+  return steps
+    .filter((step) => step.id === other.id || isSameTool(toolOfStep(step), facts, toolOfStep(other), version))
+    .filter((step) => !version.plan.steps.some((one) => isSameCall(step, facts, one, version)))
+    .map(({ id }): string => id);
+}
+
+/** True when the step of a done call is carried over. Arguments that are known now belong to no other call. */
+function isCarriedCall({ version, unit }: EarlierCall, carried: ReadonlySet<string>): boolean {
+  return carried.has(stepOriginOf({ version, stepId: unit.stepId, isComplete: true }));
+}
+
+/** True when a step makes a call that is done, and no earlier version had both. */
+function isExtra(id: string, { origin }: EarlierCall, facts: VersionFacts): boolean {
+  const { plan, versions } = facts;
+  const step = plan.steps.find((one) => one.id === id);
+  if (!step || referencedSteps(step, plan).length > 0) return false;
+  const isPlannedIn = (version: EarlierVersion): boolean => {
+    const other = version.plan.steps.find((one) => one.id === id);
+    const own = version.folded.units.get(id);
+    const isThere = [...version.folded.units.values()].some((unit) => originOf(version, unit) === origin);
+    return Boolean(
+      other &&
+        isThere &&
+        (!own || originOf(version, own) !== origin) &&
+        isSameCall(step, facts, other, version),
     );
   };
-  return { now: calls(plan.steps, pins?.now), before: calls(old?.steps ?? [], pins?.before) };
+  return !versions.some(isPlannedIn);
 }
 
-/**
- * The units of a version with another plan. Steps that do not run again are carried over as they are. Of a
- * list that failed or has failed items the completed items are carried over, unless the items may have
- * changed. All other units start again. Pure.
- */
+/** The units with which a version begins, and the steps whose units come from elsewhere. */
+export interface CarriedVersion {
+  units: StepDocument[];
+  moved: NonNullable<EventOf<"plan.stored">["moved"]>;
+}
+
+/** The units of a version with another plan: carried ones, and steps that are PENDING. Pure. */
 export function carriedVersion(
   document: PlanDocument,
   facts: VersionFacts,
-  { same, again, fromScratch } = versionSteps(facts),
-): StepDocument[] {
-  const { plan, units, resolutions } = facts;
-  const known = units.filter(({ stepId }) => same.has(stepId));
-  const carried = carriedUnits(document, { plan, units: known, resolutions }, { again, fromScratch });
-  const positions = new Map(plan.steps.map(({ id }, position) => [id as string, position]));
-  return carried.map((unit) => ({ ...unit, position: positions.get(unit.stepId) ?? unit.position }));
-}
-
-/**
- * Steps by id, with the pinned tool in place of the plan's name for it. Steps that differ only in `approval`
- * are equal.
- */
-function stepsById(steps: readonly Step[], pins: readonly ToolPin[] | undefined): Map<string, unknown> {
-  const pinOf = pinsByTool(pins);
-  return new Map(
-    steps.map((step) => {
-      const tool = pinnedTool(step, pinOf);
-      const { approval: _, ...call } = isForEachStep(step)
-        ? { ...step, forEach: { ...step.forEach, do: { ...step.forEach.do, tool } } }
-        : { ...step, tool };
-      return [step.id, call];
-    }),
+  { sources, again }: VersionSteps,
+): CarriedVersion {
+  const [latest] = facts.versions;
+  const positions = new Map(facts.plan.steps.map(({ id }, position) => [id as string, position]));
+  const steps = new Map(outlineOf({ ...document, plan: facts.plan }).steps.map((step) => [step.id, step]));
+  const open = newSteps({ ...document, plan: facts.plan })
+    .filter(({ key }) => again.has(key))
+    .map((step) =>
+      withUnanswered(step, sameCallBefore(step.stepId, facts, latest), latest?.folded.resolutions ?? []),
+    );
+  const carried = [...sources].flatMap(([id, { version, stepId, isComplete }]): StepDocument[] => {
+    const step = steps.get(id);
+    const units = [...version.folded.units.values()].filter((unit) => unit.stepId === stepId);
+    const kept = units.filter(
+      ({ item, status }) => isComplete || (item !== undefined && status === "COMPLETED"),
+    );
+    if (!step) return [];
+    return kept.map((unit) => {
+      const key = id + unit.key.slice(stepId.length);
+      const placed = { step, position: positions.get(id) ?? 0, item: unit.item ?? null, key, unit };
+      const outline = { ...version, steps: [] };
+      return carry(document, toStepDocument(outline, placed), version.folded.resolutions, unit.key);
+    });
+  });
+  const moved = [...sources].flatMap(([stepId, { version, stepId: from }]) =>
+    version === latest && from === stepId ? [] : [{ stepId, planId: version._id as string, from }],
   );
+  return { units: [...open, ...carried], moved };
 }
 
-/** The pinned tool of a step, as server and name; its name in the plan without a pin. */
-function pinnedTool(step: Step, pinOf: ReturnType<typeof pinsByTool>): unknown {
-  const name = toolOfStep(step);
-  const pin = pinOf.get(name);
-  return pin ? [pin.server, pin.name] : name;
+/** The units of the version before whose step has the same id and the same call. */
+function sameCallBefore(id: string, facts: VersionFacts, latest: EarlierVersion | undefined): StepDocument[] {
+  const step = facts.plan.steps.find((one) => one.id === id);
+  const other = latest?.plan.steps.find((one) => one.id === id);
+  if (!latest || !step || !other || !isSameCall(step, facts, other, latest)) return [];
+  const outlined = { id, tool: toolOfStep(other), hasCauses: false };
+  return [...latest.folded.units.values()]
+    .filter((unit) => unit.stepId === id)
+    .map((unit) =>
+      toStepDocument(
+        { ...latest, steps: [] },
+        { step: outlined, position: 0, item: unit.item ?? null, key: unit.key, unit },
+      ),
+    );
 }

@@ -5,7 +5,7 @@ import { newPlan, newRequest } from "../records/new-documents.ts";
 import type { UnitResolution } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
 import { askForRepeats } from "./ask-for-repeats.ts";
-import { carriedUnits, mayHaveActed, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
+import { carriedUnits, isUnsettled, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 
 const EPOCH = new Date(0);
 const OLD_ID = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
@@ -211,7 +211,9 @@ test("an unanswered call keeps its first key over any number of reruns", () => {
   } as const;
   const sent = (unit: StepDocument, planId: string, outcome: "unknown" | "failed"): StepDocument => {
     const attempts = [{ ...attempt, outcome }];
-    return { ...unit, planId, effectClass: "K", argsHash: "h1", attempts };
+    const isLost = outcome === "unknown";
+    const known = isLost ? ({ status: "IN_DOUBT", effect: "possible" } as const) : {};
+    return { ...unit, ...known, planId, effectClass: "K", argsHash: "h1", attempts };
   };
   const [again, fromScratch] = [new Set(["a", "c"]), new Set<string>()];
   const openOf = (planId: string, units: StepDocument[], resolutions: UnitResolution[] = []) =>
@@ -230,7 +232,9 @@ test("an unanswered call keeps its first key over any number of reruns", () => {
   expect(first.get("a")?.warnings).toEqual([
     `The call of a in ${OLD_ID} was not answered and may have acted: it is sent again under the same key, whose answer says what became of it`,
   ]);
-  const settled = old.map((unit) => ({ ...unit, mayHaveActed: false }));
+  const settled = old.map(
+    (unit): StepDocument => ({ ...unit, status: "FAILED", effect: "none", mayHaveActed: false }),
+  );
   expect(openOf(NEW_ID, settled).get("a")?.unansweredCalls).toBeUndefined();
   const decided = { type: "failed", error: { code: "REFUSED", message: "no", retryable: false } } as const;
   const decision: UnitResolution = { key: "a", attempt: 1, resolution: decided, by: "ann", at: EPOCH };
@@ -251,6 +255,7 @@ test("a call may have acted until its answer, or an operator's decision that it 
     ...(unit as StepDocument),
     effectClass: "K",
     argsHash: "h",
+    effect: "possible",
     mayHaveActed: true,
     attempts: [{ ...end, outcome: "unknown", error: null, effect: "possible" }],
   };
@@ -258,10 +263,10 @@ test("a call may have acted until its answer, or an operator's decision that it 
   const decision = (resolution: UnitResolution["resolution"]): UnitResolution[] => [
     { key: "a", attempt: 1, resolution, by: "ann", at: EPOCH },
   ];
-  expect(mayHaveActed(lost, [])).toBe(true);
-  expect(mayHaveActed(lost, decision({ type: "retry" }))).toBe(true);
-  expect(mayHaveActed({ ...lost, status: "FAILED", mayHaveActed: false }, decision(failed))).toBe(false);
-  expect(mayHaveActed({ ...lost, resolvedBy: { by: "ann", resolution: "retry" } }, [])).toBe(false);
+  expect(isUnsettled(lost, [])).toBe(true);
+  expect(isUnsettled(lost, decision({ type: "retry" }))).toBe(true);
+  expect(isUnsettled({ ...lost, status: "FAILED", mayHaveActed: false }, decision(failed))).toBe(false);
+  expect(isUnsettled({ ...lost, resolvedBy: { by: "ann", resolution: "retry" } }, [])).toBe(false);
 });
 
 test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
@@ -283,6 +288,7 @@ test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
               ...unit,
               error,
               effectClass: "K",
+              effect: "done",
               argsHash: "h",
               attempts: [{ ...end, outcome: "failed", error, effect: "done" }],
             }

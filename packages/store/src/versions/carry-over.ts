@@ -1,4 +1,4 @@
-import { type EventOf, needsAcceptance, resentCallWarning } from "@planwright/engine";
+import { type EventOf, needsAcceptance, openEffect, resentCallWarning } from "@planwright/engine";
 import { type Plan, readersOf } from "@planwright/plan";
 import { newSteps } from "../journal/plan-units.ts";
 import { stepDocumentId } from "../records/new-documents.ts";
@@ -80,27 +80,36 @@ export function unitsInDoubt(
 }
 
 /**
- * Keys of units of these steps whose failed calls acted or may have acted: another call needs the acceptance of
- * an operator, who names the step. Pure.
- * @param accepted - ids of steps that the operator named
+ * The units of steps that run again whose calls acted or may have acted: an effect is repeated only when the
+ * caller names its step. A completed step is one of them when it was named as the first to run again. Pure.
  * @param changed - ids of steps with other arguments: their calls have other effects
  */
-export function unitsToAccept(
-  units: readonly StepDocument[],
-  { again, accepted, changed }: Record<"again" | "accepted" | "changed", ReadonlySet<string>>,
-): string[] {
-  const isOpen = (id: string): boolean => again.has(id) && !accepted.has(id) && !changed.has(id);
-  return units.filter((unit) => isOpen(unit.stepId) && needsAcceptance(unit)).map(({ key }) => key);
-}
-
-/** The units of these steps that are called again although they acted or may have acted. Pure. */
 export function repeatsOf(
   units: readonly StepDocument[],
-  { again, changed }: Record<"again" | "changed", ReadonlySet<string>>,
+  {
+    again,
+    fromScratch,
+    from,
+    changed,
+  }: Pick<StepsToRerun, "again" | "fromScratch"> & {
+    from: string | null;
+    changed: ReadonlySet<string>;
+  },
 ): RepeatedCall[] {
-  return units
+  const failed = units
     .filter((unit) => again.has(unit.stepId) && needsAcceptance(unit))
     .map(({ key, stepId, planId }) => ({ key, planId, hasOtherArguments: changed.has(stepId) }));
+  const done = units.find(
+    ({ stepId, status, effect, effectClass }) =>
+      stepId === from &&
+      fromScratch.has(stepId) &&
+      status === "COMPLETED" &&
+      effect === "done" &&
+      effectClass !== "R",
+  );
+  if (!done) return failed;
+  const { stepId: key, planId, carriedFrom } = done;
+  return [...failed, { key, planId: carriedFrom ?? planId, hasOtherArguments: false, isDone: true }];
 }
 
 /**
@@ -122,8 +131,11 @@ export function carriedUnits(
   return [...open, ...units.filter(isKept).map((unit) => carry(document, unit, resolutions))];
 }
 
-/** A step that runs again, with the calls of all versions that may have acted; its warnings list them. */
-function withUnanswered(
+/**
+ * A step that runs again, with the calls of all versions that may have acted; its warnings list them. Pure.
+ * @param units - of the version before
+ */
+export function withUnanswered(
   step: StepDocument,
   units: readonly StepDocument[],
   resolutions: readonly UnitResolution[],
@@ -131,8 +143,8 @@ function withUnanswered(
   const own = units.filter(({ stepId }) => stepId === step.stepId);
   const earlier = own.flatMap(({ unansweredCalls }) => unansweredCalls ?? []);
   const calls = own.flatMap((unit): UnansweredCall[] => {
-    if (!isUnanswered(unit, resolutions) && !isKeyedFailure(unit)) return [];
     const { key, planId, argsHash } = unit;
+    if (argsHash === null || (!isUnanswered(unit, resolutions) && !isKeyedFailure(unit))) return [];
     const same = earlier.find((call) => call.key === key && call.argsHash === argsHash);
     const isAnswered = !isUnanswered(unit, resolutions);
     const call = same ?? { key, planId, argsHash };
@@ -144,47 +156,41 @@ function withUnanswered(
 }
 
 /**
- * True for a unit whose call was sent with a key, did not complete and may have acted. An operator's decision
- * is not an answer to the key: if the decision was wrong, the same key prevents a second effect.
+ * True for a unit whose call was sent with a key and got no usable answer. An operator's decision is not an
+ * answer to the key: if the decision was wrong, the same key prevents a second effect.
  */
-function isUnanswered(
-  unit: StepDocument,
-  resolutions: readonly UnitResolution[],
-): unit is StepDocument & { argsHash: string } {
-  const { status, effectClass, argsHash, attempts } = unit;
-  if (status === "COMPLETED" || effectClass !== "K" || argsHash === null) return false;
-  if (hasUnusableResult(unit)) return true;
-  // An answer to its key settled it, or its call was never sent.
-  if (unit.mayHaveActed === false && !settledBy(unit, resolutions)) return false;
-  return attempts.some(({ outcome }) => outcome === "unknown" || outcome === "aborted" || outcome === null);
+function isUnanswered(unit: StepDocument, resolutions: readonly UnitResolution[]): boolean {
+  const { status, attempts } = unit;
+  if (status === "COMPLETED" || !isKeyed(unit)) return false;
+  if (
+    settledBy(unit, resolutions) &&
+    attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed")
+  )
+    return true;
+  return attempts.length > 0 && openEffect({ ...unit, unansweredCalls: [] }) === "unsettled";
 }
 
 /**
  * True for a unit whose call with a key was answered by an error that leaves open whether it acted: the same
  * call is sent under the same key again, over any number of versions.
  */
-function isKeyedFailure(unit: StepDocument): unit is StepDocument & { argsHash: string } {
-  const { status, effectClass, effect, argsHash } = unit;
-  // CANCELLED: the plan was ended while the call waited for its next attempt.
-  const hasFailed = status === "FAILED" || status === "CANCELLED";
-  return hasFailed && effectClass === "K" && effect === "possible" && argsHash !== null;
+function isKeyedFailure(unit: StepDocument): boolean {
+  return isKeyed(unit) && openEffect({ ...unit, unansweredCalls: [] }) === "answered";
+}
+
+function isKeyed(unit: StepDocument): unit is StepDocument & { argsHash: string } {
+  return unit.effectClass === "K" && unit.argsHash !== null;
 }
 
 /**
- * True for a unit that did not complete and of which a call acted or may have acted: a call with a key that
- * got no answer, in any version, or a call with an unusable answer. A call that an operator has settled did
- * not act. Pure.
+ * True for a unit that did not complete and whose call, in any version, has no usable answer. Pure.
  * @param resolutions - operators' decisions on the units while the plan ran
  */
-export function mayHaveActed(unit: StepDocument, resolutions: readonly UnitResolution[]): boolean {
-  const { status, effectClass, unansweredCalls } = unit;
-  if (status === "COMPLETED" || effectClass === "R") return false;
-  if (hasUnusableResult(unit)) return true;
+export function isUnsettled(unit: StepDocument, resolutions: readonly UnitResolution[]): boolean {
   // While the plan ran, "retry" asks for another call and says nothing about the earlier one. After its end
   // "retry" says that the call did not act.
-  const isSettled = unit.resolvedBy || settledBy(unit, resolutions)?.resolution === "failed";
-  if (isSettled) return false;
-  return isUnanswered(unit, resolutions) || (unansweredCalls ?? []).some(({ isAnswered }) => !isAnswered);
+  if (settledBy(unit, resolutions)?.resolution === "failed") return false;
+  return openEffect(unit) === "unsettled";
 }
 
 /** The operator's decision that the state of a unit is based on. */
@@ -195,19 +201,18 @@ function settledBy(unit: StepDocument, resolutions: readonly UnitResolution[]): 
   return unit.resolvedBy ?? (decision && { by: decision.by, resolution: decision.resolution.type });
 }
 
-const UNUSABLE_RESULTS: ReadonlySet<string> = new Set(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"]);
-
-/** True when the tool acted, but its answer could not be used. */
-function hasUnusableResult({ attempts, error }: StepDocument): boolean {
-  return attempts.length > 0 && error !== null && UNUSABLE_RESULTS.has(error.code);
-}
-
-function carry(
+/**
+ * A unit of another version as a unit of this one, with the operator's decision that its state is based on.
+ * Pure.
+ * @param key - its key in the other version. Default: the same
+ */
+export function carry(
   document: PlanDocument,
   unit: StepDocument,
   resolutions: readonly UnitResolution[],
+  key: string = unit.key,
 ): StepDocument {
-  const resolvedBy = settledBy(unit, resolutions);
+  const resolvedBy = settledBy({ ...unit, key }, resolutions);
   return {
     ...unit,
     _id: stepDocumentId(document._id, unit.key),

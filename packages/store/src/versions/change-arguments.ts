@@ -7,7 +7,7 @@ import {
   type Step,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { mayHaveActed, type RerunFacts } from "./carry-over.ts";
+import { isUnsettled, type RerunFacts } from "./carry-over.ts";
 import { unfinishedLists } from "./unfinished-lists.ts";
 
 /** New arguments for one step of a rerun; arguments that are not named are kept. */
@@ -42,7 +42,7 @@ export function refusedChange(
     const isCompleted = own.some(({ item, status }) => item === null && status === "COMPLETED");
     if (isCompleted && !unfinished.has(stepId)) return { type: "completed step", stepId };
     if (accepted.has(stepId)) continue;
-    const keys = own.filter((unit) => mayHaveActed(unit, resolutions)).map(({ key }) => key);
+    const keys = own.filter((unit) => isUnsettled(unit, resolutions)).map(({ key }) => key);
     if (keys.length > 0) return { type: "may have acted", keys };
   }
   return undefined;

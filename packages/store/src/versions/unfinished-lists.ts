@@ -6,9 +6,13 @@ import type { StepDocument } from "../records/step-document.ts";
  * completed. Pure.
  */
 export function unfinishedLists(
-  units: readonly Pick<StepDocument, "stepId" | "item" | "status" | "resolvedBy" | "carriedFrom">[],
+  units: readonly (Pick<StepDocument, "stepId" | "status"> & {
+    item?: number | null;
+    resolvedBy?: object | undefined;
+    carriedFrom: string | null;
+  })[],
 ): Set<string> {
-  const isOpen = ({ item, status, resolvedBy, carriedFrom }: (typeof units)[number]): boolean =>
+  const isOpen = ({ item = null, status, resolvedBy, carriedFrom }: (typeof units)[number]): boolean =>
     item !== null && (status !== "COMPLETED" || (resolvedBy !== undefined && carriedFrom === null));
   return new Set(units.filter(isOpen).map(({ stepId }) => stepId));
 }

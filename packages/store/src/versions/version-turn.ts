@@ -5,7 +5,7 @@ import { needsOf } from "../heads/plan-needs.ts";
 import { newPlan } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { StepDocument } from "../records/step-document.ts";
+import type { CarriedVersion } from "./carried-version.ts";
 import type { RepeatedCall } from "./carry-over.ts";
 
 /** A version of a plan, with the events that store it and, if it is to run at once, start it. */
@@ -29,15 +29,20 @@ export interface NextVersionParts extends Omit<Parameters<typeof newPlan>[0], "s
   /** Start executing as soon as it is stored. */
   autoExecute: boolean;
   /** The units of the new version; some may have ended already. */
-  unitsOf: (document: PlanDocument) => readonly StepDocument[];
+  unitsOf: (document: PlanDocument) => CarriedVersion;
   /** Units that are called again although they acted or may have acted. Default: none. */
   repeats?: readonly RepeatedCall[] | undefined;
+  /** Ids of steps that may repeat an effect. Default: none. */
+  accepted?: Iterable<string> | undefined;
 }
+
+/** The units of a first version. */
+export const NOTHING_CARRIED: CarriedVersion = { units: [], moved: [] };
 
 /** The next version of a request's plan, with a new plan id. */
 export function nextVersionTurn(
   { clock, randomBytes }: { clock: Pick<ServerClock, "now">; randomBytes: RandomBytes },
-  { request: current, before, autoExecute, unitsOf, repeats, ...parts }: NextVersionParts,
+  { request: current, before, autoExecute, unitsOf, repeats, accepted, ...parts }: NextVersionParts,
 ): NextVersionTurn {
   const now = new Date(clock.now());
   const request: RequestDocument = {
@@ -56,7 +61,7 @@ export function nextVersionTurn(
     updatedAt: now,
   };
   const fresh = newPlan({ ...parts, request, status: autoExecute ? "QUEUED" : "READY", now });
-  return { ...versionTurn(fresh, unitsOf(fresh), before ?? fresh, repeats), request, now };
+  return { ...versionTurn(fresh, { ...unitsOf(fresh), repeats, accepted }, before ?? fresh), request, now };
 }
 
 /**
@@ -66,10 +71,11 @@ export function nextVersionTurn(
  */
 export function versionTurn(
   fresh: PlanDocument,
-  units: readonly StepDocument[],
+  content: CarriedVersion & Pick<NextVersionParts, "repeats" | "accepted">,
   before: Pick<PlanDocument, "epoch">,
-  repeats: readonly RepeatedCall[] = [],
 ): VersionTurn {
+  const { units, moved, repeats = [] } = content;
+  const accepted = [...(content.accepted ?? [])];
   const progressSeen = units.filter(({ finishedAt }) => finishedAt !== null).length;
   const needs = needsOf(units);
   const { epoch } = before;
@@ -86,6 +92,8 @@ export function versionTurn(
       carriedFrom === null ? unansweredCalls : [],
     ),
     ...(repeats.length > 0 && { repeats: [...repeats] }),
+    ...(moved.length > 0 && { moved }),
+    ...(accepted.length > 0 && { accepted }),
   };
   const isStarted = document.status === "QUEUED";
   return { document, events: [event, ...(isStarted ? [{ type: "execution.asked" as const }] : [])] };

@@ -62,23 +62,33 @@ export class PlanStaleError extends ApiError<RequestIds & { version: number; pla
 }
 
 /**
- * The change would call steps again whose failed calls acted or may have acted, and the caller did not name
- * them. Nothing was changed.
+ * The change would make calls again that are done, or that acted or may have acted, and the caller did not name
+ * their steps. Nothing was changed.
  */
-export class RepeatNotAcceptedError extends ApiError<{ requestId: string; steps: readonly string[] }> {
+export class RepeatNotAcceptedError extends ApiError<{
+  requestId: string;
+  /** Keys of units. */
+  steps: readonly string[];
+  /** The ids to name. */
+  acceptRepeat: readonly string[];
+}> {
   constructor({ requestId, keys }: { requestId: string; keys: readonly string[] }) {
     const steps = keys.slice(0, MAX_NAMED);
     const more = keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : "";
     super(
       "REPEAT_NOT_ACCEPTED",
-      { requestId, steps },
+      { requestId, steps, acceptRepeat: [...new Set(keys.map(stepIdOf))].slice(0, MAX_NAMED) },
       {
-        message: `A failed call of these steps acted, or may have acted, and would be made again: ${steps.join(", ")}${more}. Nothing was changed`,
+        message: `A call of these steps is done, or may have acted, and would be made again: ${steps.join(", ")}${more}. Nothing was changed`,
         remedy:
           "Check in their servers whether the calls acted. Where another call is right, name the step in acceptRepeat (planwright retry --repeat STEP), or give it other arguments.",
       },
     );
   }
+}
+
+function stepIdOf(key: string): string {
+  return key.replace(/\[\d+\]$/, "");
 }
 
 /** The state that prevents the operation: of the plan, or of the named steps. */

@@ -8,13 +8,20 @@ export interface ApiProblem {
   remedy: string | null;
   /** True when the same call may succeed later. */
   isTemporary: boolean;
+  /** Ids of the steps whose effects the change would repeat. Absent: another problem. */
+  repeats?: readonly string[];
+  /** Accepts these repeats and makes the change. */
+  accept?: () => void;
 }
 
 /** Describes an error of a call for people. Any other error is a fault of this page and is thrown again. */
 export function problemOf(error: unknown): ApiProblem {
   if (error instanceof ApiRefusedError) {
     const { code, remedy } = error.facts;
-    return { code, message: error.message, remedy, isTemporary: isTemporary(error) };
+    const problem = { code, message: error.message, remedy, isTemporary: isTemporary(error) };
+    const ids = error.fact("acceptRepeat");
+    const isRepeat = code === "REPEAT_NOT_ACCEPTED" && Array.isArray(ids);
+    return isRepeat ? { ...problem, repeats: ids.filter((id) => typeof id === "string") } : problem;
   }
   if (!isTemporary(error)) throw error;
   return {

@@ -52,6 +52,7 @@ export const AMEND_AS_SUGGESTED = graphql(`
       $fromVersion: Int!
       $restoreVersion: Int
       $patch: JSON
+      $acceptRepeat: [ID!]
       $idempotencyKey: String!
     ) {
       amendPlan(
@@ -59,6 +60,7 @@ export const AMEND_AS_SUGGESTED = graphql(`
         fromVersion: $fromVersion
         restoreVersion: $restoreVersion
         patch: $patch
+        acceptRepeat: $acceptRepeat
         execute: true
         idempotencyKey: $idempotencyKey
       ) {

@@ -140,6 +140,7 @@ export const AMEND_PLAN = graphql(`
       $requestId: ID!
       $plan: JSON!
       $fromVersion: Int!
+      $acceptRepeat: [ID!]
       $execute: Boolean!
       $idempotencyKey: String!
     ) {
@@ -147,6 +148,7 @@ export const AMEND_PLAN = graphql(`
         requestId: $requestId
         plan: $plan
         fromVersion: $fromVersion
+        acceptRepeat: $acceptRepeat
         execute: $execute
         idempotencyKey: $idempotencyKey
       ) {

@@ -12,7 +12,10 @@ export interface Action<Result, Variables> {
   problem: ApiProblem | null;
 }
 
-/** A mutation for a button: the button is disabled while it is pending, and a refusal is shown. */
+/**
+ * A mutation for a button: the button is disabled while it is pending, and a refusal is shown. When effects would
+ * be repeated, the note lists them, and the mutation is sent again once the operator has accepted them.
+ */
 export function useAction<Result, Variables extends object>(
   operation: Operation<Result, Variables>,
 ): Action<Result, Variables> {
@@ -23,17 +26,29 @@ export function useAction<Result, Variables extends object>(
     isPending,
     problem,
     run: async (variables) => {
-      setIsPending(true);
-      try {
-        const result = await client.execute(operation, variables);
-        setProblem(null);
-        acted.dispatchEvent(new Event(ACTED));
-        return result;
-      } catch (error) {
-        setProblem(problemOf(error));
-        return null;
-      } finally {
-        setIsPending(false);
+      const accepted = new Set<string>();
+      for (;;) {
+        setIsPending(true);
+        try {
+          const more = accepted.size > 0 ? { acceptRepeat: [...accepted] } : {};
+          const result = await client.execute(operation, { ...variables, ...more });
+          setProblem(null);
+          acted.dispatchEvent(new Event(ACTED));
+          return result;
+        } catch (error) {
+          const found = problemOf(error);
+          const repeats = found.repeats?.filter((id) => !accepted.has(id)) ?? [];
+          if (repeats.length === 0) {
+            setProblem(found);
+            return null;
+          }
+          setIsPending(false);
+          await new Promise<void>((accept) => setProblem({ ...found, repeats, accept }));
+          const named = "acceptRepeat" in variables ? variables.acceptRepeat : [];
+          for (const id of [...(Array.isArray(named) ? named : []), ...repeats]) accepted.add(String(id));
+        } finally {
+          setIsPending(false);
+        }
       }
     },
   };

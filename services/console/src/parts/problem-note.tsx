@@ -6,6 +6,11 @@ export function ProblemNote({ problem }: { problem: ApiProblem }) {
     <div className="note tone-bad" role="alert">
       <strong>{problem.message}</strong> <code>{problem.code}</code>
       {problem.remedy !== null && <p>{problem.remedy}</p>}
+      {problem.accept && (
+        <button type="button" onClick={problem.accept}>
+          Call {problem.repeats?.join(", ")} once more, and go on
+        </button>
+      )}
     </div>
   );
 }

@@ -25,6 +25,7 @@ import type { PlanLimits } from "../tools/plan-limits.ts";
 import type { PlanTools } from "../tools/plan-tools.ts";
 import type { AttemptTrace, PlanTrace } from "../tracing/run-traces.ts";
 import { type ClearanceParts, createClearances } from "./clearances.ts";
+import { createEarlierCalls } from "./earlier-calls.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import { redactedOutcome } from "./redacted-outcome.ts";
 import type { RightToCall } from "./right-to-call.ts";
@@ -34,7 +35,7 @@ import type { RunTimers } from "./timers.ts";
 export interface RunCallsParts extends ClearanceParts {
   claim: PlanClaim;
   planTools: PlanTools;
-  store: Pick<ExecutionStore, "now">;
+  store: Pick<ExecutionStore, "now" | "readRepeats">;
   tools: Pick<ToolClients, "callTool">;
   secrets: PlanSecrets | undefined;
   limits: PlanLimits | undefined;
@@ -59,6 +60,14 @@ export interface RunCalls {
   abortAll(): void;
 }
 
+/** How a call is sent. */
+interface Sending {
+  idempotencyKey: string;
+  signal: AbortSignal;
+  /** Its slot under a limit beyond the plan. */
+  slot?: Slot | undefined;
+}
+
 /** Creates the calls of a run; no call is in progress yet. */
 export function createRunCalls(parts: RunCallsParts): RunCalls {
   const { claim, planTools, store, tools, secrets, limits, approvals, pending, right, timers } = parts;
@@ -66,33 +75,40 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   const { plan } = claim;
   const controllers = new Map<string, AbortController>();
   const clearances = createClearances(parts);
+  const earlierCalls = createEarlierCalls(claim, store);
 
   async function make(call: Call): Promise<void> {
     const controller = new AbortController();
     controllers.set(call.key, controller);
+    const sent = earlierCalls.mayRepeat(call) ? await earlierCalls.compare(call) : {};
+    if ("type" in sent) return ended(call, sent);
     const refusal = call.approvable && !call.verify ? await approvals.refusalOf(call) : null;
     if (refusal) return ended(call, { type: "failed", effect: "none", error: refusal });
+    const toSendAs = { idempotencyKey: sent.sentKey ?? keyOf(call), signal: controller.signal };
     const entering = limits?.enter(call);
-    if (!entering) return attempt(call, controller.signal);
+    if (!entering) return attempt(call, toSendAs);
     const entry = await entering;
     if (entry.type === "deferred") return ended(call, entry);
     try {
       if (controller.signal.aborted) return ended(call, { type: "aborted" });
-      await attempt(call, controller.signal, entry.slot);
+      await attempt(call, { ...toSendAs, slot: entry.slot });
     } finally {
       entry.slot.release();
     }
   }
 
-  /** @param slot - the call's slot under a limit beyond the plan */
-  async function attempt(call: Call, signal: AbortSignal, slot?: Slot): Promise<void> {
+  async function attempt(call: Call, sending: Sending): Promise<void> {
+    const { idempotencyKey, slot } = sending;
     const attemptId = clock.id();
-    await pending.intend(call, { attemptId, argsHash: sha256(JSON.stringify(call.arguments)) });
+    const [unit, ...others] = unitKeysOf(call);
+    const isPlain = others.length === 0 && idempotencyKey === `${plan._id}/${unit}`;
+    const sentKey = call.effectClass === "K" && !isPlain ? { sentKey: idempotencyKey } : {};
+    await pending.intend(call, { attemptId, argsHash: sha256(JSON.stringify(call.arguments)), ...sentKey });
     if (!(await right.wait())) return;
     const startedAt = clock.now();
     if (call.attempt > 1 && !call.verify) metrics.retried();
     const attemptTrace = trace?.attempt(call);
-    const outcome = redactedOutcome(await send(call, signal, slot, attemptTrace));
+    const outcome = redactedOutcome(await send(call, sending, attemptTrace));
     attemptTrace?.ended(describe(call, outcome));
     if (outcome.type === "failed" && outcome.effect === "unknown") slot?.abandon();
     if (!hasEnded()) {
@@ -125,16 +141,13 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     parts.outputs?.note({ tenant: plan.tenant, tool, isItem: items !== undefined, output });
   }
 
-  /** The idempotency key names the unit, not the attempt, so it stays the same over crashes and retries. */
   async function send(
     call: Call,
-    signal: AbortSignal,
-    slot: Slot | undefined,
+    { idempotencyKey, signal, slot }: Sending,
     attemptTrace: AttemptTrace | undefined,
   ): Promise<Outcome> {
     if (signal.aborted) return { type: "aborted" };
     const traced = attemptTrace ? attemptTrace.around(tools) : tools;
-    const idempotencyKey = `${callingPlan(call)}/${call.key}`;
     if (call.verify) {
       const callTool: ToolClients["callTool"] = (lookup) =>
         traced.callTool({
@@ -158,15 +171,19 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     });
   }
 
-  /** The first plan that sent this call, if no later version got an answer to it; otherwise this plan. */
-  function callingPlan(call: Call): string {
-    const earlier = claim.journal.unit(call.stepId)?.unanswered ?? [];
-    if (earlier.length === 0) return plan._id;
-    const keys = new Set(unitKeysOf(call));
+  /**
+   * The idempotency key names the unit, not the attempt, so it stays the same over crashes and retries. It
+   * names the first plan that sent this call, if no later version got an answer to it.
+   */
+  function keyOf(call: Call): string {
+    const keys = unitKeysOf(call);
     const argsHash = sha256(JSON.stringify(call.arguments));
+    const sent = keys.map((key) => claim.journal.unit(key)).find((unit) => unit?.sentKey !== undefined);
+    if (sent?.sentKey !== undefined && sent.argsHash === argsHash) return sent.sentKey;
+    const earlier = claim.journal.unit(call.stepId)?.unanswered ?? [];
     // A batch is the same call only if it serves the same items, which its arguments show.
-    const same = earlier.find((one) => keys.has(one.key) && one.argsHash === argsHash);
-    return same?.planId ?? plan._id;
+    const same = earlier.find((one) => keys.includes(one.key) && one.argsHash === argsHash);
+    return `${same?.planId ?? plan._id}/${call.key}`;
   }
 
   return {
@@ -198,6 +215,7 @@ function describe(
         isUnsent: isUnreachable(outcome) || isUnansweredLookup(call, outcome),
       };
     case "aborted":
+    case "carried":
     case "deferred":
       return { outcome: "aborted", error: null, effect };
   }

@@ -10,9 +10,11 @@ const ONCE: Partial<Record<EffectClass, InvariantName>> = {
 /** Counts the effects of tools by unit, and compares the calls of a unit. */
 export interface EffectsCheck {
   /** A tool acts for a unit. */
-  acted(unit: string, effectClass: EffectClass): void;
+  acted(unit: string, effectClass: EffectClass, args: string): void;
   /** An operator requests another call of a unit in doubt. */
   allowedAgain(unit: string): void;
+  /** A caller has accepted that calls of the unit are repeated, or an operator has approved or denied one. */
+  repeatAccepted(unit: string): void;
   /** A call with these units is sent: it needs the arguments and the key of their earlier calls. */
   sent(units: readonly string[], call: SentCall): void;
 }
@@ -20,6 +22,10 @@ export interface EffectsCheck {
 /** The arguments and the key of a call. */
 export interface SentCall {
   arguments: string;
+  /** Those of each unit. */
+  each: readonly string[];
+  planId: string;
+  effectClass: EffectClass;
   key: string | undefined;
   /**
    * True for a read without a durable earlier attempt. When an attempt is lost, the inputs of its arguments
@@ -32,13 +38,17 @@ export function createEffectsCheck(fail: Fail): EffectsCheck {
   const effects = new Map<string, number>();
   const allowed = new Map<string, number>();
   const sentBefore = new Map<string, SentCall>();
+  const accepted = new Set<string>();
+  /** The last call of each unit with the same arguments, in any version. */
+  const lastCalls = new Map<string, SentCall>();
   const unitsOfKey = new Map<string, string>();
 
   return {
-    acted(unit, effectClass) {
-      const count = (effects.get(unit) ?? 0) + 1;
-      effects.set(unit, count);
-      const invariant = ONCE[effectClass];
+    acted(unit, effectClass, args) {
+      const name = `${unit} ${args}`;
+      const count = (effects.get(name) ?? 0) + 1;
+      effects.set(name, count);
+      const invariant = accepted.has(unit) ? undefined : ONCE[effectClass];
       const most = 1 + (effectClass === "K" ? 0 : (allowed.get(unit) ?? 0));
       if (invariant && count > most) {
         fail(invariant, `${unit} acted ${count} times; ${most} is allowed`);
@@ -47,10 +57,21 @@ export function createEffectsCheck(fail: Fail): EffectsCheck {
     allowedAgain(unit) {
       allowed.set(unit, (allowed.get(unit) ?? 0) + 1);
     },
+    repeatAccepted: (unit) => void accepted.add(unit),
     sent(units, call) {
+      for (const [index, unit] of units.entries()) {
+        const one = `${unit} ${call.each[index]}`;
+        const last = lastCalls.get(one);
+        lastCalls.set(one, call);
+        const isOther = last && last.planId !== call.planId && call.effectClass !== "R";
+        if (!isOther || !effects.has(one) || accepted.has(unit) || allowed.has(unit)) continue;
+        if (call.effectClass === "K" && last.key === call.key) continue;
+        fail("versions-once", `${unit} acted in ${last.planId} and is called again with key ${call.key}`);
+      }
       const name = units.join(",");
-      const before = sentBefore.get(name);
-      sentBefore.set(name, call);
+      const inVersion = `${call.planId} ${name}`;
+      const before = sentBefore.get(inVersion);
+      sentBefore.set(inVersion, call);
       if (before && !call.mayDiffer && before.arguments !== call.arguments) {
         fail("same-arguments", `${name} was sent ${before.arguments} and then ${call.arguments}`);
       }

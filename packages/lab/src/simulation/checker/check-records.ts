@@ -2,12 +2,12 @@ import { isTerminalPlanStatus } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
 import { EPOCH_MS } from "../world/simulated-process.ts";
 import type { Fail } from "./invariants.ts";
-import type { PlanFacts } from "./plan-facts.ts";
+import { nameOfUnit, type PlanFacts } from "./plan-facts.ts";
 
 /** Compares the recorded state of units with the effects of their tools. */
 export interface RecordsCheck {
-  /** A tool acts for a unit. */
-  acted(unit: string): void;
+  /** A tool acts for a unit of a plan. */
+  acted(unit: string, facts: PlanFacts | undefined): void;
   /** An operator has resolved the unit: from now on its recorded state is the operator's decision. */
   resolvedByOperator(unit: string): void;
   /** A plan has ended. */
@@ -42,20 +42,17 @@ function maySayEffect({ status, effect, mayHaveActed }: StepDocument): boolean {
   return hasFailed && (effect === "possible" || effect === "done");
 }
 
-/**
- * Creates the check of a new world.
- * @param planOf - the plan of a unit, by the unit's name
- */
-export function createRecordsCheck(
-  planOf: (unit: string) => PlanFacts | undefined,
-  fail: Fail,
-): RecordsCheck {
+/** Creates the check of a new world. */
+export function createRecordsCheck(fail: Fail): RecordsCheck {
+  /** By plan and unit: a later version may call a unit again. */
   const actedUnits = new Set<string>();
   const resolved = new Set<string>();
 
-  function check({ name, units, steps }: PlanFacts, unit: StepDocument): void {
-    const unitName = unit.item === null ? `${name}/${unit.stepId}` : `${name}/${unit.stepId}/${unit.item}`;
-    if (!actedUnits.has(unitName) || resolved.has(unitName) || maySayEffect(unit)) return;
+  function check(facts: PlanFacts, unit: StepDocument): void {
+    const { document, units, steps } = facts;
+    const unitName = nameOfUnit(facts, unit);
+    if (!actedUnits.has(`${document._id} ${unitName}`) || resolved.has(unitName) || maySayEffect(unit))
+      return;
     const tool = steps.get(unit.stepId)?.toolName;
     const list = unit.item === null ? "" : `, its list ${units.get(unit.stepId)?.status}`;
     fail(
@@ -65,9 +62,8 @@ export function createRecordsCheck(
   }
 
   return {
-    acted(unit) {
-      actedUnits.add(unit);
-      const facts = planOf(unit);
+    acted(unit, facts) {
+      actedUnits.add(`${facts?.document._id} ${unit}`);
       if (!facts || !isTerminalPlanStatus(facts.document.status)) return;
       for (const one of facts.units.values()) check(facts, one);
     },

@@ -1,5 +1,5 @@
 import type { JournalEntry } from "@planwright/engine";
-import { type EffectClass, isTerminalPlanStatus, type PlanStatus } from "@planwright/plan";
+import { isTerminalPlanStatus, type PlanStatus } from "@planwright/plan";
 import {
   createUnitChanges,
   type PlanClaim,
@@ -10,9 +10,9 @@ import {
 import type { DocumentChange } from "@planwright/store/memory";
 import type { ToolCall } from "@planwright/tools";
 import type { Actor } from "../world/actor.ts";
-import { LOOKUP_TOOL } from "../world/catalogue.ts";
+import { LOOKUP_TOOL, type ToolFacts } from "../world/catalogue.ts";
 import type { EventLog } from "../world/event-log.ts";
-import { unitNamesOf } from "../world/unit-names.ts";
+import { argumentsOfEach, unitNamesOf } from "../world/unit-names.ts";
 import { checkCallStart, isRead, nameOfAnswer } from "./check-call.ts";
 import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
 import { createLimitsCheck } from "./check-limits.ts";
@@ -49,9 +49,9 @@ export interface Checker {
   /** A process sends a call after its connection was begun. The returned function ends the call. */
   called(process: string, call: ToolCall, begunAt: number): () => void;
   effects: {
-    /** @param sideEffects - true when the tool has side effects */
-    acted(unit: string, effectClass: EffectClass, sideEffects: boolean): void;
-  } & Pick<EffectsCheck, "allowedAgain">;
+    /** A tool acts for a unit of a call. */
+    acted(unit: string, acting: { tool: ToolFacts; call: ToolCall; arguments: string }): void;
+  } & Pick<EffectsCheck, "allowedAgain" | "repeatAccepted">;
   records: Pick<RecordsCheck, "resolvedByOperator">;
   unreachable: Pick<UnreachableCheck, "tried">;
   /** A client received the id of its plan. */
@@ -76,6 +76,8 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
   /** The latest claim that each process holds or held, by process and plan. */
   const claims = new Map<string, Pick<PlanClaim, "epoch" | "owner">>();
   const seen = new Map<string, PlanStatus>();
+  /** Entries that store a version whose document is not written yet, by its id. */
+  const ahead = new Map<string, { entry: JournalEntry; actor: Actor | null }>();
   let violation: Violation | null = null;
   const unitChangesOf = createUnitChanges((planId) => plans.get(planId)?.document);
 
@@ -87,7 +89,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
   const effects = createEffectsCheck(fail);
   const limits = createLimitsCheck(fail);
   const unreachable = createUnreachableCheck({ now, fail });
-  const records = createRecordsCheck((unit) => byName.get(unit.split("/")[0] ?? ""), fail);
+  const records = createRecordsCheck(fail);
 
   function factsOf(planId: string): PlanFacts {
     const facts = plans.get(planId);
@@ -114,9 +116,14 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     if (first) fail("key-makes-one", `${facts.name} became ${first.document._id} and then ${after._id}`);
     plans.set(after._id, facts);
     byName.set(facts.name, facts);
+    const storing = ahead.get(after._id);
+    ahead.delete(after._id);
+    if (storing) wroteEntry(storing.entry, storing.actor);
   }
 
   function wroteEntry(entry: JournalEntry, actor: Actor | null): void {
+    const isVersion = entry.events.some(({ type }) => type === "plan.stored");
+    if (isVersion && !plans.has(entry.planId)) return void ahead.set(entry.planId, { entry, actor });
     let changes: UnitChange[];
     try {
       changes = unitChangesOf(entry);
@@ -169,6 +176,9 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
         const mayDiffer = isRead(step) && keys.every((key) => isFirstOf(owner, facts.units.get(key)));
         effects.sent(names, {
           arguments: JSON.stringify(call.arguments),
+          each: argumentsOfEach(call),
+          planId: facts.document._id,
+          effectClass: step.tool.effectClass,
           key: call.idempotencyKey,
           mayDiffer,
         });
@@ -181,9 +191,10 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     },
     effects: {
       ...effects,
-      acted(unit, effectClass, sideEffects) {
-        effects.acted(unit, effectClass);
-        if (sideEffects) records.acted(unit);
+      acted(unit, { tool, call, arguments: args }) {
+        effects.acted(unit, tool.effectClass, args);
+        const [planId = ""] = (call.idempotencyKey ?? "").split("/");
+        if (tool.hasSideEffects) records.acted(unit, plans.get(planId));
       },
     },
     unreachable,

@@ -35,6 +35,8 @@ export const INVARIANTS = {
   "same-key": "Every attempt of a unit sends the same key, and no other unit does",
   "keyed-effect-once": "Class K acts once for a unit",
   "plain-effect-once": "Class U acts once for a unit, and once more for each retry by an operator",
+  "versions-once":
+    "A call that acted in a version is made again by a later one only under its key, or when its step was named",
   "doubt-is-recorded":
     "A unit whose tool acted is never recorded as without effect, unless an operator decided so or the tool refused its key",
   "looked-up-until-known":

@@ -1,4 +1,5 @@
 import {
+  argumentsOfStep,
   isForEachStep,
   type Plan,
   type PlanStatus,
@@ -11,6 +12,9 @@ import { TOOL_FACTS, type ToolFacts } from "../world/catalogue.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 import { barriersBefore } from "./barriers-before.ts";
 
+/** Lists of simulated plans have fewer items. */
+const MAX_ITEMS = 8;
+
 /** Facts of the checker about one plan, in addition to its documents. */
 export interface PlanFacts {
   /** Name in the world, such as "p0": the prefix of the names of its units. */
@@ -22,6 +26,8 @@ export interface PlanFacts {
   /** The epoch that last wrote each unit, by key. */
   epochs: Map<string, number>;
   steps: Map<string, StepFacts>;
+  /** Ids of the steps by the names in their calls, such as "p0/s3". */
+  stepIds: Map<string, string>;
   /** The latest epoch for which the units were fenced. */
   fencedBy: number;
   /** Calls that were answered, or whose answer was lost, by `nameOfAnswer`. */
@@ -72,6 +78,7 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     units: new Map(newSteps(document).map((step) => [step.key, step])),
     epochs: new Map(),
     steps: new Map(steps),
+    stepIds: new Map(plan.steps.map((step) => [unitNameOf(step), step.id])),
     fencedBy: 0,
     answered: new Set(),
     endedInJournal: null,
@@ -82,7 +89,7 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     pauseAskedAt: null,
     claimsWithoutProgress: 0,
     claimsWithoutAnyProgress: 0,
-    finishedAtClaim: 0,
+    finishedAtClaim: document.progressSeen,
     claimsOf: new Map(),
   };
 }
@@ -108,11 +115,34 @@ function barriersIn({ steps }: Plan, dependencies: ReadonlyMap<string, readonly 
 
 /** The unit with this name in its calls: `p0/s3` for a step, `p0/s3/2` for an item. */
 export function unitOfName(facts: PlanFacts, name: string): { key: string; step: StepFacts } | undefined {
-  const [, stepId = "", item] = name.split("/");
+  const [plan, called, item] = name.split("/");
+  const stepId = facts.stepIds.get(`${plan}/${called}`) ?? "";
   const step = facts.steps.get(stepId);
   if (!step) return undefined;
   const key = isForEachStep(step.step) && item !== undefined ? `${stepId}[${item}]` : stepId;
   return { key, step };
+}
+
+/** The name of a unit in its calls. */
+export function nameOfUnit(
+  { steps }: Pick<PlanFacts, "steps">,
+  { stepId, item }: Pick<StepDocument, "stepId" | "item">,
+): string {
+  const step = steps.get(stepId);
+  const name = step ? unitNameOf(step.step) : stepId;
+  return item === null ? name : `${name}/${item}`;
+}
+
+/** The names of all units that a step may have in its calls. */
+export function unitsOfStep(step: Step): string[] {
+  const name = unitNameOf(step);
+  return [name, ...Array.from({ length: MAX_ITEMS }, (_, item) => `${name}/${item}`)];
+}
+
+/** The name of a step in its calls. */
+export function unitNameOf(step: Step): string {
+  const { unit } = argumentsOfStep(step);
+  return typeof unit === "string" ? unit.replace("/<<index>>", "") : step.id;
 }
 
 /** Number of units that have ended, without those that ended because the plan is poisoned. */

@@ -311,6 +311,26 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
+    name: "earlier-versions-not-compared",
+    violates: ["versions-once"],
+    firstSeed: 150,
+    store: (store) => ({ ...store, readRepeats: async () => undefined }),
+  },
+  {
+    name: "every-repeat-accepted",
+    violates: ["versions-once"],
+    firstSeed: 50,
+    clientStore: (store) => ({
+      ...store,
+      async rerunPlan(tenant, requestId, options) {
+        const answer = await store.rerunPlan(tenant, requestId, options);
+        if (answer.type !== "repeat not accepted") return answer;
+        const acceptRepeat = answer.keys.map((key) => key.replace(/\[\d+\]$/, ""));
+        return store.rerunPlan(tenant, requestId, { ...options, acceptRepeat });
+      },
+    }),
+  },
+  {
     name: "lookup-abandoned",
     violates: ["looked-up-until-known"],
     tools: (tools) => ({

@@ -12,8 +12,9 @@ const CLAIMED_WITHIN_MS = 10_000;
 /**
  * Checks every second for plans that should have ended. The returned function says whether everything had
  * ended at the last check.
+ * @param isChanging - true while a client is going to make another version
  */
-export function checkEnds(world: World): () => boolean {
+export function checkEnds(world: World, isChanging: () => boolean): () => boolean {
   const { timeline, checker } = world;
   let hasAllEnded = false;
   const check = (): void => {
@@ -21,14 +22,14 @@ export function checkEnds(world: World): () => boolean {
       const lateBy = timeline.now() - latestEnd(world, facts);
       if (lateBy > 0 && !hasEnded(world, facts)) {
         const { status, waitReason } = facts.document;
-        const requestStatus = requestOf(world, facts);
+        const requestStatus = requestOf(world, facts)?.["status"];
         checker.fail(
           "ends-in-time",
           `${facts.name} is ${status} (${waitReason ?? "no wait reason"}), its request ${String(requestStatus)}, ${lateBy} ms late`,
         );
       }
     }
-    hasAllEnded = hasEverythingEnded(world);
+    hasAllEnded = !isChanging() && hasEverythingEnded(world);
     timeline.at(timeline.now() + CHECK_EVERY_MS, check);
   };
   timeline.at(CHECK_EVERY_MS, check);
@@ -38,13 +39,15 @@ export function checkEnds(world: World): () => boolean {
 /** True when clients and faults have ended, and so has every plan that was executed. */
 function hasEverythingEnded(world: World): boolean {
   const { checker, settings, timeline } = world;
-  let count = 0;
+  const names = new Set<string>();
   for (const facts of checker.plans()) {
     if (!hasEnded(world, facts)) return false;
-    count += 1;
+    names.add(facts.name);
   }
   // A submission without an answer may have stored nothing.
-  return count === settings.plans || timeline.now() > Math.max(settings.chaosMs, 10_000) + CLAIMED_WITHIN_MS;
+  return (
+    names.size === settings.plans || timeline.now() > Math.max(settings.chaosMs, 10_000) + CLAIMED_WITHIN_MS
+  );
 }
 
 /** True when the plan has ended and its request shows it. A plan that no client executes stays READY. */
@@ -53,11 +56,13 @@ function hasEnded(world: World, facts: PlanFacts): boolean {
   // The deadline is set at the first claim, so a plan that was paused before waits until it is resumed.
   if (status === "PAUSED" && !deadlineAt) return true;
   if (status === "READY") return world.timeline.now() > world.settings.chaosMs + CLAIMED_WITHIN_MS;
-  return isTerminalPlanStatus(status) && requestOf(world, facts) !== "EXECUTING";
+  const request = requestOf(world, facts);
+  const isReplaced = request?.["planId"] !== facts.document._id;
+  return isTerminalPlanStatus(status) && (isReplaced || request?.["status"] !== "EXECUTING");
 }
 
-function requestOf({ database }: World, facts: PlanFacts): unknown {
-  return database.find("requests", { _id: facts.document.requestId })[0]?.["status"];
+function requestOf({ database }: World, facts: PlanFacts) {
+  return database.find("requests", { _id: facts.document.requestId })[0];
 }
 
 /** The simulated time by which a plan must end, in milliseconds. Time that faults cost is added. */

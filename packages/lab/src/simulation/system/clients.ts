@@ -1,7 +1,8 @@
-import type { PlanId, RequestId } from "@planwright/plan";
-import type { PlanDocument } from "@planwright/store";
+import { type Plan, type PlanId, PlanSchema, planGraph, type RequestId } from "@planwright/plan";
+import type { AmendAnswer, PlanDocument, RerunAnswer } from "@planwright/store";
 import type { MemoryStore } from "@planwright/store/memory";
 import type { Random } from "../../random/random.ts";
+import { unitsOfStep } from "../checker/plan-facts.ts";
 import { TENANT } from "../world/tenant.ts";
 import type { Api } from "./api.ts";
 import type { JobQueue } from "./job-queue.ts";
@@ -14,18 +15,35 @@ interface Client {
   api: Api;
   queue: JobQueue;
   random: Random;
+  /** Draws the later versions of its plan; undefined in a world without them. */
+  history: Random | undefined;
+  /** Versions that clients are making. */
+  changing: Set<string>;
 }
 
-/** Clients submit their plans, send controls, and read the results. */
-export function startClients(world: World, api: Api, queue: JobQueue): void {
+/** Share of the worlds in which clients make other versions of their plans. */
+const HISTORY_RATE = 0.25;
+/** Most versions of a plan. */
+const MAX_VERSIONS = 5;
+
+/**
+ * Clients submit their plans, send controls, read the results, and make other versions. The returned function says
+ * whether a client is about to make one.
+ */
+export function startClients(world: World, api: Api, queue: JobQueue): () => boolean {
   const { settings, timeline } = world;
   const random = world.random.stream("clients");
+  // Separate streams, so that the other draws stay the same.
+  const hasHistories = world.random.stream("histories").chance(HISTORY_RATE);
+  const changing = new Set<string>();
   const deadly = settings.hasDeadlyPlan ? random.whole(0, settings.plans - 1) : -1;
   for (let index = 0; index < settings.plans; index++) {
-    const client = { world, api, queue, random: random.stream(`p${index}`) };
+    const history = hasHistories ? world.random.stream(`history of p${index}`) : undefined;
+    const client = { world, api, queue, random: random.stream(`p${index}`), history, changing };
     const at = index === 0 ? 1 : random.whole(1, 10_000);
     timeline.at(at, () => void submit(client, `p${index}`, index === deadly));
   }
+  return () => changing.size > 0;
 }
 
 /**
@@ -127,8 +145,112 @@ function readAgain(client: Client, planId: PlanId): void {
         (plan) => {
           checker.read(planId, plan);
           if (plan?.finishedAt === null) readAgain(client, planId);
+          else if (plan) changeLater(client, plan);
         },
         () => readAgain(client, planId),
       );
   });
+}
+
+/** Makes another version of a plan that has ended, sometimes. */
+function changeLater(client: Client, plan: PlanDocument): void {
+  const { world, history, changing } = client;
+  const { timeline } = world;
+  if (!history || plan.version >= MAX_VERSIONS || plan.error?.code === "POISONED" || history.chance(0.2))
+    return;
+  const change = drawChange(client, plan);
+  const key = `${plan._id} ${plan.version}`;
+  changing.add(key);
+  const tryAt = (at: number, acceptRepeat: readonly string[], triesLeft: number): void => {
+    timeline.at(at, () => void ask(acceptRepeat, triesLeft));
+  };
+  async function ask(acceptRepeat: readonly string[], triesLeft: number): Promise<void> {
+    const later = timeline.now() + (history?.whole(200, 3_000) ?? 0);
+    try {
+      for (const id of acceptRepeat) accepted(client, plan, change.next, id);
+      const answer = await client.api.ask((store) => change.send(store, acceptRepeat));
+      world.log.note("client changes", plan._id, change.kind, acceptRepeat.join(","), answer.type);
+      const keys = "keys" in answer ? answer.keys : [];
+      const isRefused = answer.type === "repeat not accepted" || answer.type === "may have acted";
+      if (isRefused && triesLeft > 0 && history?.chance(0.6)) {
+        const named = keys.map((unit) => unit.replace(/\[\d+\]$/, ""));
+        return tryAt(later, [...new Set([...acceptRepeat, ...named])], triesLeft - 1);
+      }
+      changing.delete(key);
+      if (answer.type !== "rerun" && answer.type !== "amended" && answer.type !== "repeated") return;
+      const { planId } = answer.request;
+      client.queue.offer(planId);
+      readAgain(client, planId);
+    } catch (error) {
+      // The API may have made the version: under its key the same change is made once.
+      world.log.note("client received no answer about", plan._id, String(error));
+      if (triesLeft > 0) tryAt(later, acceptRepeat, triesLeft - 1);
+      else changing.delete(key);
+    }
+  }
+  tryAt(timeline.now() + history.whole(1, 3_000), [], 8);
+}
+
+/** Another version that a client wants. */
+interface Change {
+  kind: string;
+  /** The plan of the version. */
+  next: Plan;
+  send(store: MemoryStore, acceptRepeat: readonly string[]): Promise<RerunAnswer | AmendAnswer>;
+}
+
+function drawChange(
+  { world, history: random }: Client,
+  { requestId, plan, version, raw }: PlanDocument,
+): Change {
+  if (!random || !plan) throw new TypeError("Only plans with a history are changed");
+  const idempotency = (acceptRepeat: readonly string[]) => {
+    const key = `${requestId} ${version} ${acceptRepeat.join()}`;
+    return { idempotency: { key, payloadHash: key }, acceptRepeat, fromVersion: version, autoExecute: true };
+  };
+  if (random.chance(0.45)) {
+    const from = random.chance(0.5) ? random.pick(plan.steps).id : null;
+    return {
+      kind: `rerun ${from}`,
+      next: plan,
+      send: (store, named) => store.rerunPlan(TENANT, requestId, { ...idempotency(named), from }),
+    };
+  }
+  const versions = [...world.checker.plans()].filter(({ document }) => document.requestId === requestId);
+  const base = random.chance(0.4) ? random.pick(versions).plan : plan;
+  const next = random.chance(0.3) ? base : edited(random, base);
+  const amended = { plan: next, raw, diagnostics: [] };
+  return {
+    kind: "amend",
+    next,
+    send: (store, named) => store.amendPlan(TENANT, requestId, { ...amended, ...idempotency(named) }),
+  };
+}
+
+/** The plan with a step under another id, without its last step, or with other limits. */
+function edited(random: Random, plan: Plan): Plan {
+  const { steps } = plan;
+  const drawn = random.next();
+  const last = steps.at(-1);
+  if (drawn < 0.35 && steps.length > 1 && last && !namesIn(steps.slice(0, -1)).has(last.id))
+    return PlanSchema.parse({ ...plan, steps: steps.slice(0, -1) });
+  const { id } = random.pick(steps);
+  if (drawn < 0.7) {
+    const text = JSON.stringify(steps);
+    const renamed = text.replaceAll(`"${id}"`, `"${id}r"`).replaceAll(`<<${id}.`, `<<${id}r.`);
+    return PlanSchema.parse({ ...plan, steps: JSON.parse(renamed) });
+  }
+  const changed = steps.map((step) => (step.id === id ? { ...step, timeoutMs: 5_000 } : step));
+  return PlanSchema.parse({ ...plan, steps: changed });
+}
+
+/** Ids of the steps that others depend on. */
+function namesIn(steps: Plan["steps"]): Set<string> {
+  return new Set([...planGraph({ steps }).dependencies.values()].flat());
+}
+
+/** The calls of a step, in either plan, may be repeated. */
+function accepted({ world }: Client, { plan }: PlanDocument, next: Plan, id: string): void {
+  for (const step of [...(plan?.steps ?? []), ...next.steps])
+    if (step.id === id) for (const unit of unitsOfStep(step)) world.checker.effects.repeatAccepted(unit);
 }

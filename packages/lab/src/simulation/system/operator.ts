@@ -1,6 +1,7 @@
 import type { Resolution } from "@planwright/engine";
 import type { StepDocument, UnitChange } from "@planwright/store";
 import type { Random } from "../../random/random.ts";
+import { nameOfUnit, unitsOfStep } from "../checker/plan-facts.ts";
 import { TENANT } from "../world/tenant.ts";
 import type { Api } from "./api.ts";
 import type { World } from "./world.ts";
@@ -19,11 +20,18 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
     if (isSeen) timeline.at(timeline.now() + delayMs, () => void decision().catch(() => later(decision)));
   }
 
+  function unitsOf(planId: string, stepId: string): string[] {
+    const facts = checker.facts(planId);
+    const step = facts?.steps.get(stepId);
+    return step ? unitsOfStep(step.step) : [];
+  }
+
   function approve(unit: StepDocument): void {
     const { planId, stepId, approvalHash } = unit;
     const approved = random.chance(0.9);
     later(async () => {
       if (!approvalHash) return;
+      for (const one of unitsOf(planId, stepId)) checker.effects.repeatAccepted(one);
       const decision = { stepId, approved, approvalHash, reason: null, by: "operator" };
       const { type } = await api.ask((store) => store.approveStep(TENANT, planId, decision));
       log.note("operator says", approved ? "yes" : "no", "to", unit._id, type);
@@ -36,7 +44,10 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
     const resolution = drawResolution(random);
     later(async () => {
       // Counted before the API receives it, because a decision without an answer may have arrived.
-      const name = unitName(checker.facts(planId)?.name ?? "", key);
+      const facts = checker.facts(planId);
+      const name = facts ? nameOfUnit(facts, unit) : "";
+      // An operator who is wrong lets a later version call again.
+      if (resolution.type === "failed") checker.effects.repeatAccepted(name);
       if (resolution.type === "retry") checker.effects.allowedAgain(name);
       // For a call with a key, "retry" does not decide about the earlier call.
       if (resolution.type !== "retry" || unit.effectClass !== "K") checker.records.resolvedByOperator(name);
@@ -52,11 +63,6 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
     if (after.status === "WAITING_APPROVAL") approve(after);
     if (after.status === "IN_DOUBT") resolve(after);
   };
-}
-
-/** The name of a unit in its calls. */
-function unitName(plan: string, key: string): string {
-  return `${plan}/${key.replace("[", "/").replace("]", "")}`;
 }
 
 function drawResolution(random: Random): Resolution {

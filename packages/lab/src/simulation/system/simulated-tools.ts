@@ -12,7 +12,7 @@ import {
   type ToolFacts,
 } from "../world/catalogue.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
-import { unitNamesOf } from "../world/unit-names.ts";
+import { argumentsOfEach, unitNamesOf } from "../world/unit-names.ts";
 import type { World } from "./world.ts";
 
 /** Time in which a cancelled call may still answer, in milliseconds. */
@@ -48,10 +48,12 @@ export function createSimulatedTools(world: World): SimulatedTools {
       const result = ledger.get(names[0] ?? "");
       return result === undefined ? { found: false } : { found: true, result };
     }
-    const { effectClass, hasSideEffects } = factsOf(call);
+    const facts = factsOf(call);
+    const { effectClass } = facts;
+    const each = argumentsOfEach(call);
     if (isRefused(call)) return null;
     const isBatch = Array.isArray(call.arguments["items"]);
-    const results = names.map((name): ItemResult => {
+    const results = names.map((name, index): ItemResult => {
       const entry = effectClass === "K" ? `${call.idempotencyKey} ${name}` : name;
       const known = effectClass === "K" ? ledger.get(entry) : undefined;
       if (known !== undefined) return { data: known };
@@ -60,7 +62,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
         if (effectClass === "K") refusedItems.add(entry);
         return { error: ITEM_ERROR };
       }
-      checker.effects.acted(name, effectClass, hasSideEffects);
+      checker.effects.acted(name, { tool: facts, call, arguments: each[index] ?? "" });
       const output = outputOf(name, serial++);
       ledger.set(entry, output);
       return { data: output };
@@ -163,8 +165,10 @@ function envelopeOf(results: readonly ItemResult[]): JsonObject {
   return { results: entries.toReversed(), summary: { ok, error: results.length - ok } };
 }
 
-function factsOf({ tool }: ToolCall): Pick<ToolFacts, "effectClass" | "hasSideEffects"> {
-  return TOOL_FACTS.get(tool) ?? { effectClass: "U", hasSideEffects: true };
+function factsOf({ tool }: ToolCall): ToolFacts {
+  const facts = TOOL_FACTS.get(tool);
+  if (!facts) throw new TypeError(`No simulated tool is called ${tool}`);
+  return facts;
 }
 
 /** The answer to a dead process never comes. */

@@ -1,5 +1,11 @@
 import type { ToolCall } from "@planwright/tools";
 
+/** The arguments of each unit of a call, as text, in the order of their names. */
+export function argumentsOfEach({ arguments: args }: Pick<ToolCall, "arguments">): string[] {
+  const { items } = args;
+  return (Array.isArray(items) ? items : [args]).map((one) => JSON.stringify(one));
+}
+
 /** Names of the units of a call, read from its arguments: one name, or those of a batch in order. */
 export function unitNamesOf(call: Pick<ToolCall, "arguments">): string[] {
   const { items, unit } = call.arguments;
