@@ -26,6 +26,7 @@ const BENCHMARKS = {
   execute: () => fromSource("execute/execute.ts"),
   learning: () => fromSource("execute/learning.ts"),
   outputs: () => fromSource("execute/outputs.ts"),
+  controls: () => fromSource("execute/controls.ts"),
   api: () => onTheBuild("api/api.ts"),
   model: () => fromSource("model/model.ts"),
   system: () => onTheBuild("system/system.ts"),

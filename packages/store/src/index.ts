@@ -92,6 +92,7 @@ export {
   StandaloneServerError,
   StoreNotReachedError,
   StoreUnavailableError,
+  TooManyControlsError,
   WriteNotPossibleError,
 } from "./records/errors.ts";
 export type { JournalDocument } from "./records/journal-documents.ts";

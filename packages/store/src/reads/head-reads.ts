@@ -3,6 +3,7 @@ import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { createTenantReads } from "../database/read-group.ts";
 import { IN_ONE_BATCH } from "../database/read-lists.ts";
+import { givenDecisions } from "../heads/pending-controls.ts";
 import { toStepDocument, toStepHead, unitAt, unitsInOrder } from "../journal/plan-units.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { type WantedValues, withValues } from "../journal/unit-values.ts";
@@ -35,13 +36,13 @@ export function createHeadReads(
     ({ _id }) => _id,
   );
 
-  /** Adds operators' decisions from the journal. Most plans have none. */
+  /** Adds operators' decisions. Most plans have none. */
   function withControls(heads: readonly BareHead[]): Promise<PlanHead[]> {
     return Promise.all(
       heads.map(async (head) => {
-        const read = head.controlSeq > 0 ? await unitReads.ofPlan(head.tenant, head._id) : undefined;
-        const { approvals = [], resolutions = [] } = read?.plan ?? {};
-        return { ...head, approvals, resolutions };
+        const hasDecisions = (head.decisionSeq ?? head.controlSeq) > 0;
+        const read = hasDecisions ? await unitReads.ofPlan(head.tenant, head._id) : undefined;
+        return { ...head, ...givenDecisions(head, read?.plan) };
       }),
     );
   }

@@ -100,6 +100,7 @@ export function newPlan(input: {
     waitReason: null,
     isFresh: true,
     controlSeq: 0,
+    decisionSeq: 0,
     cancelRequestedAt: null,
     pauseRequestedAt: null,
     deadlineAt: null,
