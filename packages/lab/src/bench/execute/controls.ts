@@ -13,7 +13,7 @@ import { developerCommand, wholeNumberOption } from "../../command/developer-com
 import { latenciesOf } from "../../measuring/latencies.ts";
 import { printJson, say } from "../../report/output.ts";
 import { startServers } from "../../servers/start-servers.ts";
-import { startService } from "../../servers/start-service.ts";
+import { type ServiceProcess, startService } from "../../servers/start-service.ts";
 import { openBenchSystem } from "./bench-system.ts";
 
 const { items, runs, json } = developerCommand(
@@ -40,9 +40,14 @@ const toolServer = countingToolServerCommand({
 const serversFile = join(folder, "servers.json");
 await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...toolServer, trusted: true } } }));
 const mongodbUrl = servers.mongodbUrl("controls");
-const system = await openBenchSystem({ mongodbUrl, redisUrl, serversFile });
+const system = await openBenchSystem({
+  mongodbUrl,
+  redisUrl,
+  serversFile,
+  env: { CONNECT_TIMEOUT_MS: "60000" },
+});
 const api = await startService("api", "source", { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl });
-let executor = await system.startExecutor();
+let executor = await startExecutor();
 
 const rows: Record<string, object> = {};
 await measure("cancel", () => run("cancel"));
@@ -102,7 +107,7 @@ async function run(control: "cancel" | "pause", { kills }: { kills?: "before" | 
   const answeredAt = Date.now();
   const answered = performance.now();
   if (kills === "after") await executor.stop("SIGKILL");
-  if (kills) executor = await system.startExecutor();
+  if (kills) executor = await startExecutor();
   const isOver = control === "pause" ? (status: string) => status === "PAUSED" : isTerminalPlanStatus;
   for (;;) {
     const now = await system.store.getPlan(TENANT, plan._id);
@@ -114,7 +119,7 @@ async function run(control: "cancel" | "pause", { kills }: { kills?: "before" | 
   const after = (await callTimes()).filter((at) => at > answeredAt).map((at) => at - answeredAt);
   const diagnosedAt = performance.now();
   const diagnosis = await ask(
-    "query ($id: ID!) { request(requestId: $id) { diagnosis { cause { code message } reasons stepKeys since next { action command operation } } } }",
+    "query ($id: ID!) { request(requestId: $id) { diagnosis { cause { code message } reasons stepKeys since next { operation command } } } }",
     request._id,
   );
   const diagnosisMs = performance.now() - diagnosedAt;
@@ -127,6 +132,13 @@ async function run(control: "cancel" | "pause", { kills }: { kills?: "before" | 
     diagnosisMs,
     diagnosisBytes: diagnosis.length,
   };
+}
+
+/** An executor that knows its tools. */
+async function startExecutor(): Promise<ServiceProcess> {
+  const started = await system.startExecutor();
+  while (!(await system.store.toolCatalogue()).some(({ name }) => name === "noop")) await delay(50);
+  return started;
 }
 
 /** A few lists that call a tool which answers at once. */
