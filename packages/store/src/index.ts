@@ -59,7 +59,14 @@ export type {
 export { parseCursor, type RequestCursor, toCursor } from "./reads/cursor.ts";
 export { eventCursor } from "./reads/event-pages.ts";
 export { asksForVersions, type Fit, fitOf } from "./reads/fit-of.ts";
-export type { DiagnosedUnits, ListPage, Page, PagedReads, StepFilter, StepPage } from "./reads/paged-reads.ts";
+export type {
+  DiagnosedUnits,
+  ListPage,
+  Page,
+  PagedReads,
+  StepFilter,
+  StepPage,
+} from "./reads/paged-reads.ts";
 export type { RequestFilter, RequestNeed, RequestPage } from "./reads/read-store.ts";
 export { modelCallCursor, planCursor } from "./reads/record-pages.ts";
 export { diagnosedUnits, isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";

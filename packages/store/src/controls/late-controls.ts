@@ -13,9 +13,7 @@ import { createResolve } from "./resolve.ts";
  * the journal. A doubt gets its last state, and a cancel also ends the replanning that the end began. A pause,
  * a resume and an approval find nothing to do.
  */
-export function createSettleLateControls(
-  context: StoreDependencies,
-): (planId: PlanId) => Promise<void> {
+export function createSettleLateControls(context: StoreDependencies): (planId: PlanId) => Promise<void> {
   const { collections, journal, group, unitReads } = context;
   const askDecision = createAskDecision(context, createAskControl(context));
   const { resolveUnit } = createResolve(context, askDecision);
@@ -29,7 +27,12 @@ export function createSettleLateControls(
       await resolveUnit(tenant, planId, { key, attempt, resolution, by });
     }
     if (event.type !== "cancel.asked") return;
-    const request = await collections.requests.findOne({ _id: requestId, tenant, planId, status: "PLANNING" });
+    const request = await collections.requests.findOne({
+      _id: requestId,
+      tenant,
+      planId,
+      status: "PLANNING",
+    });
     if (request) await cancelPlanning(tenant, requestId, by);
   }
 

@@ -77,7 +77,12 @@ export function createResolve(
           // later call settles the unit.
           if (isDecided || read.plan?.endedSeq !== null)
             return { type: "answer", answer: { type: "decided", unit } };
-          const event = { type: "doubt.resolved", key, attempt, resolution: eventResolution(resolution) } as const;
+          const event = {
+            type: "doubt.resolved",
+            key,
+            attempt,
+            resolution: eventResolution(resolution),
+          } as const;
           return { type: "ask", event };
         });
         if (!answer) return { type: "unknown" };

@@ -176,8 +176,7 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
     if (asked.some(isDurable)) queueMicrotask(tell);
   }
 
-  const isDurable = (control: ControlEvent): boolean =>
-    (control.asked?.id ?? 0) <= (plan()?.controlSeq ?? 0);
+  const isDurable = (control: ControlEvent): boolean => (control.asked?.id ?? 0) <= (plan()?.controlSeq ?? 0);
 
   /** Not inside an append: the listener may start the next one. */
   function tell(): void {

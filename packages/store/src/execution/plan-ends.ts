@@ -2,7 +2,14 @@ import type { FoldedPlan, JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
 import { controlsAfter } from "../heads/pending-controls.ts";
-import { type EndedPlan, endEvent, endedBy, followingEnd, isForPlanner, writeEnd } from "../heads/plan-end.ts";
+import {
+  type EndedPlan,
+  endEvent,
+  endedBy,
+  followingEnd,
+  isForPlanner,
+  writeEnd,
+} from "../heads/plan-end.ts";
 import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";

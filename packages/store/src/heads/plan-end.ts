@@ -80,7 +80,10 @@ interface EndWrites {
 /** Pure. */
 function requestAfter({ followUp }: PlanDocument, ended: EndedPlan): RequestChange {
   const { status, error, cancelAskedAt: cancelRequestedAt } = ended;
-  return requestAfterPlan({ followUp, cancelRequestedAt }, { status, ...(error && { error: withoutBytes(error) }) });
+  return requestAfterPlan(
+    { followUp, cancelRequestedAt },
+    { status, ...(error && { error: withoutBytes(error) }) },
+  );
 }
 
 /** Pure. */

@@ -30,7 +30,13 @@ function positionAfter({ after, filter = {} }: StepPage): StepPosition | null {
 }
 
 /** Statuses of items that a diagnosis names or counts one by one. */
-const NAMED_STATUSES: readonly StepStatus[] = ["FAILED", "IN_DOUBT", "RUNNING", "RETRYING", "WAITING_APPROVAL"];
+const NAMED_STATUSES: readonly StepStatus[] = [
+  "FAILED",
+  "IN_DOUBT",
+  "RUNNING",
+  "RETRYING",
+  "WAITING_APPROVAL",
+];
 /** Maximum number of items of these statuses, and of each other status, that are selected for a diagnosis. */
 const MAX_NAMED_ITEMS = 1_000;
 const MAX_OTHER_ITEMS = 100;

@@ -11,7 +11,13 @@ import type {
   ToolDescriptor,
   WaitReason,
 } from "@planwright/plan";
-import type { DiagnosedUnits, ModelLimits, PlanApproval, PlanOrigin, UnitResolution } from "@planwright/store";
+import type {
+  DiagnosedUnits,
+  ModelLimits,
+  PlanApproval,
+  PlanOrigin,
+  UnitResolution,
+} from "@planwright/store";
 
 /** An error in a diagnosis. */
 export interface ErrorFact {

@@ -21,6 +21,7 @@ export function knownError(error: unknown): ApiError | undefined {
     const message = "The plan has too many items to carry over: another version of it cannot be stored";
     return new BadInputError("requestId", message, "Submit the remaining steps as a new plan.");
   }
-  if (error instanceof TooManyControlsError) return new OverloadedError(error.message, CONTROLS_RETRY_AFTER_MS);
+  if (error instanceof TooManyControlsError)
+    return new OverloadedError(error.message, CONTROLS_RETRY_AFTER_MS);
   return error instanceof IdempotencyKeyReusedError ? new KeyReusedError(error.facts.requestId) : undefined;
 }

@@ -7,9 +7,7 @@ import type { PlanClaim } from "@planwright/store";
  * when it is in the journal, behind all that its operator saw. An approval applies only to the hash that the
  * operator saw, and a resolution only to one attempt, so that an old resolution never settles a new doubt.
  */
-export function createControlEvents({
-  journal,
-}: Pick<PlanClaim, "journal">): (at: number) => EngineEvent[] {
+export function createControlEvents({ journal }: Pick<PlanClaim, "journal">): (at: number) => EngineEvent[] {
   let isCancelled = false;
   let isPaused = false;
   let approvals = 0;

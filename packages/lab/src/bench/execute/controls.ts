@@ -95,7 +95,10 @@ async function measure(name: string, once: () => Promise<Times>): Promise<void> 
   say(`${name} ${JSON.stringify(rows[name])}`);
 }
 
-async function run(control: "cancel" | "pause", { kills }: { kills?: "before" | "after" } = {}): Promise<Times> {
+async function run(
+  control: "cancel" | "pause",
+  { kills }: { kills?: "before" | "after" } = {},
+): Promise<Times> {
   await writeFile(callsFile, "");
   const { plan, request } = await system.store.submitPlan({
     tenant: TENANT,
@@ -129,7 +132,8 @@ async function run(control: "cancel" | "pause", { kills }: { kills?: "before" | 
   );
   const diagnosisMs = performance.now() - diagnosedAt;
   if (kills) executors.push(await startExecutor());
-  if (control === "pause") await ask("mutation ($id: ID!) { cancel(requestId: $id) { status } }", request._id);
+  if (control === "pause")
+    await ask("mutation ($id: ID!) { cancel(requestId: $id) { status } }", request._id);
   return {
     acceptedMs,
     lastCallMs: Math.max(0, ...after),

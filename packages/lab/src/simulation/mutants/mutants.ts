@@ -189,7 +189,10 @@ export const MUTANTS: readonly Mutant[] = [
     violates: ["cancel-stops", "pause-stops", "control-is-kept"],
     store: (store) => {
       let reads = 0;
-      return { ...store, applyControls: async (claims) => (++reads % 40 === 0 ? store.applyControls(claims) : undefined) };
+      return {
+        ...store,
+        applyControls: async (claims) => (++reads % 40 === 0 ? store.applyControls(claims) : undefined),
+      };
     },
   },
   {
@@ -197,10 +200,10 @@ export const MUTANTS: readonly Mutant[] = [
     violates: ["cancel-stops"],
     store: (store) =>
       withClaims(store, ({ journal }) => {
-        const { plan, asked } = journal;
-        journal.asked = () => asked().filter(({ type }) => type !== "cancel.asked");
+        const before = { ...journal };
+        journal.asked = () => before.asked().filter(({ type }) => type !== "cancel.asked");
         journal.plan = () => {
-          const folded = plan();
+          const folded = before.plan();
           return folded && { ...folded, cancelAskedAt: null };
         };
       }),
