@@ -28,6 +28,7 @@ const BENCHMARKS = {
   fairness: () => fromSource("fairness/fairness.ts"),
   "claim-order": () => fromSource("fairness/claim-order.ts"),
   outputs: () => fromSource("execute/outputs.ts"),
+  controls: () => fromSource("execute/controls.ts"),
   api: () => onTheBuild("api/api.ts"),
   model: () => fromSource("model/model.ts"),
   system: () => onTheBuild("system/system.ts"),

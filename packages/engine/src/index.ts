@@ -6,6 +6,7 @@ export { type FailedUnit, remedyWhile, type StepAdvice, stepAdvice } from "./fai
 export { isUnansweredLookup, isUnreachable } from "./failure/unreachable.ts";
 export { JournalInvalidError } from "./journal/errors.ts";
 export {
+  type ControlEvent,
   type EventOf,
   type JournalEntry,
   JournalEntrySchema,

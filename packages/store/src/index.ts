@@ -65,10 +65,17 @@ export type {
 export { parseCursor, type RequestCursor, toCursor } from "./reads/cursor.ts";
 export { eventCursor } from "./reads/event-pages.ts";
 export { asksForVersions, type Fit, fitOf } from "./reads/fit-of.ts";
-export type { ListPage, Page, PagedReads, StepFilter, StepPage } from "./reads/paged-reads.ts";
+export type {
+  DiagnosedUnits,
+  ListPage,
+  Page,
+  PagedReads,
+  StepFilter,
+  StepPage,
+} from "./reads/paged-reads.ts";
 export type { RequestFilter, RequestNeed, RequestPage } from "./reads/read-store.ts";
 export { modelCallCursor, planCursor } from "./reads/record-pages.ts";
-export { isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";
+export { diagnosedUnits, isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";
 export type { Workload } from "./reads/workload.ts";
 export type {
   EventHead,
@@ -98,6 +105,7 @@ export {
   StandaloneServerError,
   StoreNotReachedError,
   StoreUnavailableError,
+  TooManyControlsError,
   WriteNotPossibleError,
 } from "./records/errors.ts";
 export type { JournalDocument } from "./records/journal-documents.ts";

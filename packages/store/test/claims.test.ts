@@ -266,33 +266,41 @@ describe.each(STORES)("a store on $name", ({ open }) => {
   });
 
   describe("controls", () => {
-    test("reach the owner once, in the journal of its claim", async () => {
+    test("are told to the owner at once, are first in its next entry, and leave the plan's document", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
-      let calls = 0;
-      claim.journal.onControl(() => void calls++);
-      await store.applyControls([claim]);
-      expect(claim.journal.seq()).toBe(0);
+      const heard: string[][] = [];
+      claim.journal.onControl(() => void heard.push(claim.journal.asked().map(({ type }) => type)));
       await store.requestPause("t1", planId, "Olga");
       await store.requestCancel("t1", planId, "Otto");
       await store.applyControls([claim]);
       await store.applyControls([claim]);
-      await expect.poll(() => calls).toBe(1);
+      expect(heard).toEqual([["pause.asked", "cancel.asked"]]);
+      await store.writeIntents(claim, [intentOf("a")]);
+      await expect.poll(() => heard).toEqual([["pause.asked", "cancel.asked"], []]);
       expect(claim.journal.plan()).toMatchObject({
         pauseAskedAt: expect.any(Date),
         cancelAskedAt: expect.any(Date),
       });
+      await store.applyControls([claim]);
+      expect((await store.getPlan("t1", planId))?.controls).toEqual([]);
     });
 
-    test("reach an owner at its append, also at its first one", async () => {
+    test("are at most 100 that wait for the owner; a cancel always finds room", async () => {
       const planId = await queued("a");
-      const claim = await claimed(planId);
-      const heard: string[] = [];
-      claim.journal.onControl(() => void heard.push(String(claim.journal.plan()?.cancelAskedAt !== null)));
-      await store.requestCancel("t1", planId, "client");
-      await store.writeIntents(claim, [intentOf("a")]);
-      await expect.poll(() => heard).toEqual(["true"]);
-      expect((await store.listSteps("t1", [planId]))[0]?.status).toBe("RUNNING");
+      await claimed(planId);
+      for (let asked = 0; asked < 50; asked++) {
+        await store.requestPause("t1", planId, "Olga");
+        await store.requestResume("t1", planId, "Olga");
+      }
+      await expect(store.requestPause("t1", planId, "Olga")).rejects.toMatchObject({
+        code: "TOO_MANY_CONTROLS",
+        retryable: true,
+      });
+      expect(await store.requestCancel("t1", planId, "Olga")).toMatchObject({
+        cancelRequestedAt: expect.any(Date),
+        controlSeq: 101,
+      });
     });
 
     test("and an owner that appends as fast as it can do not block each other", async () => {
@@ -314,7 +322,8 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await store.requestCancel("t1", planId, "client");
       isAsked = true;
       await appending;
-      await claim.journal.catchUp();
+      await store.applyControls([claim]);
+      await claim.journal.append([]);
       expect(claim.journal.plan()?.cancelAskedAt).toEqual(expect.any(Date));
     });
 

@@ -1,8 +1,8 @@
+import type { JournalEvent } from "@planwright/engine";
 import { type Plan, parsePlan } from "@planwright/plan";
 import { createStore, type PlanClaim, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
-import { MongoClient } from "mongodb";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 let store: Store;
 let url: string;
@@ -61,22 +61,6 @@ describe("a plan that no executor holds", () => {
     expect((await claimed(planId)).plan.status).toBe("RUNNING");
   });
 
-  test("is QUEUED by the next control when the process that resumed it died before it wrote the plan's document", async () => {
-    const planId = await submitted();
-    await store.requestPause("t1", planId, "client");
-    const client = await MongoClient.connect(url);
-    onTestFinished(() => client.close());
-    const plans = client.db().collection<{ _id: string }>("plans");
-    const before = await plans.findOne({ _id: planId });
-    if (!before) throw new TypeError("no plan");
-    await store.requestResume("t1", planId, "client");
-    await plans.replaceOne({ _id: planId }, before);
-    expect(await store.requestResume("t1", planId, "client")).toMatchObject({ status: "PAUSED" });
-    const completed = { status: "QUEUED", waitReason: null, pauseRequestedAt: null, controlSeq: 2 };
-    expect(await store.getPlan("t1", planId)).toMatchObject(completed);
-    expect((await claimed(planId)).plan.status).toBe("RUNNING");
-  });
-
   test("keeps its deadline while it is paused", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
@@ -100,8 +84,8 @@ describe("a plan that an executor holds", () => {
     const claim = await claimed(planId);
     expect(await store.requestPause("t1", planId, "client")).toMatchObject({ status: "RUNNING" });
     await store.applyControls([claim]);
+    await claim.journal.append([]);
     expect(claim.journal.plan()?.pauseAskedAt).toEqual(expect.any(Date));
-    claim.plan.controlSeq = claim.journal.seq();
     await store.releasePlan(claim, paused);
     expect(await store.getPlan("t1", planId)).toMatchObject({
       status: "PAUSED",
@@ -113,7 +97,7 @@ describe("a plan that an executor holds", () => {
     const planId = await submitted();
     const claim = await claimed(planId);
     await store.requestPause("t1", planId, "client");
-    claim.plan.controlSeq = 1;
+    await store.applyControls([claim]);
     await store.requestResume("t1", planId, "client");
     await store.releasePlan(claim, paused);
     expect(await store.getPlan("t1", planId)).toMatchObject({ status: "QUEUED" });
@@ -156,4 +140,61 @@ test("a plan with a cancel request is not paused", async () => {
   await claimed(planId);
   await store.requestCancel("t1", planId, "client");
   expect(await store.requestPause("t1", planId, "client")).toMatchObject({ pauseRequestedAt: null });
+});
+
+/** The seqs and events of a journal. */
+async function eventsOf({ plan }: PlanClaim): Promise<[number, JournalEvent][]> {
+  const pages = await store.listEventPages("t1", [plan.requestId], { first: 20 });
+  return pages.get(plan.requestId)?.items.map(({ seq, event }) => [seq, event]) ?? [];
+}
+
+const started = { key: "a", stepId: "a", status: "RUNNING", attempts: 0 } as const;
+
+test("controls are the first events of the owner's next entry, with their authors and times", async () => {
+  const planId = await submitted();
+  const claim = await claimed(planId);
+  await store.writeRecords(claim, [], []);
+  await store.requestPause("t1", planId, "Olga");
+  await store.requestCancel("t1", planId, "Otto");
+  await store.applyControls([claim]);
+  await store.writeRecords(claim, [started], []);
+  expect(await eventsOf(claim)).toMatchObject([
+    [1, { type: "lease.taken" }],
+    [2, { type: "pause.asked", asked: { id: 1, by: "Olga", at: expect.any(Date) } }],
+    [2, { type: "cancel.asked", asked: { id: 2, by: "Otto", at: expect.any(Date) } }],
+    [2, { type: "step.changed" }],
+  ]);
+});
+
+test("controls that an owner wrote before it died are not written again by the next owner", async () => {
+  const planId = await submitted();
+  const claim = await claimed(planId);
+  await store.requestPause("t1", planId, "Olga");
+  await store.applyControls([claim]);
+  await store.writeRecords(claim, [started], []);
+  expect((await store.getPlan("t1", planId))?.controls).toHaveLength(1);
+  await store.planLeases.releaseUnheld([{ id: claim.plan._id, epoch: claim.epoch }]);
+  await claimed(planId);
+  const pauses = (await eventsOf(claim)).filter(([, { type }]) => type === "pause.asked");
+  expect(pauses).toHaveLength(1);
+});
+
+test("controls that come during the last entry follow the end in the journal, once", async () => {
+  const planId = await submitted();
+  const claim = await claimed(planId);
+  await store.requestCancel("t1", planId, "Otto");
+  await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+  expect(await store.getPlan("t1", planId)).toMatchObject({
+    status: "COMPLETED",
+    controls: [{ id: 1 }],
+    dueAt: expect.any(Date),
+  });
+  expect(await store.claimPlan(claim.plan._id, "e2")).toBeNull();
+  expect(await store.claimPlan(claim.plan._id, "e2")).toBeNull();
+  expect(await store.getPlan("t1", planId)).toMatchObject({ controls: [], dueAt: null });
+  expect((await eventsOf(claim)).map(([, event]) => event)).toMatchObject([
+    { type: "lease.taken" },
+    { type: "plan.ended", status: "COMPLETED" },
+    { type: "cancel.asked", asked: { by: "Otto" } },
+  ]);
 });

@@ -98,3 +98,62 @@ test("a paused plan ends at its deadline", async () => {
   expect(plan.status).toBe("EXPIRED");
   expect(steps.get("after")).toMatchObject({ status: "CANCELLED", attempts: [] });
 });
+
+/** Promised is 1 s; a busy machine suspends processes for longer. `npm run bench -- controls` measures it. */
+const STOPS_WITHIN_MS = 5_000;
+
+/** Lists whose calls end as fast as they are made, and each is in the ledger. */
+const busyLists = Array.from({ length: 4 }, (_, index) => ({
+  id: `list${index}`,
+  forEach: {
+    items: Array.from({ length: 2_000 }, (__, item) => item),
+    concurrency: 32,
+    do: { tool: "set_value", arguments: { value: "<<item>>" } },
+  },
+}));
+
+/** Waits until the busy plan makes calls; then asks, and returns when it was answered. */
+async function askBesideCalls(ask: () => Promise<unknown>, moreCalls = 50): Promise<number> {
+  const effects = (): number => bench.tools.stats()["set_value"]?.effects ?? 0;
+  const before = effects();
+  await expect.poll(effects, { timeout: 60_000 }).toBeGreaterThan(before + moreCalls);
+  await ask();
+  return Date.now();
+}
+
+/** Calls that began too late after a control, and before another one allowed them. */
+async function callsBetween(from: number, to: number): Promise<number> {
+  return (await bench.tools.ledger()).filter(({ at }) => at > from + STOPS_WITHIN_MS && at < to).length;
+}
+
+test("controls win over a plan that makes calls as fast as it can, also when its executor is killed", async () => {
+  const first = await bench.startExecutor(SOON_DEAD);
+  const { _id: planId, requestId } = await bench.submit({ steps: busyLists, policy: { maxParallel: 64 } });
+  const pausedAt = await askBesideCalls(() => bench.store.requestPause(TENANT, planId, "Olga"));
+  await reaches(planId, "PAUSED");
+  const resumedAt = Date.now();
+  await bench.store.requestResume(TENANT, planId, "Olga");
+  const cancelledAt = await askBesideCalls(() => bench.store.requestCancel(TENANT, planId, "Otto"));
+  await bench.stopExecutor(first, "SIGKILL");
+  await bench.startExecutor();
+  const { plan, steps } = await bench.end(planId);
+  expect(plan).toMatchObject({ status: "CANCELLED", controls: [] });
+  expect([...steps.values()].filter(({ status }) => status === "COMPLETED").length).toBeLessThan(8_000);
+  expect(await callsBetween(pausedAt, resumedAt)).toBe(0);
+  expect(await callsBetween(cancelledAt, Number.POSITIVE_INFINITY)).toBe(0);
+  const asked = [];
+  let after: string | undefined;
+  do {
+    const page = (
+      await bench.store.listEventPages(TENANT, [requestId], { first: 100, ...(after && { after }) })
+    ).get(requestId);
+    for (const { event } of page?.items ?? [])
+      if ("asked" in event) asked.push([event.type, event.asked?.by]);
+    after = page?.cursor ?? undefined;
+  } while (after !== undefined);
+  expect(asked).toEqual([
+    ["pause.asked", "Olga"],
+    ["resume.asked", "Olga"],
+    ["cancel.asked", "Otto"],
+  ]);
+});

@@ -71,6 +71,19 @@ const UnansweredCallSchema = z.strictObject({
   isAnswered: z.literal(true).optional(),
 });
 
+/**
+ * The client or operator who asked for a control, and when. The owner of the plan writes it with the event.
+ * Absent: the event has an entry of its own, with its author and time.
+ */
+const AskedSchema = z.strictObject({
+  /** Number of the control of its plan: a control is applied once. */
+  id: z.int().min(1),
+  by: z.string(),
+  at: z.date(),
+});
+/** See {@link AskedSchema}. */
+const asked = AskedSchema.optional();
+
 const EVENT_SCHEMAS = [
   /**
    * A version of the plan is stored. Carried units keep their state from the previous version and are never
@@ -209,6 +222,7 @@ const EVENT_SCHEMAS = [
     approved: z.boolean(),
     approvalHash: z.string(),
     reason: z.string().nullable(),
+    asked,
   }),
   /** An operator settles a call in doubt: only this attempt. */
   z.strictObject({
@@ -220,10 +234,11 @@ const EVENT_SCHEMAS = [
       z.strictObject({ type: z.literal("failed"), error: StepErrorSchema }),
       z.strictObject({ type: z.literal("retry") }),
     ]),
+    asked,
   }),
-  z.strictObject({ type: z.literal("cancel.asked") }),
-  z.strictObject({ type: z.literal("pause.asked") }),
-  z.strictObject({ type: z.literal("resume.asked") }),
+  z.strictObject({ type: z.literal("cancel.asked"), asked }),
+  z.strictObject({ type: z.literal("pause.asked"), asked }),
+  z.strictObject({ type: z.literal("resume.asked"), asked }),
   /** The request is removed with all its records, because it ended long ago. No entry follows. */
   z.strictObject({ type: z.literal("removal.began") }),
   /**
@@ -253,6 +268,11 @@ export type JournalEvent = z.infer<typeof JournalEventSchema>;
 
 /** The event with this type. */
 export type EventOf<Type extends JournalEvent["type"]> = Extract<JournalEvent, { type: Type }>;
+
+/** What a client or operator asks of a started plan. */
+export type ControlEvent = EventOf<
+  "approval.given" | "doubt.resolved" | "cancel.asked" | "pause.asked" | "resume.asked"
+>;
 
 /**
  * Events that became durable together: one append to a journal. `_id` in the store is `{requestId}/{seq}`

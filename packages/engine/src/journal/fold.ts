@@ -15,7 +15,7 @@ import {
   UNSTARTED_PLAN_STATUSES,
 } from "@planwright/plan";
 import { JournalInvalidError } from "./errors.ts";
-import type { EventOf, JournalEntry, JournalEvent } from "./events.ts";
+import type { ControlEvent, EventOf, JournalEntry, JournalEvent } from "./events.ts";
 import { endAttempt, startAttempt } from "./fold-attempts.ts";
 import type { FoldContext } from "./fold-context.ts";
 import {
@@ -83,13 +83,14 @@ export function advance(request: FoldedRequest, entries: readonly JournalEntry[]
 type PlanEvent = Exclude<JournalEvent, PlanningEvent | EventOf<"removal.began">>;
 
 /**
- * After the end of a plan an operator may still settle a unit, and another version may follow. Any other
- * event of the plan is invalid.
+ * After the end of a plan an operator may still settle a unit, another version may follow, and a control that
+ * came during the last entry is recorded. Any other event of the plan is invalid.
  */
 function requireOpen({ request, entry, invalid }: FoldContext, event: PlanEvent): void {
   const plan = request.plans.get(entry.planId);
   if (!plan || !isTerminalPlanStatus(plan.status)) return;
   if (event.type === "plan.stored" || (event.type === "step.changed" && event.resolvedBy)) return;
+  if ("asked" in event && event.asked) return;
   throw invalid(`${plan.planId} ended as ${plan.status}, but ${event.type} follows`);
 }
 
@@ -151,7 +152,6 @@ function applyEvent(context: FoldContext, event: PlanEvent): void {
     case "cancel.asked":
     case "pause.asked":
     case "resume.asked":
-      context.plan().controlSeq = entry.seq;
       applyControl(context, event);
       return;
     case "plan.ended": {
@@ -170,32 +170,32 @@ function applyEvent(context: FoldContext, event: PlanEvent): void {
   }
 }
 
-function applyControl(
-  context: FoldContext,
-  event: EventOf<"approval.given" | "doubt.resolved" | "cancel.asked" | "pause.asked" | "resume.asked">,
-): void {
+function applyControl(context: FoldContext, event: ControlEvent): void {
   const { request, entry } = context;
-  const { at, by } = entry;
   const plan = context.plan();
+  const { asked } = event;
+  const { by, at } = asked ?? { by: entry.by.id, at: entry.at };
+  plan.controlSeq = Math.max(plan.controlSeq, asked?.id ?? entry.seq);
+  const hasEnded = isTerminalPlanStatus(plan.status);
   switch (event.type) {
     case "approval.given": {
-      const { type: _, ...approval } = event;
-      plan.approvals.push({ ...approval, by: by.id, at });
+      const { stepId, approved, approvalHash, reason } = event;
+      plan.approvals.push({ stepId, approved, approvalHash, reason, by, at });
       return;
     }
     case "doubt.resolved": {
       const { key, attempt, resolution } = event;
-      plan.resolutions.push({ key, attempt, resolution, by: by.id, at });
+      plan.resolutions.push({ key, attempt, resolution, by, at });
       return;
     }
     case "cancel.asked":
       plan.cancelAskedAt ??= at;
-      if (plan.status !== "CANCELLING") move(context, "CANCELLING");
+      if (plan.status !== "CANCELLING" && !hasEnded) move(context, "CANCELLING");
       return;
     case "pause.asked":
       plan.pauseAskedAt ??= at;
       // A plan with an owner is paused once its calls have ended: its owner appends that.
-      if (request.owner === null && plan.status !== "PAUSED") move(context, "PAUSED");
+      if (request.owner === null && plan.status !== "PAUSED" && !hasEnded) move(context, "PAUSED");
       return;
     case "resume.asked":
       plan.pauseAskedAt = null;

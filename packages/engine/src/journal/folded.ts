@@ -102,9 +102,9 @@ export interface FoldedPlan {
   accepted: readonly string[];
   /** By key. A unit without events is not in the map: it is PENDING. */
   units: Map<string, FoldedUnit>;
-  approvals: (Omit<EventOf<"approval.given">, "type"> & { by: string; at: Date })[];
+  approvals: (Omit<EventOf<"approval.given">, "type" | "asked"> & { by: string; at: Date })[];
   resolutions: { key: string; attempt: number; resolution: Resolution; by: string; at: Date }[];
-  /** The entry of the latest control; 0: none. */
+  /** Number of the latest control (see {@link ControlEvent}); 0: none. */
   controlSeq: number;
   cancelAskedAt: Date | null;
   /** Null when no pause is requested, or the plan was resumed. */

@@ -61,7 +61,7 @@ export interface GroupCommit {
    * whether its own condition held.
    * @throws {StoreUnavailableError | WriteNotPossibleError}
    */
-  setInOrder(first: GroupSet, second: GroupSet): Promise<[boolean, boolean]>;
+  setInOrder(first: GroupSet | GroupUpdate, second: GroupSet): Promise<[boolean, boolean]>;
   /**
    * The same with expressions of an update pipeline.
    * @throws {StoreUnavailableError | WriteNotPossibleError}

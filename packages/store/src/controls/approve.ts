@@ -1,18 +1,17 @@
-import { STARTED_PLAN_STATUSES } from "@planwright/plan";
 import { stepDocumentAt } from "../journal/plan-units.ts";
-import type { AppendControl } from "./append-control.ts";
+import { type AskDecision, isOpen } from "./ask-control.ts";
 import type { ApprovalAnswer, ControlStore } from "./control-store.ts";
 
 /** The part of the store that records operators' decisions on calls that need approval. */
-export function createApprove(appendControl: AppendControl): Pick<ControlStore, "approveStep"> {
+export function createApprove(askDecision: AskDecision): Pick<ControlStore, "approveStep"> {
   return {
     async approveStep(tenant, planId, { by, ...approval }) {
       const { stepId, approved, approvalHash } = approval;
-      const answer = await appendControl<ApprovalAnswer>(tenant, planId, ({ plan, read }) => {
+      const answer = await askDecision<ApprovalAnswer>(tenant, planId, by, ({ plan, read, given }) => {
         const step = stepDocumentAt(read, stepId);
         if (!step) return { type: "answer", answer: { type: "unknown" } };
-        const earlier = read.plan?.approvals.find(
-          (given) => given.stepId === stepId && given.approvalHash === approvalHash,
+        const earlier = given.approvals.find(
+          (one) => one.stepId === stepId && one.approvalHash === approvalHash,
         );
         if (earlier) {
           const repeated: ApprovalAnswer =
@@ -21,14 +20,13 @@ export function createApprove(appendControl: AppendControl): Pick<ControlStore, 
               : { type: "decided", step };
           return { type: "answer", answer: repeated };
         }
-        const isOpen = STARTED_PLAN_STATUSES.includes(plan.status) && read.plan?.endedSeq === null;
-        if (step.status !== "WAITING_APPROVAL" || !isOpen)
+        if (step.status !== "WAITING_APPROVAL" || !isOpen(plan) || read.plan?.endedSeq !== null)
           return { type: "answer", answer: { type: "not waiting", step } };
         if (step.approvalHash !== approvalHash) return { type: "answer", answer: { type: "stale", step } };
-        return { type: "append", event: { type: "approval.given", ...approval }, by, head: {} };
+        return { type: "ask", event: { type: "approval.given", ...approval } };
       });
       if (!answer) return { type: "unknown" };
-      return answer.type === "appended" ? { type: "recorded", plan: answer.plan, by } : answer;
+      return answer.type === "asked" ? { type: "recorded", plan: answer.plan, by } : answer;
     },
   };
 }

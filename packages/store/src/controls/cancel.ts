@@ -1,19 +1,18 @@
 import { fold, type JournalEvent } from "@planwright/engine";
-import { isSettledStepStatus, STARTED_PLAN_STATUSES, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
+import { isSettledStepStatus, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import { endEvent, endedBy, followingEnd, readEnd, writeEnd } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { TurnResult } from "../journal/request-turns.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import type { AppendControl } from "./append-control.ts";
+import { type AskControl, isOpen } from "./ask-control.ts";
 import type { ControlStore } from "./control-store.ts";
-import { planOf } from "./pause.ts";
 
 /** The part of the store that ends plans on request. */
 export function createCancel(
   context: StoreDependencies,
-  appendControl: AppendControl,
+  askControl: AskControl,
 ): Pick<ControlStore, "requestCancel"> {
   const { collections, journal, settleOutbox, turns, unitReads } = context;
   const { plans } = collections;
@@ -56,24 +55,25 @@ export function createCancel(
   return {
     async requestCancel(tenant, planId, by) {
       for (;;) {
+        const asked = await askControl(tenant, planId, {
+          event: { type: "cancel.asked" },
+          by,
+          condition: { cancelRequestedAt: null },
+          change: { cancelRequestedAt: "$$NOW" },
+        });
+        if (asked) return asked;
         const found = await plans.findOne({ _id: planId, tenant });
+        // It was started in between.
+        if (found && isOpen(found) && found.cancelRequestedAt === null) continue;
         // A plan that was cancelled before its start is checked again: the process that did it may have died
         // before it updated the request.
         const wasStarted =
           found?.status !== "READY" && (found?.status !== "CANCELLED" || found.startedAt !== null);
-        if (wasStarted) break;
+        if (wasStarted) return found;
         const type = await endUnstarted(tenant, found, by);
         if (type === "removed") return null;
         if (type === "appended") return plans.findOne({ _id: planId, tenant });
       }
-      const asked = await appendControl<PlanDocument>(tenant, planId, ({ plan, read }) => {
-        const hasEnded = (read.plan?.endedSeq ?? null) !== null;
-        const isOpen = STARTED_PLAN_STATUSES.includes(plan.status) && !hasEnded;
-        if (!isOpen || read.plan?.cancelAskedAt) return { type: "answer", answer: plan };
-        const head = { cancelRequestedAt: { $ifNull: ["$cancelRequestedAt", "$$NOW"] } };
-        return { type: "append", event: { type: "cancel.asked" }, by, head };
-      });
-      return planOf(asked);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { askReload } from "../tools/tool-servers.ts";
-import { createAppendControl } from "./append-control.ts";
 import { createApprove } from "./approve.ts";
+import { createAskControl, createAskDecision } from "./ask-control.ts";
 import { createCancel } from "./cancel.ts";
 import type { ControlStore } from "./control-store.ts";
 import { createPause } from "./pause.ts";
@@ -9,12 +9,13 @@ import { createResolve } from "./resolve.ts";
 
 /** The part of the store that records controls. */
 export function createControlStore(dependencies: StoreDependencies): ControlStore {
-  const appendControl = createAppendControl(dependencies);
+  const askControl = createAskControl(dependencies);
+  const askDecision = createAskDecision(dependencies, askControl);
   return {
-    ...createCancel(dependencies, appendControl),
-    ...createPause(appendControl),
-    ...createApprove(appendControl),
-    ...createResolve(dependencies, appendControl),
+    ...createCancel(dependencies, askControl),
+    ...createPause(dependencies, askControl),
+    ...createApprove(askDecision),
+    ...createResolve(dependencies, askDecision),
     askReload: (server, by) =>
       askReload(dependencies.collections, server, { by, at: new Date(dependencies.clock.now()) }),
   };

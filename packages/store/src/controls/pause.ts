@@ -1,52 +1,48 @@
-import { PAUSABLE_PLAN_STATUSES, STARTED_PLAN_STATUSES } from "@planwright/plan";
-import { IS_FREE, RESUMED } from "../heads/plan-after-control.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
-import type { AppendControl } from "./append-control.ts";
+import { PAUSABLE_PLAN_STATUSES } from "@planwright/plan";
+import type { Document } from "mongodb";
+import type { StoreDependencies } from "../journal/dependencies.ts";
+import { type AskControl, IS_FREE } from "./ask-control.ts";
 import type { ControlStore } from "./control-store.ts";
+
+const IS_PAUSED = { $eq: ["$status", "PAUSED"] };
+
+/** Changes by a pause: a plan that no executor holds is paused at once and claimed only at its deadline. */
+const PAUSED: Document = {
+  pauseRequestedAt: "$$NOW",
+  status: { $cond: [IS_FREE, "PAUSED", "$status"] },
+  waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
+  dueAt: { $cond: [IS_FREE, "$deadlineAt", "$dueAt"] },
+};
+
+/** Changes by a resume: a paused plan may be claimed, or its executor continues. */
+const RESUMED: Document = {
+  pauseRequestedAt: null,
+  status: { $cond: [IS_PAUSED, { $cond: [IS_FREE, "QUEUED", "RUNNING"] }, "$status"] },
+  waitReason: { $cond: [IS_PAUSED, null, "$waitReason"] },
+};
 
 /** The part of the store that pauses and resumes plans. */
 export function createPause(
-  appendControl: AppendControl,
+  { collections: { plans } }: Pick<StoreDependencies, "collections">,
+  askControl: AskControl,
 ): Pick<ControlStore, "requestPause" | "requestResume"> {
   return {
     async requestPause(tenant, planId, by) {
-      const paused = await appendControl<PlanDocument>(tenant, planId, ({ plan, read }) => {
-        const isPausable =
-          PAUSABLE_PLAN_STATUSES.includes(plan.status) &&
-          !read.plan?.pauseAskedAt &&
-          !read.plan?.cancelAskedAt &&
-          (read.plan?.endedSeq ?? null) === null;
-        if (!isPausable) return { type: "answer", answer: plan };
-        const head = {
-          pauseRequestedAt: "$$NOW",
-          // A plan that no executor holds is paused at once and claimed again only at its deadline.
-          status: { $cond: [IS_FREE, "PAUSED", "$status"] },
-          waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
-          dueAt: { $cond: [IS_FREE, "$deadlineAt", "$dueAt"] },
-        };
-        return { type: "append", event: { type: "pause.asked" }, by, head };
-      });
-      return planOf(paused);
+      const condition = {
+        status: { $in: PAUSABLE_PLAN_STATUSES },
+        pauseRequestedAt: null,
+        cancelRequestedAt: null,
+      };
+      const event = { type: "pause.asked" } as const;
+      const paused = await askControl(tenant, planId, { event, by, condition, change: PAUSED });
+      return paused ?? plans.findOne({ _id: planId, tenant });
     },
 
     async requestResume(tenant, planId, by) {
-      const resumed = await appendControl<PlanDocument>(tenant, planId, ({ plan, read }) => {
-        const isPaused =
-          STARTED_PLAN_STATUSES.includes(plan.status) &&
-          read.plan?.pauseAskedAt &&
-          read.plan.endedSeq === null;
-        if (!isPaused) return { type: "answer", answer: plan };
-        return { type: "append", event: { type: "resume.asked" }, by, head: RESUMED };
-      });
-      return planOf(resumed);
+      const condition = { pauseRequestedAt: { $ne: null } };
+      const event = { type: "resume.asked" } as const;
+      const resumed = await askControl(tenant, planId, { event, by, condition, change: RESUMED });
+      return resumed ?? plans.findOne({ _id: planId, tenant });
     },
   };
-}
-
-/** The plan as it is now, whether or not a control was appended; null for an unknown plan. */
-export function planOf(
-  result: { type: "appended"; plan: PlanDocument } | PlanDocument | undefined,
-): PlanDocument | null {
-  if (!result) return null;
-  return "type" in result ? result.plan : result;
 }

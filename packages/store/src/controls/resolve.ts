@@ -9,13 +9,13 @@ import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
-import type { AppendControl } from "./append-control.ts";
+import type { AskDecision } from "./ask-control.ts";
 import type { ControlStore, ResolutionAnswer, UnitDecision } from "./control-store.ts";
 
 /** The part of the store that records operators' decisions on calls in doubt. */
 export function createResolve(
   { collections: { plans }, group, turns, unitReads }: StoreDependencies,
-  appendControl: AppendControl,
+  askDecision: AskDecision,
 ): Pick<ControlStore, "resolveUnit"> {
   /**
    * A plan that has ended has no executor that would apply the decision, so the unit gets its last state
@@ -65,7 +65,8 @@ export function createResolve(
       if (resolution.type === "completed" && !measureValue(resolution.output).fits)
         return { type: "too large" };
       for (;;) {
-        const answer = await appendControl<ResolutionAnswer | Settling>(tenant, planId, ({ plan, read }) => {
+        const answer = await askDecision<ResolutionAnswer | Settling>(tenant, planId, by, (now) => {
+          const { plan, read, given } = now;
           const unit = stepDocumentAt(read, key);
           const step = stepDocumentAt(read, key.replace(/\[\d+\]$/, ""));
           if (!unit || !step) return { type: "answer", answer: { type: "unknown" } };
@@ -77,22 +78,23 @@ export function createResolve(
           if (!isInDoubt || (decision.attempt ?? attempt) !== attempt)
             return { type: "answer", answer: { type: "not in doubt", unit } };
           if (plan.finishedAt) return { type: "answer", answer: { type: "settling", plan, read, unit } };
-          const isDecided = read.plan?.resolutions.some(
+          const isDecided = given.resolutions.some(
             (earlier) => earlier.key === key && earlier.attempt === attempt,
           );
           // Answered like that also while the end of the plan is in the journal but not in its document: a
           // later call settles the unit.
           if (isDecided || read.plan?.endedSeq !== null)
             return { type: "answer", answer: { type: "decided", unit } };
-          return {
-            type: "append",
-            event: { type: "doubt.resolved", key, attempt, resolution: eventResolution(resolution) },
-            by,
-            head: {},
-          };
+          const event = {
+            type: "doubt.resolved",
+            key,
+            attempt,
+            resolution: eventResolution(resolution),
+          } as const;
+          return { type: "ask", event };
         });
         if (!answer) return { type: "unknown" };
-        if (answer.type === "appended") return { type: "recorded", plan: answer.plan };
+        if (answer.type === "asked") return { type: "recorded", plan: answer.plan };
         if (answer.type !== "settling") {
           // The process that settled the unit may have died before it updated the plan.
           if (answer.type === "not in doubt") await updateNeedsOf(tenant, planId);

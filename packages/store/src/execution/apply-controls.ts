@@ -1,6 +1,7 @@
+import { controlsAfter, HAS_CONTROLS } from "../heads/pending-controls.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { LeaseLostError } from "../records/errors.ts";
-import type { ExecutionStore } from "./execution-store.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
 
 /**
  * The part of the store that brings the controls of clients and operators to the executor that holds the plan
@@ -8,24 +9,37 @@ import type { ExecutionStore } from "./execution-store.ts";
  */
 export function createApplyControls({
   collections,
-}: StoreDependencies): Pick<ExecutionStore, "applyControls"> {
+  group,
+}: Pick<StoreDependencies, "collections" | "group">): Pick<ExecutionStore, "applyControls"> {
+  /** Removes controls that are in the journal. It may be repeated; the next owner does it after a crash. */
+  async function removeSettled({ plan, epoch, journal }: PlanClaim): Promise<void> {
+    await group.update({
+      collection: "plans",
+      id: plan._id,
+      condition: { "lease.epoch": epoch },
+      expressions: { controls: controlsAfter(journal.settled()) },
+    });
+  }
+
   return {
     async applyControls(claims) {
       if (claims.length === 0) return;
       const byPlan = new Map(claims.map((claim) => [claim.plan._id, claim]));
-      const controlled = await collections.plans
-        .find({ _id: { $in: [...byPlan.keys()] }, controlSeq: { $gt: 0 } }, { projection: { controlSeq: 1 } })
+      const found = await collections.plans
+        .find<Pick<PlanDocument, "_id" | "controls">>(
+          { _id: { $in: [...byPlan.keys()] }, ...HAS_CONTROLS },
+          { projection: { controls: 1 } },
+        )
         .toArray();
-      await Promise.all(
-        controlled.map(async ({ _id, controlSeq }) => {
-          const journal = byPlan.get(_id)?.journal;
-          if (!journal || journal.seq() >= controlSeq) return;
-          await journal.catchUp().catch((error: unknown) => {
-            // The executor gets this error from its next append.
-            if (!(error instanceof LeaseLostError)) throw error;
-          });
-        }),
-      );
+      const settled: PlanClaim[] = [];
+      for (const { _id, controls = [] } of found) {
+        const claim = byPlan.get(_id);
+        if (!claim) continue;
+        const settledSeq = claim.journal.settled();
+        if (controls.some(({ id }) => id <= settledSeq)) settled.push(claim);
+        claim.journal.take(controls);
+      }
+      await Promise.all(settled.map(removeSettled));
     },
   };
 }

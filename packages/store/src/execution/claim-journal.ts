@@ -9,11 +9,13 @@
  * 4. The first entry under a lease begins with `lease.taken`.
  * 5. An entry that cannot follow from the entries before it is not written: the journal could not be folded
  *    any more.
- * 6. A plan that has ended gets no more entries. A claimer that finds it ended by its predecessor loses the
+ * 6. Controls of clients and operators are in the next entry, before all noted events (DESIGN J6).
+ * 7. A plan that has ended gets no more entries. A claimer that finds it ended by its predecessor loses the
  *    lease.
  */
 import {
   advance,
+  type ControlEvent,
   emptyRequest,
   type FoldedPlan,
   type FoldedRequest,
@@ -23,11 +25,13 @@ import {
   type JournalEvent,
 } from "@planwright/engine";
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
+import { askedEvent } from "../heads/pending-controls.ts";
 import { EntryTooLargeError } from "../journal/errors.ts";
 import type { Journal, NewEntry } from "../journal/journal.ts";
 import type { FollowingWrite } from "../journal/turn-log.ts";
 import { withoutEventValues } from "../journal/without-values.ts";
 import { LeaseLostError } from "../records/errors.ts";
+import type { PendingControl } from "../records/plan-document.ts";
 
 /** A plan's journal for its owner. */
 export interface ClaimJournal {
@@ -44,10 +48,24 @@ export interface ClaimJournal {
   request(): FoldedRequest;
   /** The seq of the last known entry. */
   seq(): number;
-  /** Reads entries that other writers have appended. @throws {StoreUnavailableError} */
-  catchUp(): Promise<void>;
   /**
-   * Sets the listener that is called after new controls were folded. One call may stand for several controls.
+   * Takes controls from the plan's document, each once, for the next entry. None after `close`: they stay in
+   * the document for the next owner.
+   */
+  take(controls: readonly PendingControl[]): void;
+  /** Controls that were taken and are not in the durable entries yet, oldest first. */
+  asked(): readonly ControlEvent[];
+  /** The owner is leaving the plan: no more controls are taken, and the listener is not called any more. */
+  close(): void;
+  /**
+   * Number of the latest control with which nothing is left to do: it is durable, and the listener was told so
+   * if it is a decision of an operator.
+   * @param upTo - the latest control that is durable. Default: as folded
+   */
+  settled(upTo?: number): number;
+  /**
+   * Sets the listener that is called when controls were taken, and again when they are durable. One call may
+   * stand for several controls.
    */
   onControl(listener: () => void): void;
   /** Adds events to the next entry. */
@@ -81,6 +99,8 @@ export interface ClaimedJournal {
   takenFrom: string | null;
   /** The state so far; only this claim may hold it, since it is changed. Default: no entries. */
   state?: FoldedRequest | undefined;
+  /** The controls in the plan's document. Default: none. */
+  controls?: readonly PendingControl[] | undefined;
 }
 
 /** The journal of a plan that was just claimed. */
@@ -95,6 +115,13 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   let followingOf: FollowingOf | undefined;
   let isFollowed = false;
   let onControl: () => void = () => undefined;
+  /** Number of the latest control that was taken. */
+  let taken = state.plans.get(planId)?.controlSeq ?? 0;
+  /** Controls that were taken, until the listener was told that they are durable. */
+  let asked: ControlEvent[] = [];
+  /** Those of them that are not part of an entry yet. */
+  let unsent: ControlEvent[] = [];
+  let isClosed = false;
 
   const lost = (): LeaseLostError => new LeaseLostError({ id: planId, epoch });
 
@@ -148,24 +175,36 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
 
   function follow(entries: readonly JournalEntry[]): void {
     advance(state, entries.map(withoutEventValues));
-    // Not inside this append: the listener may start the next one.
-    if (entries.some(({ by }) => by.kind === "api")) queueMicrotask(() => onControl());
+    if (asked.some(isDurable)) queueMicrotask(tell);
   }
 
-  /** Reads after the append in flight, so that its entry is not taken for an entry of another writer. */
-  function catchUp(): Promise<void> {
-    const reading = last.then(async () => follow(await journal.read(requestId, state.seq)));
-    last = Promise.all([last, reading.catch(() => undefined)]).then(() => undefined);
-    // An append that failed has rejected its own promise.
-    last.catch(() => undefined);
-    return reading;
+  const isDurable = (control: ControlEvent): boolean => (control.asked?.id ?? 0) <= (plan()?.controlSeq ?? 0);
+
+  /** Not inside an append: the listener may start the next one. */
+  function tell(): void {
+    if (isClosed) return;
+    asked = asked.filter((control) => !isDurable(control));
+    onControl();
+  }
+
+  function take(controls: readonly PendingControl[]): void {
+    const arrived = isClosed ? [] : controls.filter(({ id }) => id > taken);
+    if (arrived.length === 0) return;
+    taken = arrived.at(-1)?.id ?? taken;
+    const events = arrived.map(askedEvent);
+    asked.push(...events);
+    unsent.push(...events);
+    onControl();
   }
 
   function flush(): Promise<void> {
     if (next) return next;
     const waiting = last.then(() => {
       next = undefined;
-      const events = pending;
+      const [first, ...others] = pending;
+      // The entry that takes the lease begins with that.
+      const events = first?.type === "lease.taken" ? [first, ...unsent, ...others] : [...unsent, ...pending];
+      unsent = [];
       pending = [];
       return events.length > 0 ? write(events, followingOf) : undefined;
     });
@@ -176,13 +215,22 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
 
   const plan = (): FoldedPlan | undefined => state.plans.get(planId);
   const hasEnded = (): boolean => isTerminalPlanStatus(plan()?.status ?? "READY");
+  take(claimed.controls ?? []);
   return {
     unit: (key) => plan()?.units.get(key),
     units: () => plan()?.units.values() ?? [],
     plan,
     request: () => state,
     seq: () => state.seq,
-    catchUp,
+    take,
+    asked: () => asked,
+    close() {
+      isClosed = true;
+    },
+    settled(upTo = plan()?.controlSeq ?? 0) {
+      const untold = asked.find(({ type }) => type === "approval.given" || type === "doubt.resolved");
+      return untold?.asked ? Math.min(untold.asked.id - 1, upTo) : upTo;
+    },
     onControl(listener) {
       onControl = listener;
     },

@@ -12,6 +12,7 @@ import {
   type StepRecord,
 } from "@planwright/engine";
 import { type Plan, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
+import { createSettleLateControls } from "../controls/late-controls.ts";
 import { readEnd, writeEnd } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-values.ts";
@@ -34,6 +35,7 @@ export function createClaims(
 ): Pick<ExecutionStore, "claimPlan"> {
   const { collections, journal, unitReads, planTimeoutMs } = context;
   const { plans } = collections;
+  const settleLateControls = createSettleLateControls(context);
   const rules = {
     condition: { status: { $in: STARTED_PLAN_STATUSES } },
     expressions: {
@@ -46,24 +48,26 @@ export function createClaims(
 
   /**
    * The journal for the new owner, and the records in it; null for a plan that has ended, or whose request
-   * was removed. The journal of a
-   * plan that was never claimed has no events of it.
+   * was removed. The journal of a plan that was never claimed has no events of it.
    */
   async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal | null> {
     const { _id: planId, requestId, tenant, epoch, takenFrom = null } = plan;
-    const claimed = { journal, requestId, tenant, planId, owner, epoch, takenFrom };
-    if (epoch === FIRST_EPOCH && plan.isFresh && plan.controlSeq === 0)
-      return { journal: openClaimJournal(claimed), records: [] };
-    const request = await collections.requests.findOne({ _id: requestId }, { projection: { _id: 1 } });
+    const { controls } = plan;
+    const claimed = { journal, requestId, tenant, planId, owner, epoch, takenFrom, controls };
+    const isNew = epoch === FIRST_EPOCH && plan.isFresh && (plan.controlSeq === 0 || plan.controls);
+    const request =
+      isNew || (await collections.requests.findOne({ _id: requestId }, { projection: { _id: 1 } }));
     if (!request) {
       // A change stored this version after its request was removed, and its process died.
       await removeRecords(collections, [{ _id: requestId, tenant }]);
       return null;
     }
-    const state = fold(emptyRequest(requestId), await journal.readWithoutValues(requestId));
+    const entries = isNew ? [] : await journal.readWithoutValues(requestId);
+    const state = fold(emptyRequest(requestId), entries);
     if (await completeEarlierEnd(plan, state.plans.get(planId))) return null;
     const opened = openClaimJournal({ ...claimed, state });
-    if (takenFrom !== null) await opened.append([]);
+    // With the controls that waited for an owner.
+    if (takenFrom !== null || opened.asked().length > 0) await opened.append([]);
     // After `lease.taken`: until then the previous owner may have appended.
     const found = state.plans.get(planId);
     return { journal: opened, records: found ? await recordsFrom(found, requestId) : [] };
@@ -143,6 +147,7 @@ export function createClaims(
   return {
     async claimPlan(planId, owner) {
       const plan = await leases.claim(planId, owner, rules);
+      if (!plan) await settleLateControls(planId);
       if (!plan || !hasPlan(plan)) return null;
       const claim = await openClaim(plan, owner);
       // Another executor took the plan before any work was done: the plan did not kill this executor.

@@ -1,7 +1,15 @@
-import type { JournalEvent } from "@planwright/engine";
+import type { FoldedPlan, JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
-import { endEvent, endedBy, followingEnd, isForPlanner, writeEnd } from "../heads/plan-end.ts";
+import { controlsAfter } from "../heads/pending-controls.ts";
+import {
+  type EndedPlan,
+  endEvent,
+  endedBy,
+  followingEnd,
+  isForPlanner,
+  writeEnd,
+} from "../heads/plan-end.ts";
 import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";
@@ -16,6 +24,7 @@ interface LaggingRequest extends Pick<FinishCommand, "status" | "error"> {
   _id: string;
   planId: PlanId;
   followUp?: PlanFollowUp;
+  cancelRequestedAt: Date | null;
 }
 
 /** When a request is EXECUTING this long after its plan ended, its executor died between the two writes. */
@@ -56,17 +65,27 @@ export function createPlanEnds(
 
   return {
     async releasePlan(claim, to) {
+      // Controls that come from now on are left to the next owner.
+      claim.journal.close();
       // Appends the noted events too: after the release this owner cannot append them.
       await claim.journal.append([releaseEvent(to)]);
       // The plan was released normally: it does not kill executors.
-      const common = { claims: 0 };
+      const left = controlsAfter(claim.journal.settled());
+      const common = { claims: 0, controls: left };
       if (to.status === "QUEUED") {
-        const set = { ...common, status: "QUEUED", waitReason: null, lease: null };
-        requireHeld(claim, await group.set({ ...held(claim), set, stamps: ["dueAt", "updatedAt"] }));
+        const expressions = {
+          ...common,
+          status: "QUEUED",
+          waitReason: null,
+          lease: null,
+          dueAt: "$$NOW",
+          updatedAt: "$$NOW",
+        };
+        requireHeld(claim, await group.update({ ...held(claim), expressions }));
         return;
       }
-      // The plan also becomes due by a control that this owner has not read, and by its deadline.
-      const hasNewControl = { $gt: ["$controlSeq", claim.plan.controlSeq] };
+      // The plan also becomes due by a control that this owner has not applied, and by its deadline.
+      const hasNewControl = { $gt: [{ $size: left }, 0] };
       const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
       const whenDue = { $cond: [hasNewControl, "$$NOW", { $min: [dueAt, "$deadlineAt"] }] };
       // A plan that was resumed before its release waits only for a worker.
@@ -89,11 +108,17 @@ export function createPlanEnds(
       const { events } = await recordEvents(context, claim, last);
       await removeLeftovers(claim, events);
       const end = endEvent(finish);
-      const { plan } = claim;
-      const isFollowed = await claim.journal.appendLast([...events, end], ({ at }, { plans }) =>
-        followingEnd(plan, endedBy(end, plans.get(plan._id)), at),
+      const { plan, journal } = claim;
+      // Controls that come from now on are settled behind the end.
+      journal.close();
+      const endedAs = (folded: FoldedPlan | undefined): EndedPlan => {
+        const ended = endedBy(end, folded);
+        return { ...ended, controlSeq: journal.settled(ended.controlSeq) };
+      };
+      const isFollowed = await journal.appendLast([...events, end], ({ at }, { plans }) =>
+        followingEnd(plan, endedAs(plans.get(plan._id)), at),
       );
-      const ended = endedBy(end, claim.journal.plan());
+      const ended = endedAs(journal.plan());
       return { isForPlanner: isFollowed ? isForPlanner(plan, ended) : await writeEnd(context, plan, ended) };
     },
 
@@ -113,17 +138,18 @@ export function createPlanEnds(
               status: "$plan.status",
               error: "$plan.error",
               followUp: "$plan.followUp",
+              cancelRequestedAt: "$plan.cancelRequestedAt",
             },
           },
         ])
         .toArray();
       const corrected = await Promise.all(
-        stale.map(({ _id, planId, followUp, ...end }) =>
+        stale.map(({ _id, planId, ...end }) =>
           group.set({
             collection: "requests",
             id: _id,
             condition: { planId, status: "EXECUTING" },
-            ...requestAfterPlan(followUp, end),
+            ...requestAfterPlan(end, end),
           }),
         ),
       );

@@ -22,6 +22,7 @@ import { isPlain } from "../outputs/inline-value.ts";
 import { keptError } from "../outputs/kept-error.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
 import { PLANNING_DUE } from "./parked-for.ts";
+import { controlsAfter } from "./pending-controls.ts";
 import { countMayHaveActed, needsOf } from "./plan-needs.ts";
 import { isPlanEnd, type RequestChange, requestAfterPlan } from "./request-after-plan.ts";
 
@@ -41,11 +42,15 @@ type EndEvent = EventOf<"plan.ended"> & Pick<FinishCommand, "status">;
 export interface EndedPlan extends Pick<EndEvent, "status" | "outputs" | "error"> {
   units: ReadonlyMap<string, FoldedUnit>;
   finishedAt: Date | null;
+  cancelAskedAt: Date | null;
+  /** Number of the latest control with which nothing is left to do. */
+  controlSeq: number;
 }
 
 /** A plan that ended by this event, as folded after that event. Pure. */
 export function endedBy({ status, outputs, error }: EndEvent, plan: FoldedPlan | undefined): EndedPlan {
-  return { status, outputs, error, units: plan?.units ?? new Map(), finishedAt: plan?.finishedAt ?? null };
+  const { units = new Map(), finishedAt = null, cancelAskedAt = null, controlSeq = 0 } = plan ?? {};
+  return { status, outputs, error, units, finishedAt, cancelAskedAt, controlSeq };
 }
 
 /**
@@ -66,6 +71,7 @@ export async function readEnd(
 
 /** The changes by the end of a plan: of its document, then of the request's document. */
 interface EndWrites {
+  /** Expressions. */
   plan: Document;
   /** Condition on the request: false when this end was written already and the request has changed since. */
   ifStarted: Document;
@@ -73,27 +79,34 @@ interface EndWrites {
 }
 
 /** Pure. */
-function requestAfter({ followUp }: PlanDocument, { status, error }: EndedPlan): RequestChange {
-  return requestAfterPlan(followUp, { status, ...(error && { error: withoutBytes(error) }) });
+function requestAfter({ followUp }: PlanDocument, ended: EndedPlan): RequestChange {
+  const { status, error, cancelAskedAt: cancelRequestedAt } = ended;
+  return requestAfterPlan(
+    { followUp, cancelRequestedAt },
+    { status, ...(error && { error: withoutBytes(error) }) },
+  );
 }
 
 /** Pure. */
 function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
   const { _id, plan, needs: before = [], mayHaveActed: actedBefore = 0 } = document;
-  const { status, units, outputs, error, finishedAt } = ended;
+  const { status, units, outputs, error, finishedAt, controlSeq } = ended;
   const needs = needsOf(units.values());
   const mayHaveActed = countMayHaveActed(units.values());
+  const late = controlsAfter(controlSeq);
   return {
     plan: {
       status,
-      dueAt: null,
+      // Controls that came too late are settled by the executor that takes the plan next.
+      controls: late,
+      dueAt: { $cond: [{ $gt: [{ $size: late }, 0] }, "$$NOW", null] },
       waitReason: null,
-      counts: countSteps(plan?.steps ?? [], units),
+      counts: { $literal: countSteps(plan?.steps ?? [], units) },
       // An empty list would put every ended plan into the index of plans that need a person.
       ...((needs.length > 0 || before.length > 0) && { needs }),
       ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),
-      outputs,
-      error: error && withoutBytes(error),
+      outputs: { $literal: outputs },
+      error: { $literal: error && withoutBytes(error) },
       lease: null,
       finishedAt,
     },
@@ -104,10 +117,10 @@ function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
 
 /** The writes that follow from the entry of a plan's end, when they are part of the same command. Pure. */
 export function followingEnd(plan: PlanDocument, ended: EndedPlan, at: Date): FollowingWrite[] {
-  const { plan: set, ifStarted, request } = writesOf(plan, ended);
+  const { plan: expressions, ifStarted, request } = writesOf(plan, ended);
   const stamps = Object.fromEntries(request.stamps.map((field) => [field, at]));
   return [
-    { collection: "plans", filter: { _id: plan._id }, set: { ...set, updatedAt: at } },
+    { collection: "plans", filter: { _id: plan._id }, expressions: { ...expressions, updatedAt: at } },
     {
       collection: "requests",
       filter: { _id: plan.requestId, ...ifStarted },
@@ -139,8 +152,7 @@ export async function writeEnd(
       id: plan._id,
       // Not fenced by the lease: the journal says that the plan has ended.
       condition: { finishedAt: null },
-      set: writes.plan,
-      stamps: ["updatedAt"],
+      expressions: { ...writes.plan, updatedAt: "$$NOW" },
     },
     { collection: "requests", id: plan.requestId, condition: writes.ifStarted, ...writes.request },
   );

@@ -25,16 +25,21 @@ export interface RequestChange {
 
 /**
  * Changes of a request by the end of its plan: the status, and the next work of a planner. It is one write,
- * so that the status never changes without that work. Pure.
+ * so that the status never changes without that work. A plan that was to be cancelled is not replanned, even
+ * if it ended in another status. Pure.
  */
 export function requestAfterPlan(
-  followUp: PlanFollowUp | null | undefined,
+  {
+    followUp,
+    cancelRequestedAt,
+  }: { followUp?: PlanFollowUp | null | undefined; cancelRequestedAt: Date | null },
   { status, error }: Pick<FinishCommand, "status" | "error">,
 ): RequestChange {
   const ended = { status: REQUEST_STATUS[status] };
   if (!followUp) return { set: ended, stamps: ["updatedAt"] };
   // A POISONED plan, which killed five executors, is not replanned: the new plan could kill a sixth.
-  if (hasPlanFailed(status) && error?.code !== "POISONED" && followUp.replans < followUp.maxReplans) {
+  const mayReplan = hasPlanFailed(status) && error?.code !== "POISONED" && cancelRequestedAt === null;
+  if (mayReplan && followUp.replans < followUp.maxReplans) {
     const { set, stamps } = parkedFor("replan");
     const replan = { note: null, execute: true };
     const made = { "replans.made": followUp.replans + 1 };

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "@planwright/engine";
+import type { JournalEntry, JournalEvent } from "@planwright/engine";
 import { type Collection, type Document, MongoBulkWriteError } from "mongodb";
 import { isDuplicateKey } from "../database/transient-errors.ts";
 import type { JournalDocument } from "../records/journal-documents.ts";
@@ -19,6 +19,9 @@ export interface UnitSelection {
   output: boolean;
 }
 
+/** Events of an entry. */
+export type SelectedEvents = EntryPosition & Pick<JournalEntry, "events">;
+
 /**
  * Stores entries: the part of the journal that differs between MongoDB and memory. Each method may fail like
  * the driver: an insert that failed may have stored all, some or none of its entries.
@@ -37,10 +40,10 @@ export interface EntryLog {
    */
   readTails(after: readonly EntryPosition[]): AsyncIterable<JournalEntry>;
   /**
-   * The entries at these positions, with the events of some units only, in any order. Missing entries are
-   * left out.
+   * The events of some units in the entries at these positions: the entries in any order, the events of each
+   * in theirs. Entries without such an event are left out.
    */
-  readAt(positions: readonly EntryPosition[], selection: UnitSelection): Promise<JournalEntry[]>;
+  readAt(positions: readonly EntryPosition[], selection: UnitSelection): Promise<SelectedEvents[]>;
 }
 
 /** The projection of {@link EntryLog.readTails}. */
@@ -58,17 +61,18 @@ export const WITHOUT_VALUES: Document = {
 const OUTPUT_FIELDS = ["events.output", "events.outputText"];
 const BODY_FIELDS = ["events.arguments", "events.toApprove", "events.error.data"];
 
-/** Stages that reduce entries to the selection of {@link EntryLog.readAt}. */
+/**
+ * Stages that reduce entries to the selection of {@link EntryLog.readAt}, one document for each event. As a
+ * filter, unlike as an expression, `$in` does not compare each event with all keys.
+ */
 function selectUnits({ keys, body, output }: UnitSelection): Document[] {
-  const wanted = { $literal: [...keys] };
-  // Not a $setIntersection: it would build a set of all wanted keys for each event.
-  const units = { $ifNull: ["$$this.units", []] };
-  const served = { $map: { input: units, as: "unit", in: { $in: ["$$unit", wanted] } } };
-  const isWanted = { $or: [{ $in: ["$$this.key", wanted] }, { $anyElementTrue: [served] }] };
   const fields = [...(output ? [] : OUTPUT_FIELDS), ...(body ? [] : BODY_FIELDS)];
+  const wanted = { $in: [...keys] };
   return [
-    { $set: { events: { $filter: { input: "$events", cond: isWanted } } } },
+    { $project: { requestId: 1, seq: 1, events: 1 } },
     ...(fields.length > 0 ? [{ $unset: fields }] : []),
+    { $unwind: "$events" },
+    { $match: { $or: [{ "events.key": wanted }, { "events.units": wanted }] } },
   ];
 }
 
@@ -127,10 +131,17 @@ export function createMongoEntryLog(collection: Collection<JournalDocument>): En
     async readAt(positions, selection) {
       if (positions.length === 0) return [];
       const match = { $match: { _id: { $in: positions.map(entryIdOf) } } };
-      const found = await collection
-        .aggregate<JournalDocument>([match, ...selectUnits(selection)], { batchSize: 1_000 })
-        .toArray();
-      return found.map(toEntry);
+      const found = collection.aggregate<EntryPosition & { _id: string; events: JournalEvent }>(
+        [match, ...selectUnits(selection)],
+        { batchSize: 1_000 },
+      );
+      const selected = new Map<string, SelectedEvents>();
+      for await (const { _id, requestId, seq, events: event } of found) {
+        const entry = selected.get(_id);
+        if (entry) entry.events.push(event);
+        else selected.set(_id, { requestId, seq, events: [event] });
+      }
+      return [...selected.values()];
     },
   };
 }

@@ -7,7 +7,6 @@ import type { PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collections } from "../database/collections.ts";
 import { createTenantReads } from "../database/read-group.ts";
-import type { PlanHead, StoredPlanHead } from "../records/document-heads.ts";
 import type { EntryLog } from "./entry-log.ts";
 import { OUTLINE, outlineOf, type PlanOutline, type PlanState } from "./plan-units.ts";
 
@@ -35,11 +34,6 @@ export interface UnitReads {
   ofPlan(tenant: string, planId: PlanId): Promise<PlanUnits | undefined>;
   /** The current folded state of a request. The caller has checked its tenant. */
   ofRequest(requestId: RequestId): Promise<FoldedRequest>;
-  /**
-   * Heads of plans of any tenants, with the decisions of operators from the journal. Most plans have none and
-   * cost no read.
-   */
-  withDecisions(heads: readonly StoredPlanHead[]): Promise<PlanHead[]>;
   /** The log that is read. */
   log: EntryLog;
 }
@@ -104,18 +98,8 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
     ({ outline }) => outline._id,
   );
 
-  const ofPlan: UnitReads["ofPlan"] = async (tenant, id) => (await read({ tenant, id }))[0];
-
   return {
-    ofPlan,
-    withDecisions: (heads) =>
-      Promise.all(
-        heads.map(async (head) => {
-          const units = head.controlSeq > 0 ? await ofPlan(head.tenant, head._id) : undefined;
-          const { approvals = [], resolutions = [] } = units?.plan ?? {};
-          return { ...head, approvals, resolutions };
-        }),
-      ),
+    ofPlan: async (tenant, id) => (await read({ tenant, id }))[0],
     ofRequest: async (id) => (await requestsOf([id])).get(id) ?? emptyRequest(id),
     log,
   };

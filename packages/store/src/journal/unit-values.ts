@@ -1,7 +1,7 @@
 /** The values that heads of units leave out. Only the entries that have them are read. */
-import type { FoldedAttempt, FoldedUnit, JournalEntry, JournalEvent } from "@planwright/engine";
+import type { FoldedAttempt, FoldedUnit, JournalEvent } from "@planwright/engine";
 import type { StepDocument } from "../records/step-document.ts";
-import { type EntryLog, type EntryPosition, entryIdOf } from "./entry-log.ts";
+import { type EntryLog, type EntryPosition, entryIdOf, type SelectedEvents } from "./entry-log.ts";
 import { type PlanState, stepDocuments } from "./plan-units.ts";
 
 /** Which values are wanted. */
@@ -63,7 +63,7 @@ function seqsOf(unit: FoldedUnit, { body, output }: WantedValues): number[] {
   return seqs.filter((seq) => seq !== null);
 }
 
-type EntryAt = (seq: number | null) => JournalEntry | undefined;
+type EntryAt = (seq: number | null) => SelectedEvents | undefined;
 
 function filled(unit: FoldedUnit, { body, output }: WantedValues, entryAt: EntryAt): FoldedUnit {
   return {
@@ -103,7 +103,7 @@ function outputOf(unit: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
 }
 
 function lastOf<T>(
-  entry: JournalEntry | undefined,
+  entry: SelectedEvents | undefined,
   pick: (event: JournalEvent) => T | null | undefined,
 ): T | undefined {
   let last: T | undefined;

@@ -1,6 +1,7 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import { IN_ONE_BATCH, listsById } from "../database/read-lists.ts";
+import { withDecisions } from "../heads/pending-controls.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import {
   PLAN_HEAD,
@@ -34,7 +35,7 @@ export interface ChangedWanted {
  */
 export async function readChanged(
   { requests, plans }: Pick<Collections, "requests" | "plans">,
-  unitReads: Pick<UnitReads, "withDecisions">,
+  unitReads: Pick<UnitReads, "ofPlan">,
   ids: readonly string[],
   { tenants, versions }: ChangedWanted,
 ): Promise<ChangedRequest[]> {
@@ -65,7 +66,7 @@ export async function readChanged(
       .toArray(),
     versions ? readVersions(found) : [],
   ]);
-  const headOf = new Map((await unitReads.withDecisions(heads)).map((head) => [head._id, head]));
+  const headOf = new Map((await withDecisions(unitReads, heads)).map((head) => [head._id, head]));
   const factsOf = listsById(
     found.map(({ _id }) => _id),
     facts,

@@ -45,20 +45,20 @@ export function createMemoryEntryLog(database: MemoryDatabase, reach: Reach = re
         positions.flatMap(({ requestId, seq }) => read(requestId, seq)).map(withoutEventValues);
       yield* await reach({ name: "journal.readTails", apply });
     },
-    readAt: (positions, { keys }) =>
-      reach({
-        name: "journal.readAt",
-        apply: () =>
-          positions
-            .flatMap((position) => entryAt(entryIdOf(position)) ?? [])
-            .map((entry) => withEventsOf(entry, keys)),
-      }),
+    readAt: (positions, { keys }) => {
+      const wanted = new Set(keys);
+      const apply = () =>
+        positions
+          .flatMap((position) => entryAt(entryIdOf(position)) ?? [])
+          .map((entry) => withEventsOf(entry, wanted))
+          .filter(({ events }) => events.length > 0);
+      return reach({ name: "journal.readAt", apply });
+    },
   };
 }
 
 /** The entry with the events of these units. Unwanted values are not removed here. */
-function withEventsOf(entry: JournalEntry, keys: readonly string[]): JournalEntry {
-  const wanted = new Set(keys);
+function withEventsOf(entry: JournalEntry, wanted: ReadonlySet<string>): JournalEntry {
   const isWanted = (event: JournalEvent): boolean =>
     ("key" in event && wanted.has(event.key)) ||
     ("units" in event && event.units.some((key) => wanted.has(key)));

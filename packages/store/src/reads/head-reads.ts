@@ -3,6 +3,7 @@ import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { createTenantReads } from "../database/read-group.ts";
 import { IN_ONE_BATCH } from "../database/read-lists.ts";
+import { withDecisions } from "../heads/pending-controls.ts";
 import { toStepDocument, toStepHead, unitAt, unitsInOrder } from "../journal/plan-units.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { type WantedValues, withValues } from "../journal/unit-values.ts";
@@ -27,7 +28,8 @@ export function createHeadReads(
   const planHead = createTenantReads(
     async (tenant, ids: PlanId[]) => {
       const match = { $match: { _id: { $in: ids }, tenant } };
-      return unitReads.withDecisions(
+      return withDecisions(
+        unitReads,
         await plans.aggregate<StoredPlanHead>([match, ...PLAN_HEAD], IN_ONE_BATCH).toArray(),
       );
     },
@@ -89,7 +91,8 @@ export function createHeadReads(
     getPlanHeads: (tenant, planIds) =>
       Promise.all(planIds.map(async (id) => (await planHead({ tenant, id }))[0] ?? null)),
     listPlanHeadsOf: async (tenant, requestIds) =>
-      unitReads.withDecisions(
+      withDecisions(
+        unitReads,
         await plans
           .aggregate<StoredPlanHead>(
             [

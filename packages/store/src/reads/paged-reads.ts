@@ -29,6 +29,14 @@ export interface StepPage extends ListPage {
   filter?: StepFilter | undefined;
 }
 
+/** The units of a plan that a diagnosis may name. */
+export interface DiagnosedUnits<Unit> {
+  /** In plan order: all steps, up to 1,000 items that failed or are open, and some of the others. */
+  units: Unit[];
+  /** Numbers of all items by their status, for each list. */
+  itemCounts: Map<string, { [status in StepStatus]?: number }>;
+}
+
 /**
  * Pages of heads of the records of a request or a plan. The same page of many requests or plans is one read.
  * An unknown id, or one of another tenant, has empty pages. A page may have fewer items than `first` although
@@ -42,6 +50,8 @@ export interface PagedReads {
     planIds: readonly PlanId[],
     page: StepPage,
   ): Promise<Map<PlanId, Page<StepHead>>>;
+  /** The units that a diagnosis may name; none of an unknown plan. */
+  listDiagnosedUnits(tenant: string, planId: PlanId): Promise<DiagnosedUnits<StepHead>>;
   /** Number of steps and items that match. */
   countSteps(
     tenant: string,

@@ -4,6 +4,7 @@ import type { Collection, Document } from "mongodb";
 import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
 import { listsById, readLists } from "../database/read-lists.ts";
+import { withDecisions } from "../heads/pending-controls.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import {
   MODEL_CALL_HEAD,
@@ -48,7 +49,7 @@ interface RecordList<T, Complete> {
 /** The part of the store that reads versions and model calls in pages. */
 export function createRecordPages(
   { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
-  unitReads: Pick<UnitReads, "withDecisions">,
+  unitReads: Pick<UnitReads, "ofPlan">,
 ): Pick<PagedReads, "listPlanPages" | "listModelCallPages"> {
   return {
     listPlanPages: pagesOf<StoredPlanHead, PlanHead>({
@@ -58,7 +59,7 @@ export function createRecordPages(
       sort: { version: -1 },
       afterCursor: (cursor) => ({ version: { $lt: fromCursorText(VersionSchema, cursor)[0] } }),
       cursorOf: planCursor,
-      complete: (heads) => unitReads.withDecisions(heads),
+      complete: (heads) => withDecisions(unitReads, heads),
     }),
     listModelCallPages: pagesOf<ModelCallHead, ModelCallHead>({
       collection: modelCalls,

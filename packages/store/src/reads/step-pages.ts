@@ -1,5 +1,5 @@
 /** Pages of the steps and items of a plan, in plan order, folded from the journal of its request. */
-import type { PlanId } from "@planwright/plan";
+import type { PlanId, StepStatus } from "@planwright/plan";
 import { z } from "zod";
 import { type PlacedUnit, toStepHead, unitsInOrder } from "../journal/plan-units.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
@@ -7,7 +7,7 @@ import type { StepHead } from "../records/document-heads.ts";
 import { CursorInvalidError } from "../records/errors.ts";
 import type { StepDocument } from "../records/step-document.ts";
 import { fromCursorText, toCursorText } from "./cursor.ts";
-import type { Page, PagedReads, StepFilter, StepPage } from "./paged-reads.ts";
+import type { DiagnosedUnits, Page, PagedReads, StepFilter, StepPage } from "./paged-reads.ts";
 
 const CursorSchema = z.tuple([z.number().int().min(0), z.number().int().min(0).nullable()]);
 
@@ -29,10 +29,49 @@ function positionAfter({ after, filter = {} }: StepPage): StepPosition | null {
   return { position, item };
 }
 
+/** Statuses of items that a diagnosis names or counts one by one. */
+const NAMED_STATUSES: readonly StepStatus[] = [
+  "FAILED",
+  "IN_DOUBT",
+  "RUNNING",
+  "RETRYING",
+  "WAITING_APPROVAL",
+];
+/** Maximum number of items of these statuses, and of each other status, that are selected for a diagnosis. */
+const MAX_NAMED_ITEMS = 1_000;
+const MAX_OTHER_ITEMS = 100;
+
+/**
+ * The units of a plan that a diagnosis may name, whatever the number of its items. Pure.
+ * @param units - all units of a plan, in plan order
+ */
+export function diagnosedUnits<Unit extends Pick<StepDocument, "stepId" | "item" | "status">>(
+  units: Iterable<Unit>,
+): DiagnosedUnits<Unit> {
+  const selected: Unit[] = [];
+  const itemCounts: DiagnosedUnits<Unit>["itemCounts"] = new Map();
+  const taken = new Map<StepStatus | "named", number>();
+  for (const unit of units) {
+    const { stepId, item, status } = unit;
+    if (item !== null) {
+      const counts = itemCounts.get(stepId) ?? {};
+      counts[status] = (counts[status] ?? 0) + 1;
+      itemCounts.set(stepId, counts);
+      const isNamed = NAMED_STATUSES.includes(status);
+      const kind = isNamed ? "named" : status;
+      const count = taken.get(kind) ?? 0;
+      if (count >= (isNamed ? MAX_NAMED_ITEMS : MAX_OTHER_ITEMS)) continue;
+      taken.set(kind, count + 1);
+    }
+    selected.push(unit);
+  }
+  return { units: selected, itemCounts };
+}
+
 /** The part of the store that reads steps in pages. */
 export function createStepPages(
   unitReads: UnitReads,
-): Pick<PagedReads, "listStepPages" | "countSteps" | "listStepStatuses"> {
+): Pick<PagedReads, "listStepPages" | "countSteps" | "listStepStatuses" | "listDiagnosedUnits"> {
   async function pageOfPlan(tenant: string, planId: PlanId, page: StepPage): Promise<Page<StepHead>> {
     const isWanted = wantedBy(page);
     const read = await unitReads.ofPlan(tenant, planId);
@@ -52,6 +91,14 @@ export function createStepPages(
         async (id): Promise<[PlanId, Page<StepHead>]> => [id, await pageOfPlan(tenant, id, page)],
       );
       return new Map(await Promise.all(pages));
+    },
+
+    async listDiagnosedUnits(tenant, planId) {
+      const read = await unitReads.ofPlan(tenant, planId);
+      if (!read) return { units: [], itemCounts: new Map() };
+      const placed = [...unitsInOrder(read)].map((one) => ({ ...statusOf(one), stepId: one.step.id, one }));
+      const { units, itemCounts } = diagnosedUnits(placed);
+      return { units: units.map(({ one }) => toStepHead(read.outline, one)), itemCounts };
     },
 
     async countSteps(tenant, planIds, filter) {

@@ -29,6 +29,14 @@ export class LeaseLostError extends storeError(
     `The lease on ${id} with epoch ${epoch} is no longer held`,
 ) {}
 
+/** So many controls of the plan wait for its executor that no other is taken. Nothing was changed. */
+export class TooManyControlsError extends storeError(
+  "TOO_MANY_CONTROLS",
+  true,
+  ({ planId, max }: { planId: string; max: number }) =>
+    `${max} controls of ${planId} wait for its executor: nothing was changed`,
+) {}
+
 /** MongoDB did not answer in time. Whether the write was done is unknown; a later try may succeed. */
 export class StoreUnavailableError extends storeError(
   "STORE_UNAVAILABLE",

@@ -121,6 +121,7 @@ export function newPlan(input: {
     waitReason: null,
     isFresh: true,
     controlSeq: 0,
+    decisionSeq: 0,
     cancelRequestedAt: null,
     pauseRequestedAt: null,
     deadlineAt: null,

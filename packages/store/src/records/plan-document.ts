@@ -1,4 +1,4 @@
-import type { Command, Resolution, StepError } from "@planwright/engine";
+import type { Command, ControlEvent, Resolution, StepError } from "@planwright/engine";
 import type {
   Diagnostic,
   JsonValue,
@@ -46,6 +46,18 @@ export interface UnitResolution {
   at: Date;
 }
 
+/** Maximum number of controls of a plan that wait for its owner, without a cancel: it always finds room. */
+export const MAX_CONTROLS = 100;
+
+/** A control that a client or operator was answered, until it is in the journal of its request. */
+export interface PendingControl {
+  /** From 1, in the order in which they were asked. */
+  id: number;
+  event: ControlEvent;
+  by: string;
+  at: Date;
+}
+
 /** One immutable plan and its current state. */
 export interface PlanDocument extends Leased {
   _id: PlanId;
@@ -82,12 +94,19 @@ export interface PlanDocument extends Leased {
   mayHaveActed?: number;
   /** Number of known items of its lists. Absent: none. */
   items?: number;
-  /**
-   * Seq of the entry of the latest control: shows the executor that holds the plan that there is a new
-   * control. 0: none yet.
-   */
+  /** Number of the latest control. 0: none yet. */
   controlSeq: number;
-  /** Time of the cancel control. The control itself is in the journal. */
+  /**
+   * Controls that are not in the journal yet, oldest first, at most {@link MAX_CONTROLS} and a cancel. The
+   * owner puts them into its next entry. Absent: none.
+   */
+  controls?: PendingControl[];
+  /**
+   * Number of the latest decision of an operator about a call. Readers of approvals and resolutions need the
+   * journal only if there is one. Absent in plans of earlier versions: any control may be one.
+   */
+  decisionSeq?: number;
+  /** Time of the cancel control. */
   cancelRequestedAt: Date | null;
   /** Time of the pause control; null when the plan was resumed or never paused. */
   pauseRequestedAt: Date | null;

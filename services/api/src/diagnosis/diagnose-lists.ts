@@ -12,6 +12,8 @@ const MAX_NAMED = 3;
 interface PartlyDone {
   list: StepFact;
   items: number;
+  failedCount: number;
+  /** Of very many the first ones. */
   failed: readonly StepFact[];
 }
 
@@ -42,18 +44,22 @@ export function diagnoseLists(facts: DiagnosisFacts, plan: PlanFact): PartialDia
   };
 }
 
-function partlyDone({ steps }: PlanFact): PartlyDone[] {
+function partlyDone({ steps, itemCounts }: PlanFact): PartlyDone[] {
   return steps
     .filter(({ item, status }) => item === null && status === "COMPLETED")
     .map((list) => {
-      const items = steps.filter(({ id, item }) => id === list.id && item !== null);
-      return { list, items: items.length, failed: items.filter(({ status }) => status === "FAILED") };
+      const counts = itemCounts.get(list.id) ?? {};
+      const items = Object.values(counts).reduce((sum, count) => sum + count, 0);
+      const failed = steps.filter(
+        ({ id, item, status }) => id === list.id && item !== null && status === "FAILED",
+      );
+      return { list, items, failedCount: counts.FAILED ?? 0, failed };
     })
     .filter(({ failed }) => failed.length > 0);
 }
 
-const shareOf = ({ items, failed }: Omit<PartlyDone, "list">) =>
-  `${failed.length} of ${countText(items, "item")}`;
+const shareOf = ({ items, failedCount }: Pick<PartlyDone, "items" | "failedCount">) =>
+  `${failedCount} of ${countText(items, "item")}`;
 
 /** The codes of failed items in order, each with its count if there are several. */
 function codesOf(failed: readonly StepFact[]): string {

@@ -11,7 +11,13 @@ import type {
   ToolDescriptor,
   WaitReason,
 } from "@planwright/plan";
-import type { ModelLimits, PlanApproval, PlanOrigin, UnitResolution } from "@planwright/store";
+import type {
+  DiagnosedUnits,
+  ModelLimits,
+  PlanApproval,
+  PlanOrigin,
+  UnitResolution,
+} from "@planwright/store";
 
 /** An error in a diagnosis. */
 export interface ErrorFact {
@@ -73,7 +79,10 @@ export interface PlanFact {
   lostExecutors: number;
   /** Null for a submission that could not be parsed as a plan. */
   document: Pick<Plan, "steps" | "policy"> | null;
+  /** All steps, and those items that a diagnosis may name. */
   steps: readonly StepFact[];
+  /** Numbers of all items by their status, for each list. */
+  itemCounts: DiagnosedUnits<StepFact>["itemCounts"];
 }
 
 /** The progress of a version of a plan. */

@@ -1,5 +1,6 @@
 import type { PlanId } from "@planwright/plan";
 import type {
+  DiagnosedUnits,
   LiveWorkers,
   ModelLimits,
   PlanGraph,
@@ -24,7 +25,7 @@ export interface DiagnosisDependencies {
     plan(planId: PlanId): Promise<PlanHead | null>;
     graph(planId: PlanId): Promise<PlanGraph | null>;
     plansOf(request: RequestDocument): Promise<PlanHead[]>;
-    steps(planId: PlanId): Promise<StepHead[]>;
+    diagnosedUnits(planId: PlanId): Promise<DiagnosedUnits<StepHead>>;
     stepBody(step: StepHead): Promise<StepBody | null>;
   };
   knownTools: KnownTools;
@@ -74,18 +75,19 @@ async function readPlan(planId: PlanId, dependencies: DiagnosisDependencies): Pr
   const { reads } = dependencies;
   const head = await reads.plan(planId);
   if (!head) return null;
-  const [live, graph, recorded] = await Promise.all([
+  const [live, graph, { units, itemCounts }] = await Promise.all([
     dependencies.liveWorkers(),
     reads.graph(planId),
-    reads.steps(planId),
+    reads.diagnosedUnits(planId),
   ]);
-  const views = graph ? stepViews({ ...head, ...graph }, recorded, live) : [];
+  const views = graph ? stepViews({ ...head, ...graph }, units, live) : [];
   return {
     ...head,
     planId,
     waitReason: planWaitReason(head, live),
     lostExecutors: lostExecutors(head, live),
     document: graph?.plan ?? null,
+    itemCounts,
     steps: await Promise.all(views.map((view) => stepFact(view, head, dependencies))),
   };
 }

@@ -116,3 +116,9 @@ test("a long question or note is truncated to 200 units, and no surrogate pair i
   expect(view({ type: "replan.asked", note: long, execute: true }).facts.note).toBe(cut);
   expect(view({ type: "replan.asked", note: complete, execute: true }).facts.note).toBe(complete);
 });
+
+test("a control in an entry of an executor is shown with its author and time", () => {
+  const askedAt = new Date(at.getTime() - 1);
+  const shown = view({ type: "cancel.asked", asked: { id: 1, by: "Olga", at: askedAt } });
+  expect(shown).toMatchObject({ by: { kind: "api", id: "Olga" }, at: askedAt });
+});

@@ -37,15 +37,14 @@ export interface EventView extends Pick<EventHead, "seq" | "position" | "at" | "
 
 /** An event for clients, without outputs, arguments and answers. Pure. */
 export function toEventView(head: EventHead): EventView {
-  const { requestId, seq, position, at, by, planId, event } = head;
+  const { requestId, seq, position, planId, event } = head;
   const { units = [], attempt, status, error, reason, facts = {} } = contentOf(head);
   const [only] = units;
   return {
     id: `${requestId}/${seq}/${position}`,
     seq,
     position,
-    at,
-    by,
+    ...authorOf(head),
     planId,
     type: event.type,
     stepId: only?.replace(/\[\d+\]$/, "") ?? null,
@@ -57,6 +56,12 @@ export function toEventView(head: EventHead): EventView {
     // Converts dates to text, and drops undefined fields.
     facts: JSON.parse(JSON.stringify(facts)),
   };
+}
+
+/** Who caused the event, and when: a control that the owner wrote is its client's. */
+function authorOf({ at, by, event }: EventHead): Pick<EventView, "at" | "by"> {
+  const asked = "asked" in event ? event.asked : undefined;
+  return asked ? { at: asked.at, by: { kind: "api", id: asked.by } } : { at, by };
 }
 
 /** Covers every event type: a missing one does not compile. */

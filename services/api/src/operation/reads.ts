@@ -1,15 +1,17 @@
 import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
-import type {
-  ClientStore,
-  ModelCallHead,
-  ModelCallTexts,
-  PlanGraph,
-  PlanHead,
-  PlanResults,
-  PlanTexts,
-  RequestDocument,
-  StepBody,
-  StepHead,
+import {
+  type ClientStore,
+  type DiagnosedUnits,
+  diagnosedUnits,
+  type ModelCallHead,
+  type ModelCallTexts,
+  type PlanGraph,
+  type PlanHead,
+  type PlanResults,
+  type PlanTexts,
+  type RequestDocument,
+  type StepBody,
+  type StepHead,
 } from "@planwright/store";
 import DataLoader from "dataloader";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
@@ -37,6 +39,8 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   plansOf(request: RequestDocument): Promise<PlanHead[]>;
   /** Steps and items in plan order. */
   steps(planId: PlanId): Promise<StepHead[]>;
+  /** Those of them that a diagnosis may name. */
+  diagnosedUnits(planId: PlanId): Promise<DiagnosedUnits<StepHead>>;
   /** Steps by status; items are not counted. */
   stepCounts(planId: PlanId): Promise<StatusCount[]>;
   stepBody(step: StepHead): Promise<StepBody | null>;
@@ -99,6 +103,15 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     await bytes.reading(heads.reduce((sum, head) => sum + unitsOf(head) * STEP_HEAD_BYTES, 0));
     return listsById(ids, await store.listStepHeads(tenant, ids), ({ planId }) => planId);
   });
+  const diagnosed = new DataLoader<PlanId, DiagnosedUnits<StepHead>>((ids) =>
+    Promise.all(
+      ids.map(async (id) => {
+        const found = await store.listDiagnosedUnits(tenant, id);
+        await bytes.reading(found.units.length * STEP_HEAD_BYTES);
+        return found;
+      }),
+    ),
+  );
   const counts = new DataLoader<PlanId, StatusCount[]>(async (ids) =>
     listsById(ids, await store.countStepStatuses(tenant, ids), ({ planId }) => planId),
   );
@@ -190,6 +203,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
       return only ? [only] : [];
     },
     steps: (planId) => steps.load(planId),
+    diagnosedUnits: (planId) => diagnosed.load(planId),
     stepCounts: (planId) => counts.load(planId),
     stepBody: ({ _id: id, bodyBytes: sizeBytes }) => bodies.load({ id, sizeBytes }),
     modelCalls: (requestId) => modelCalls.load(requestId),
@@ -202,12 +216,13 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     primeSnapshot({ request, plan, steps: units }) {
       primeState({ request, plan });
       steps.prime(request.planId, units);
+      diagnosed.prime(request.planId, diagnosedUnits(units));
       primeSteps(request.planId, units);
     },
     forget() {
       forgetPages();
       computed.clear();
-      const heads = [requests, plans, versions, modelCalls, steps, counts, lastSeqs];
+      const heads = [requests, plans, versions, modelCalls, steps, diagnosed, counts, lastSeqs];
       const parts = [graphs, texts, results, bodies, callTexts, inlineOutputs, separateOutputs];
       for (const loader of [...heads, ...parts]) loader.clearAll();
     },

@@ -11,14 +11,19 @@ import { refuseControl } from "./refuse-control.ts";
  */
 export async function cancelRequest(context: OperationContext, requestId: string): Promise<RequestDocument> {
   const request = await findRequest(context, requestId);
-  const cancelled = await context.store.cancelPlanning(context.tenant, request._id, context.by);
-  if (cancelled) return cancelled;
+  if (request.status === "PLANNING") {
+    const cancelled = await context.store.cancelPlanning(context.tenant, request._id, context.by);
+    if (cancelled) return cancelled;
+  }
   const plan = await context.store.requestCancel(context.tenant, request.planId, context.by);
   if (plan?.cancelRequestedAt && !plan.finishedAt) {
     // With an offer, a queued plan ends at once instead of at the next sweep.
     context.offers.offerExecution(plan);
   } else if (plan?.status !== "CANCELLED" && request.status !== "CANCELLED") {
-    throw refuseControl(request, plan, "cancelled");
+    const now = await findRequest(context, requestId);
+    // The plan has ended in between, and the request is being replanned.
+    if (now.status === "PLANNING") return cancelRequest(context, requestId);
+    throw refuseControl(now, plan, "cancelled");
   }
   return findRequest(context, requestId);
 }

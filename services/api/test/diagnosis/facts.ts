@@ -1,3 +1,4 @@
+import { diagnosedUnits } from "@planwright/store";
 import type {
   AttemptFact,
   DiagnosisFacts,
@@ -60,6 +61,7 @@ export function planOf(steps: StepFact[], more: Partial<PlanFact> = {}): PlanFac
     lostExecutors: 0,
     document: null,
     steps,
+    itemCounts: diagnosedUnits(steps.map((step) => ({ ...step, stepId: step.id }))).itemCounts,
     ...more,
   };
 }

@@ -1,35 +1,43 @@
-import type { EngineEvent, FoldedPlan } from "@planwright/engine";
+import type { EngineEvent } from "@planwright/engine";
 import type { PlanClaim } from "@planwright/store";
 
 /**
- * Turns the controls of clients and operators in the journal into events of the engine. Each claim makes an
- * event of each control once. An approval applies only to the hash that the operator saw, and a resolution
- * only to one attempt, so that an old resolution never settles a new doubt.
+ * Turns the controls of clients and operators into events of the engine. Each claim makes an event of each
+ * control once. A cancel, a pause and a resume apply as soon as they are known; a decision about a call only
+ * when it is in the journal, behind all that its operator saw. An approval applies only to the hash that the
+ * operator saw, and a resolution only to one attempt, so that an old resolution never settles a new doubt.
  */
-export function createControlEvents(
-  claim: Pick<PlanClaim, "journal">,
-): (plan: FoldedPlan | undefined, at: number) => EngineEvent[] {
+export function createControlEvents({ journal }: Pick<PlanClaim, "journal">): (at: number) => EngineEvent[] {
   let isCancelled = false;
   let isPaused = false;
   let approvals = 0;
   let resolutions = 0;
 
-  return (plan, at) => {
-    if (!plan) return [];
+  function wantsPause(): boolean {
+    const last = journal.asked().findLast(({ type }) => type === "pause.asked" || type === "resume.asked");
+    return last ? last.type === "pause.asked" : (journal.plan()?.pauseAskedAt ?? null) !== null;
+  }
+
+  return (at) => {
     const events: EngineEvent[] = [];
-    if (plan.cancelAskedAt && !isCancelled)
+    const plan = journal.plan();
+    const wantsCancel = plan?.cancelAskedAt || journal.asked().some(({ type }) => type === "cancel.asked");
+    if (wantsCancel && !isCancelled) {
       events.push({ type: "cancel", at, reason: "Cancelled by the client" });
-    isCancelled = plan.cancelAskedAt !== null;
-    const wantsPause = plan.pauseAskedAt !== null;
-    if (wantsPause !== isPaused) events.push({ type: wantsPause ? "pause" : "resume", at });
-    isPaused = wantsPause;
+      isCancelled = true;
+    }
+    if (wantsPause() !== isPaused) {
+      isPaused = !isPaused;
+      events.push({ type: isPaused ? "pause" : "resume", at });
+    }
+    if (!plan) return events;
     for (const { stepId, approved, approvalHash, reason } of plan.approvals.slice(approvals)) {
-      if (claim.journal.unit(stepId)?.approvalHash !== approvalHash) continue;
+      if (journal.unit(stepId)?.approvalHash !== approvalHash) continue;
       events.push({ type: "approval", stepId, approved, at, reason: reason ?? undefined });
     }
     approvals = plan.approvals.length;
     for (const { key, attempt, resolution } of plan.resolutions.slice(resolutions)) {
-      if (claim.journal.unit(key)?.attempts.length === attempt)
+      if (journal.unit(key)?.attempts.length === attempt)
         events.push({ type: "resolve", key, resolution, at });
     }
     resolutions = plan.resolutions.length;

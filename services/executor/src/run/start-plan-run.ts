@@ -78,7 +78,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
 
   const run = createRunParts(parts, hooks);
   const perform = createPerform(run, hooks, createLeavePlan(run, end));
-  begin(run, hooks.dispatch);
+  begin(run, hooks);
   return {
     done,
     isLost: () => isLost,
@@ -132,29 +132,26 @@ function createPerform(
 }
 
 /** Reports the start of the run to the engine, and from then on the deadline and controls. */
-function begin({ claim, store, phases, timers }: RunParts, dispatch: RunHooks["dispatch"]): void {
+function begin(
+  { claim, store, phases, timers }: RunParts,
+  { dispatch, fail }: Pick<RunHooks, "dispatch" | "fail">,
+): void {
   const { plan, journal } = claim;
   const controlEvents = createControlEvents(claim);
-
-  /**
-   * Controls that are new to this run. From then on they do not make the plan due again when it is released.
-   */
-  function newControls(): EngineEvent[] {
-    plan.controlSeq = Math.max(plan.controlSeq, journal.seq());
-    return controlEvents(journal.plan(), store.now());
-  }
 
   if (plan.deadlineAt)
     timers.wakeAt(plan.deadlineAt.getTime(), () => dispatch({ type: "deadline", at: store.now() }));
   journal.onControl(() => {
     if (!phases.isBefore("leaving")) return;
-    const arrived = newControls();
+    const arrived = controlEvents(store.now());
+    // They become durable also when nothing else is written.
+    if (journal.asked().length > 0) void store.writeNoted(claim).catch(fail);
     // A resume is left to the executor that claims the plan next.
     dispatch(phases.now() === "handing over" ? arrived.filter(({ type }) => type !== "resume") : arrived);
   });
   // A cancel or pause must be dispatched before the plan can start anything; other controls need the state
   // after the start.
-  const controls = newControls();
+  const controls = controlEvents(store.now());
   const isEarly = ({ type }: EngineEvent): boolean => type === "cancel" || type === "pause";
   dispatch([
     ...controls.filter(isEarly),

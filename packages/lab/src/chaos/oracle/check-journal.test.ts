@@ -586,6 +586,21 @@ describe("the oracle finds in the controls of clients", () => {
 });
 
 describe("the oracle finds nothing when", () => {
+  test.each([
+    ["in its next entry", (events: JournalEvent[]) => beforeEnd({ events })],
+    [
+      "behind the end",
+      (events: JournalEvent[]) => [
+        ...JOURNAL,
+        entryOf({ requestId: REQUEST_ID, planId: PLAN_ID, seq: 5, by: CANCELLED_BY, events }),
+      ],
+    ],
+  ])("the owner of a plan has a client's cancel %s", (_, journalOf) => {
+    const asked = { id: 1, by: CANCELLED_BY.id, at: new Date(0) };
+    const journal = journalOf([{ ...CANCEL, asked } as JournalEvent]);
+    expect(checkJournal({ ...GOOD, journal, controls: [askedCancel()] })).toEqual([]);
+  });
+
   test("another worker takes the plan over", () => {
     const journal = beforeEnd(taken(2, STALE_OWNER), 2, STALE_OWNER);
     expect(checkJournal({ ...GOOD, journal })).toEqual([]);

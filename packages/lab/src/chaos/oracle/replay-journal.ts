@@ -117,7 +117,10 @@ type PlanEvent = Exclude<JournalEvent, PlanningEvent | { type: "plan.stored" | "
 function replayEvent(context: EventContext, event: PlanEvent): void {
   const { replay, entry, plan, fault } = context;
   const isSettled = event.type === "step.changed" && event.resolvedBy !== undefined;
-  if (hasPlanEnded(plan) && !isSettled)
+  const hasEnded = hasPlanEnded(plan);
+  // A control that a client was answered during the last entry follows the end, and changes no status.
+  const isLate = "asked" in event && event.asked !== undefined;
+  if (hasEnded && !isSettled && !isLate)
     fault(`no event of ${plan.planId}, which ended as ${lastStatus(plan)}`, event.type);
   if (entry.epoch === undefined && needsLease(event.type))
     fault(
@@ -144,11 +147,12 @@ function replayEvent(context: EventContext, event: PlanEvent): void {
       return recordControl(context, event);
     case "cancel.asked":
       recordControl(context, event);
-      return setPlanStatus(context, "CANCELLING");
+      if (!hasEnded) setPlanStatus(context, "CANCELLING");
+      return;
     case "pause.asked":
       plan.isPauseAsked = true;
       recordControl(context, event);
-      if (replay.owner === undefined) setPlanStatus(context, "PAUSED");
+      if (replay.owner === undefined && !hasEnded) setPlanStatus(context, "PAUSED");
       return;
     case "resume.asked":
       plan.isPauseAsked = false;
@@ -173,7 +177,8 @@ function setPlanStatus({ plan, entry }: EventContext, status: PlanStatus): void 
 }
 
 function recordControl({ plan, entry }: EventContext, event: Parameters<typeof subjectOf>[0]): void {
-  plan.controls.push({ id: entry._id, type: event.type, by: entry.by.id, subject: subjectOf(event) });
+  const by = ("asked" in event ? event.asked?.by : undefined) ?? entry.by.id;
+  plan.controls.push({ id: entry._id, type: event.type, by, subject: subjectOf(event) });
 }
 
 function storePlan(

@@ -10,6 +10,8 @@ import { countFinished, type PlanFacts } from "./plan-facts.ts";
 export const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
 const CLAIMED_WITHIN_MS = 3_000;
 const CANCELLED_WITHIN_MS = 10_000;
+/** Within this time of calm an owner knows a control. */
+const SEEN_WITHIN_MS = 1_000;
 
 /** A write of a plan document. */
 export interface PlanWrite {
@@ -34,8 +36,7 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
   if (before.status !== after.status && !canMove(PLAN_LIFECYCLE, before.status, after.status)) {
     fail("status-arrows", `${facts.name} went from ${before.status} to ${after.status}`);
   }
-  if (after.controlSeq > facts.lastControl)
-    fail("control-follows-entry", `${facts.name} refers to entry ${after.controlSeq}, which does not exist`);
+  checkKeptControls(facts, write, fail);
   if (after.cancelRequestedAt && facts.cancelAskedAt === null) facts.cancelAskedAt = now;
   if (after.pauseRequestedAt === null) facts.pauseAskedAt = null;
   else facts.pauseAskedAt ??= now;
@@ -47,6 +48,34 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
   } else if (isSurvived(write)) survived(facts, write, fail);
   const hasEnded = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
   if (hasEnded) ended(facts, write, fail);
+}
+
+/** A control is added with its number, and removed when it is in the journal. */
+function checkKeptControls(facts: PlanFacts, { before, after, soon }: PlanWrite, fail: Fail): void {
+  const kept = new Set(after.controls?.map(({ id }) => id));
+  if (after.controlSeq > before.controlSeq && !kept.has(after.controlSeq))
+    fail("control-is-kept", `${facts.name} has ${after.controlSeq} controls, and the last one is missing`);
+  const removed = before.controls?.filter(({ id }) => !kept.has(id)) ?? [];
+  soon(() => {
+    for (const { id, event } of removed)
+      if (!facts.controls.has(id))
+        fail("control-is-kept", `${event.type}, number ${id} of ${facts.name}, is not in its journal`);
+  });
+}
+
+/** Checks a control that an entry records. */
+export function checkRecordedControl(
+  facts: PlanFacts,
+  { id, at }: { id: number; at: Date },
+  calmSince: number,
+  fail: Fail,
+): void {
+  if (facts.controls.has(id)) fail("control-is-kept", `control ${id} of ${facts.name} is recorded twice`);
+  facts.controls.add(id);
+  const askedAt = at.getTime() - EPOCH_MS;
+  const { endedAt } = facts;
+  if (endedAt !== null && calmSince <= askedAt && endedAt - askedAt > SEEN_WITHIN_MS)
+    fail("control-is-kept", `${facts.name} ended ${endedAt - askedAt} ms after control ${id}, without it`);
 }
 
 /** True when the write subtracts one claim from the count and no progress explains the difference. */

@@ -16,7 +16,7 @@ import { argumentsOfEach, unitNamesOf } from "../world/unit-names.ts";
 import { checkCallStart, isRead, nameOfAnswer } from "./check-call.ts";
 import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
 import { createLimitsCheck } from "./check-limits.ts";
-import { checkPlanWrite, fenced } from "./check-plans.ts";
+import { checkPlanWrite, checkRecordedControl, fenced } from "./check-plans.ts";
 import { checkDoubt, createRecordsCheck, type RecordsCheck } from "./check-records.ts";
 import { checkRequestWrite } from "./check-requests.ts";
 import { checkUnitWrite } from "./check-units.ts";
@@ -139,12 +139,14 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       checkDoubt(facts, after, now(), fail);
       onUnit(change);
     }
-    if (entry.by.kind === "api") factsOf(entry.planId).lastControl = entry.seq;
     for (const event of entry.events) {
+      if ("asked" in event && event.asked)
+        checkRecordedControl(factsOf(entry.planId), event.asked, calmSince(), fail);
       // From here on all earlier epochs are fenced off.
       if (event.type === "lease.taken") fenced(factsOf(entry.planId), event.epoch);
       if (event.type === "approval.given") factsOf(entry.planId).approvals.push(event);
-      if (event.type === "plan.ended") factsOf(entry.planId).endedInJournal = event.status;
+      if (event.type === "plan.ended")
+        Object.assign(factsOf(entry.planId), { endedInJournal: event.status, endedAt: now() });
     }
   }
 

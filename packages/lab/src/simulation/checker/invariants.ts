@@ -6,7 +6,8 @@ export const INVARIANTS = {
   "key-makes-one": "All submissions of a client under one key make one request with one plan",
   "ends-in-time":
     "Every plan and its request end by the plan's deadline + 30 s, even when the queue lost jobs",
-  "control-follows-entry": "A plan document shows a control only when the journal has its entry",
+  "control-is-kept":
+    "A control is in the document of its plan until it is in the journal, once: before the end if it was asked more than 1 s of calm before that",
   "end-follows-entry": "A plan document shows an end only when the journal has the same end",
   "ends-complete":
     "When a plan has ended, each of its steps has ended or is in doubt, and its counts are those of its steps",

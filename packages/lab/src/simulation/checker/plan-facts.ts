@@ -32,12 +32,13 @@ export interface PlanFacts {
   fencedBy: number;
   /** Calls that were answered, or whose answer was lost, by `nameOfAnswer`. */
   answered: Set<string>;
-  /** The end in its journal; null before. */
+  /** The end in its journal, and its simulated time; null before. */
   endedInJournal: PlanStatus | null;
+  endedAt: number | null;
   /** When the latest epoch was granted, in simulated milliseconds. */
   claimedAt: number;
-  /** The seq of the last entry in its journal that a client or operator wrote. */
-  lastControl: number;
+  /** Numbers of the controls in its journal. */
+  controls: Set<number>;
   /** Decisions of operators about calls that need approval, from the journal. */
   approvals: { stepId: string; approved: boolean }[];
   cancelAskedAt: number | null;
@@ -82,8 +83,9 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     fencedBy: 0,
     answered: new Set(),
     endedInJournal: null,
+    endedAt: null,
     claimedAt: 0,
-    lastControl: 0,
+    controls: new Set(),
     approvals: [],
     cancelAskedAt: null,
     pauseAskedAt: null,

@@ -8,7 +8,6 @@ import {
   barriersLast,
   countedAsSuccess,
   forget,
-  hidingEvents,
   withClaims,
   withLeases,
   withLists,
@@ -151,8 +150,8 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: "control-without-its-entry",
-    violates: ["control-follows-entry"],
+    name: "control-acknowledged-and-not-kept",
+    violates: ["control-is-kept"],
     clientStore: (store, { database, reach }) => ({
       ...store,
       async requestCancel(tenant, planId) {
@@ -167,9 +166,47 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: "control-lost-over-a-claim",
+    violates: ["control-is-kept"],
+    rewrite: (write) =>
+      "expressions" in write && "epoch" in write.expressions
+        ? { ...write, expressions: { ...write.expressions, controls: [] } }
+        : write,
+  },
+  {
+    name: "control-dropped-at-the-end",
+    violates: ["control-is-kept"],
+    store: (store) => ({
+      ...store,
+      finishPlan(claim, ...end) {
+        claim.journal.settled = () => Number.MAX_SAFE_INTEGER;
+        return store.finishPlan(claim, ...end);
+      },
+    }),
+  },
+  {
+    name: "controls-seen-after-new-starts",
+    violates: ["cancel-stops", "pause-stops", "control-is-kept"],
+    store: (store) => {
+      let reads = 0;
+      return {
+        ...store,
+        applyControls: async (claims) => (++reads % 40 === 0 ? store.applyControls(claims) : undefined),
+      };
+    },
+  },
+  {
     name: "cancel-ignored",
     violates: ["cancel-stops"],
-    log: (log) => hidingEvents(log, "cancel.asked"),
+    store: (store) =>
+      withClaims(store, ({ journal }) => {
+        const before = { ...journal };
+        journal.asked = () => before.asked().filter(({ type }) => type !== "cancel.asked");
+        journal.plan = () => {
+          const folded = before.plan();
+          return folded && { ...folded, cancelAskedAt: null };
+        };
+      }),
   },
   {
     name: "barriers-ignored",

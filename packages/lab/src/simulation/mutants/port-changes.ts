@@ -55,21 +55,6 @@ export function withoutFence(log: EntryLog): EntryLog {
   };
 }
 
-/** Hides events of this type from readers of the journal. */
-export function hidingEvents(log: EntryLog, type: JournalEvent["type"]): EntryLog {
-  return {
-    ...log,
-    async insert(entries) {
-      const taken = await log.insert(entries);
-      return new Map([...taken].map(([position, entry]) => [position, withoutEvents(entry, type)]));
-    },
-    read: async (...from) => (await log.read(...from)).map((entry) => withoutEvents(entry, type)),
-    async *readTails(positions) {
-      for await (const entry of log.readTails(positions)) yield withoutEvents(entry, type);
-    },
-  };
-}
-
 export function withoutEvents(entry: JournalEntry, type: JournalEvent["type"]): JournalEntry {
   return { ...entry, events: entry.events.filter((event) => event.type !== type) };
 }

@@ -52,10 +52,11 @@ function hasEverythingEnded(world: World): boolean {
 
 /** True when the plan has ended and its request shows it. A plan that no client executes stays READY. */
 function hasEnded(world: World, facts: PlanFacts): boolean {
-  const { status, deadlineAt } = facts.document;
+  const { status, deadlineAt, controls } = facts.document;
   // The deadline is set at the first claim, so a plan that was paused before waits until it is resumed.
   if (status === "PAUSED" && !deadlineAt) return true;
   if (status === "READY") return world.timeline.now() > world.settings.chaosMs + CLAIMED_WITHIN_MS;
+  if ((controls?.length ?? 0) > 0) return false;
   const request = requestOf(world, facts);
   const isReplaced = request?.["planId"] !== facts.document._id;
   return isTerminalPlanStatus(status) && (isReplaced || request?.["status"] !== "EXECUTING");
