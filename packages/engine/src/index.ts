@@ -78,3 +78,12 @@ export {
   type Unreachable,
 } from "./state/protocol.ts";
 export { itemKey, unitKeysOf } from "./state/units.ts";
+export {
+  fromSent,
+  type ResolvedCall,
+  resolveUnresolved,
+  type SentArguments,
+  toSent,
+  type UnresolvedArguments,
+  withStored,
+} from "./state/unresolved-arguments.ts";

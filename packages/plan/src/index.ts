@@ -115,6 +115,7 @@ export {
   type JsonValue,
   JsonValueSchema,
 } from "./json/json.ts";
+export { type HeldJson, JsonText, LARGE_JSON_BYTES, valueOfHeld } from "./json/json-text.ts";
 export { type PathSegment, printPlace, printReference } from "./json/path.ts";
 export {
   canMove,
@@ -250,7 +251,7 @@ export {
   ResolvedTooLargeError,
   UnresolvedReferenceError,
 } from "./reference/reference-errors.ts";
-export { referencedSteps, stepsInValue } from "./reference/referenced-steps.ts";
+export { referencedSteps, referencesInArguments, stepsInValue } from "./reference/referenced-steps.ts";
 export { hasRequiredField } from "./reference/required-fields.ts";
 export {
   addPart,
