@@ -8,15 +8,20 @@ import {
   isUnansweredLookup,
   isUnreachable,
   type Outcome,
+  type UnresolvedArguments,
   unitKeysOf,
+  withStored,
 } from "@planwright/engine";
-import { type JsonValue, sha256 } from "@planwright/plan";
+import { type JsonObject, sha256 } from "@planwright/plan";
 import type { Slot } from "@planwright/queue";
 import type { RunClock } from "@planwright/runtime";
 import type { AttemptEnd, ExecutionStore, PlanClaim } from "@planwright/store";
 import type { Clearance, ToolClients } from "@planwright/tools";
 import type { Approvals } from "../controls/approvals.ts";
 import type { RunMetrics } from "../metrics/run-metrics.ts";
+import type { LargeJson } from "../outputs/large-json.ts";
+import type { LargeArguments, ResolvedArguments } from "../outputs/large-json-jobs.ts";
+import type { PlanOutputs } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
 import type { PlanSecrets } from "../secrets/secrets.ts";
 import { askLookup } from "../tools/ask-lookup.ts";
@@ -34,10 +39,13 @@ import type { RunTimers } from "./timers.ts";
 export interface RunCallsParts extends ClearanceParts {
   claim: PlanClaim;
   planTools: PlanTools;
-  store: Pick<ExecutionStore, "now">;
+  store: Pick<ExecutionStore, "now" | "readStoredOutputs" | "noteRecords" | "writeNoted">;
   tools: Pick<ToolClients, "callTool">;
   secrets: PlanSecrets | undefined;
   limits: PlanLimits | undefined;
+  /** Memory for arguments that insert large outputs. */
+  heldOutputs: Pick<PlanOutputs, "reserve">;
+  largeJson: Pick<LargeJson, "resolve">;
   approvals: Pick<Approvals, "refusalOf">;
   outputs: Pick<OutputRecorder, "note"> | undefined;
   callRecorder: Pick<CallRecorder, "note"> | undefined;
@@ -47,6 +55,8 @@ export interface RunCallsParts extends ClearanceParts {
   clock: RunClock;
   metrics: RunMetrics;
   trace: PlanTrace | undefined;
+  /** Called when a write that no call waits for failed. */
+  onError: (error: unknown) => void;
   /** Called when a call has ended. */
   onEnded: (call: Call, outcome: Outcome) => void;
 }
@@ -59,9 +69,17 @@ export interface RunCalls {
   abortAll(): void;
 }
 
+type Completed = Extract<Outcome, { type: "completed" }>;
+
+/** A call that waits for memory asks again after this time, in milliseconds, unless it is woken earlier. */
+const ASK_FOR_MEMORY_MS = 4_000;
+
 /** Creates the calls of a run; no call is in progress yet. */
 export function createRunCalls(parts: RunCallsParts): RunCalls {
   const { claim, planTools, store, tools, secrets, limits, approvals, pending, right, timers } = parts;
+  const { heldOutputs, largeJson } = parts;
+  /** Steps of which the journal says that they wait for memory. */
+  const waitsTold = new Set<string>();
   const { clock, metrics, trace, hasEnded, onEnded } = parts;
   const { plan } = claim;
   const controllers = new Map<string, AbortController>();
@@ -72,27 +90,70 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     controllers.set(call.key, controller);
     const refusal = call.approvable && !call.verify ? await approvals.refusalOf(call) : null;
     if (refusal) return ended(call, { type: "failed", effect: "none", error: refusal });
+    if (!call.unresolved) return enter(call, controller.signal);
+    // Before anything is built: its size is known.
+    const release = heldOutputs.reserve(call.key, call.unresolved.bytes);
+    if (!release) {
+      tellThatItWaits(call).catch(parts.onError);
+      const untilAt = store.now() + ASK_FOR_MEMORY_MS;
+      return ended(call, { type: "deferred", untilAt, waitReason: "memory" });
+    }
+    try {
+      const resolved = await resolve(call, call.unresolved);
+      if (controller.signal.aborted || hasEnded()) return ended(call, { type: "aborted" });
+      if (!resolved.ok) return ended(call, { type: "failed", effect: "none", error: resolved.error });
+      for (const warning of resolved.warnings) pending.warn(call, warning);
+      const { arguments: args, large } = resolved;
+      await enter({ ...call, arguments: args, unresolved: undefined }, controller.signal, large);
+    } finally {
+      release();
+    }
+  }
+
+  /** Writes once why a step that nothing else shows as started waits. */
+  async function tellThatItWaits({ key, stepId, items }: Call): Promise<void> {
+    const { status = "PENDING", mayHaveActed = false } = claim.journal.unit(key) ?? {};
+    if (items || status !== "PENDING" || mayHaveActed || waitsTold.has(key) || hasEnded()) return;
+    waitsTold.add(key);
+    const record = { key, stepId, status, attempts: 0, waitReason: "memory" } as const;
+    store.noteRecords(claim, [record], []);
+    await store.writeNoted(claim);
+  }
+
+  async function resolve(call: Call, unresolved: UnresolvedArguments): Promise<ResolvedArguments> {
+    const { stored } = unresolved;
+    const keys = stored.map(({ key }) => key);
+    const read = keys.length > 0 ? await store.readStoredOutputs(claim, keys) : [];
+    metrics.outputsRead(stored.reduce((sum, { bytes }) => sum + bytes, 0));
+    // Look-ups and secrets need places in the arguments.
+    return largeJson.resolve(withStored(unresolved, read), call.verify === true || secrets !== undefined);
+  }
+
+  /** Makes a call when it has a slot under the limits beyond the plan. */
+  async function enter(call: Call, signal: AbortSignal, large?: LargeArguments): Promise<void> {
     const entering = limits?.enter(call);
-    if (!entering) return attempt(call, controller.signal);
+    if (!entering) return attempt(call, { signal, large });
     const entry = await entering;
     if (entry.type === "deferred") return ended(call, entry);
     try {
-      if (controller.signal.aborted) return ended(call, { type: "aborted" });
-      await attempt(call, controller.signal, entry.slot);
+      if (signal.aborted) return ended(call, { type: "aborted" });
+      await attempt(call, { signal, large, slot: entry.slot });
     } finally {
       entry.slot.release();
     }
   }
 
-  /** @param slot - the call's slot under a limit beyond the plan */
-  async function attempt(call: Call, signal: AbortSignal, slot?: Slot): Promise<void> {
+  async function attempt(call: Call, how: AttemptOptions): Promise<void> {
+    const { slot, large } = how;
     const attemptId = clock.id();
-    await pending.intend(call, { attemptId, argsHash: sha256(JSON.stringify(call.arguments)) });
+    const argsHash = hashOf(call, large);
+    const preview = large && { text: large.beginning, sizeBytes: large.bytes.byteLength };
+    await pending.intend(call, { attemptId, argsHash, ...(preview && { large: preview }) });
     if (!(await right.wait())) return;
     const startedAt = clock.now();
     if (call.attempt > 1 && !call.verify) metrics.retried();
     const attemptTrace = trace?.attempt(call);
-    const outcome = redactedOutcome(await send(call, signal, slot, attemptTrace));
+    const outcome = redactedOutcome(await send(call, how, attemptTrace));
     attemptTrace?.ended(describe(call, outcome));
     if (outcome.type === "failed" && outcome.effect === "unknown") slot?.abandon();
     if (!hasEnded()) {
@@ -104,7 +165,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     }
     ended(call, outcome);
     // By now the result is on its way to MongoDB.
-    if (outcome.type === "completed" && !call.verify) noteOutput(call, outcome.output);
+    if (outcome.type === "completed" && !call.verify) noteOutput(call, outcome);
   }
 
   function ended(call: Call, outcome: Outcome): void {
@@ -120,34 +181,37 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     parts.callRecorder?.note({ tenant: plan.tenant, tool: planTools.find(name), end, isProcessed });
   }
 
-  function noteOutput({ tool: name, items }: Call, output: JsonValue): void {
+  function noteOutput({ tool: name, items }: Call, { output, shape }: Completed): void {
     const tool = planTools.find(name);
-    parts.outputs?.note({ tenant: plan.tenant, tool, isItem: items !== undefined, output });
+    parts.outputs?.note({ tenant: plan.tenant, tool, isItem: items !== undefined, output, shape });
   }
 
   /** The idempotency key names the unit, not the attempt, so it stays the same over crashes and retries. */
   async function send(
     call: Call,
-    signal: AbortSignal,
-    slot: Slot | undefined,
+    { signal, slot, large }: AttemptOptions,
     attemptTrace: AttemptTrace | undefined,
   ): Promise<Outcome> {
     if (signal.aborted) return { type: "aborted" };
     const traced = attemptTrace ? attemptTrace.around(tools) : tools;
-    const idempotencyKey = `${callingPlan(call)}/${call.key}`;
+    const idempotencyKey = `${callingPlan(call, large)}/${call.key}`;
     if (call.verify) {
       const callTool: ToolClients["callTool"] = (lookup) =>
         traced.callTool({
           ...lookup,
-          beforeSend: (offered) =>
-            clearances.clear(call, { offered, slot, fill: async () => toSend(lookup) }),
+          beforeSend: (offered) => {
+            const { arguments: asked } = lookup;
+            return clearances.clear(call, { offered, slot, fill: async () => toSend(asked) });
+          },
         });
       const { wait } = timers;
       return askLookup({ call, idempotencyKey, planTools, tools: { callTool }, signal, wait });
     }
-    const { arguments: args, timeoutMs } = call;
+    const { timeoutMs } = call;
+    const args = large?.bytes ?? call.arguments;
     const address = planTools.addressOf(call.tool);
-    const fill = async () => secrets?.fill(call.stepId, { ...address, arguments: args }) ?? toSend(call);
+    const fill = async () =>
+      secrets?.fill(call.stepId, { ...address, arguments: call.arguments }) ?? toSend(args);
     return traced.callTool({
       ...address,
       arguments: args,
@@ -159,11 +223,11 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   }
 
   /** The first plan that sent this call, if no later version got an answer to it; otherwise this plan. */
-  function callingPlan(call: Call): string {
+  function callingPlan(call: Call, large: LargeArguments | undefined): string {
     const earlier = claim.journal.unit(call.stepId)?.unanswered ?? [];
     if (earlier.length === 0) return plan._id;
     const keys = new Set(unitKeysOf(call));
-    const argsHash = sha256(JSON.stringify(call.arguments));
+    const argsHash = hashOf(call, large);
     // A batch is the same call only if it serves the same items, which its arguments show.
     const same = earlier.find((one) => keys.has(one.key) && one.argsHash === argsHash);
     return same?.planId ?? plan._id;
@@ -178,7 +242,20 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   };
 }
 
-function toSend({ arguments: args }: Pick<Call, "arguments">): Clearance {
+/** What an attempt needs beside its call. */
+interface AttemptOptions {
+  signal: AbortSignal;
+  /** The call's slot under a limit beyond the plan. */
+  slot?: Slot | undefined;
+  /** Its arguments, when they are large. */
+  large: LargeArguments | undefined;
+}
+
+function hashOf(call: Call, large: LargeArguments | undefined): string {
+  return large?.argsHash ?? sha256(JSON.stringify(call.arguments));
+}
+
+function toSend(args: JsonObject | Uint8Array): Clearance {
   return { type: "send", arguments: args };
 }
 

@@ -50,7 +50,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
     }
     const { effectClass, hasSideEffects } = factsOf(call);
     if (isRefused(call)) return null;
-    const isBatch = Array.isArray(call.arguments["items"]);
+    const isBatch = !(call.arguments instanceof Uint8Array) && Array.isArray(call.arguments["items"]);
     const results = names.map((name): ItemResult => {
       const entry = effectClass === "K" ? `${call.idempotencyKey} ${name}` : name;
       const known = effectClass === "K" ? ledger.get(entry) : undefined;
