@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundledServices, testServers } from "@planwright/testing";
 import { valueOfHeld } from "@planwright/plan";
+import { bundledServices, testServers } from "@planwright/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   createToolClients,

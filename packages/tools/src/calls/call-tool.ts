@@ -226,7 +226,7 @@ function cancelCall(
 
 /** The outcome of a call from the result that its tool returned. */
 export function outcomeOfResult(result: unknown, ownName: string, maxOutputBytes: number): Outcome {
-  const read = outputOfToolResult(result, { maxBytes: maxOutputBytes });
+  const read = outputOfToolResult(result, { maxBytes: maxOutputBytes, isParsed: true });
   if (!read.ok) {
     const { code, message, data, effect = "reported" } = read.error;
     if (isUnknownToolText(message, ownName)) return notFound(ownName);
