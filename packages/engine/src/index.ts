@@ -76,6 +76,7 @@ export {
   type StepRecord,
   type StoredOutput,
   type Unreachable,
+  type UnresolvedArguments,
 } from "./state/protocol.ts";
 export { itemKey, unitKeysOf } from "./state/units.ts";
 export {
@@ -84,6 +85,5 @@ export {
   resolveUnresolved,
   type SentArguments,
   toSent,
-  type UnresolvedArguments,
   withStored,
 } from "./state/unresolved-arguments.ts";

@@ -7,7 +7,7 @@ import { openWorkbench, type Workbench } from "./executor-process.ts";
 import { healthPort } from "./health-port.ts";
 
 const OTHER = "t2";
-/** Long, for busy machines: reading twelve such results takes half a minute of processor time. */
+/** Long, for busy machines: reading these results takes seconds of processor time. */
 const TIMEOUT_MS = 900_000;
 /**
  * Longest time that the event loop may be blocked here, in seconds. Far more than a service needs, because a
@@ -70,9 +70,9 @@ function peakMiB({ pid }: ChildProcess): number {
 }
 
 test(
-  "twelve results of 600,000 fields at once block no event loop: small calls of another tenant complete",
+  "four results of 600,000 fields at once block no event loop: small calls of another tenant complete",
   async () => {
-    const results = Array.from({ length: 12 }, () => ({ type: "huge" as const, bytes: 1, fields: 600_000 }));
+    const results = Array.from({ length: 4 }, () => ({ type: "huge" as const, bytes: 1, fields: 600_000 }));
     bench.tools.script({ read_value: results });
     const { scrape, lagSeconds } = await startExecutor();
     const steps = results.map((_, index) => ({ id: `read${index}`, tool: "read_value" }));

@@ -24,8 +24,7 @@ import type {
 } from "@planwright/plan";
 import type { Heap } from "../order/heap.ts";
 import type { HeldOutputs } from "./held-outputs.ts";
-import type { Resolution, StepError, StepRecord, Unreachable } from "./protocol.ts";
-import type { UnresolvedArguments } from "./unresolved-arguments.ts";
+import type { Resolution, StepError, StepRecord, Unreachable, UnresolvedArguments } from "./protocol.ts";
 
 /** A step, or an item of a forEach: what has a status and a record. */
 export interface Unit {

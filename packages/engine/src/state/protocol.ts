@@ -23,10 +23,13 @@ import type {
   OutputShape,
   OutputText,
   OutputTexts,
+  Plan,
+  Step,
   StepStatus,
+  ToolContract,
+  ToolDescriptor,
   WaitReason,
 } from "@planwright/plan";
-import type { UnresolvedArguments } from "./unresolved-arguments.ts";
 
 /** Outputs larger than this in total are not part of a plan's end. In bytes of JSON in UTF-8. */
 export const MAX_END_BYTES = 262_144;
@@ -161,6 +164,28 @@ export interface Call {
    * the call (`failed` with effect `none`).
    */
   approvable?: JsonObject | undefined;
+}
+
+/** What the arguments of one call are resolved from: plain data, and texts of large outputs. */
+export interface UnresolvedArguments {
+  /** Size of the inserted outputs, as JSON in UTF-8, once for each reference, and of the outputs to be read. */
+  bytes: number;
+  step: Step;
+  tool: {
+    name: string;
+    descriptor: ToolDescriptor | undefined;
+    batch: ToolContract["batch"];
+  };
+  policy: Plan["policy"];
+  /** Outputs in memory by the names that references may use. */
+  outputs: [name: string, output: HeldJson][];
+  /** Outputs that the shell reads first: see `withStored`. */
+  stored: { key: string; names: string[]; bytes: number }[];
+  texts: [name: string, texts: OutputTexts][];
+  /** Ids of the steps whose outputs become missing arguments. */
+  merged: string[];
+  /** The alias and `index`, for an item of a forEach. */
+  scope: Readonly<Record<string, JsonValue>> | undefined;
 }
 
 /** How an attempt ended. */

@@ -2,42 +2,12 @@
  * Arguments that refer to large outputs. Their size is known before they are built, so the shell waits for
  * memory first, and resolves them beside the event loop.
  */
-import {
-  type HeldJson,
-  type JsonObject,
-  JsonText,
-  type JsonValue,
-  type OutputTexts,
-  type Plan,
-  type ToolDescriptor,
-} from "@planwright/plan";
-import { checkArguments, fitArguments, type ItemScope, itemScope, resolveArguments } from "./arguments.ts";
+import { type JsonObject, JsonText, type JsonValue } from "@planwright/plan";
+import { checkArguments, fitArguments, itemScope, resolveArguments } from "./arguments.ts";
 import type { Caller, EngineState, StepNode } from "./engine-state.ts";
 import { HeldOutputs } from "./held-outputs.ts";
 import { isOnlyStored, namesOf } from "./outputs.ts";
-import type { StepError, StoredOutput } from "./protocol.ts";
-
-/** What the arguments of one call are resolved from: plain data, and texts of large outputs. */
-export interface UnresolvedArguments {
-  /** Size of the inserted outputs, as JSON in UTF-8, once for each reference, and of the outputs to be read. */
-  bytes: number;
-  step: StepNode["step"];
-  tool: {
-    name: string;
-    descriptor: ToolDescriptor | undefined;
-    batch: StepNode["tool"]["contract"]["batch"];
-  };
-  policy: Plan["policy"];
-  /** Outputs in memory by the names that references may use. */
-  outputs: [name: string, output: HeldJson][];
-  /** Outputs that the shell reads first: see {@link withStored}. */
-  stored: { key: string; names: string[]; bytes: number }[];
-  texts: [name: string, texts: OutputTexts][];
-  /** Ids of the steps whose outputs become missing arguments. */
-  merged: string[];
-  /** The alias and `index`, for an item of a forEach. */
-  scope: ItemScope | undefined;
-}
+import type { StepError, StoredOutput, UnresolvedArguments } from "./protocol.ts";
 
 /** Resolved arguments with warnings, or why the call must not be made. */
 export type ResolvedCall =
