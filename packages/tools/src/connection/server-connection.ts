@@ -164,7 +164,7 @@ export function createServerConnection(
         maxTools: options.maxTools,
         maxOutputBytes: options.maxOutputBytes,
         readLarge: options.readLarge,
-        secrets: events.secrets,
+        secrets: () => events.secrets(),
         probe: probeMemory,
         addresses: options.addresses,
         serversFolder: options.serversFolder,
