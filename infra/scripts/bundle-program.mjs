@@ -2,8 +2,8 @@
 // stores it with its compiled code.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
 
 /** The end of an import: imports of our sources are at the beginning of a module, one after the other. */
@@ -48,19 +48,40 @@ const awaitInFunction = (main) => ({
   },
 });
 
+/** How a module names the file of a thread that it starts. */
+const WORKER = /new URL\("\.\/([\w-]+-worker)\.js", import\.meta\.url\)/g;
+
+/** Notes the sources of threads, which are bundled beside the program. */
+const notingWorkers = (workers) => ({
+  name: "noting-workers",
+  transform(code, id) {
+    let isFound = false;
+    const changed = code.replace(WORKER, (named, name) => {
+      const source = join(dirname(id), `${name}.ts`);
+      if (!existsSync(source)) return named;
+      isFound = true;
+      workers.set(name, source);
+      return named.replace(".js", ".cjs");
+    });
+    return isFound ? { code: changed, map: null } : null;
+  },
+});
+
 /**
- * Writes `bundle.cjs`, and `bundle.cjs.map` if wanted.
+ * Writes `bundle.cjs`, and `bundle.cjs.map` if wanted; for each thread that the program starts, the bundle of
+ * its source (`NAME-worker.ts` as `NAME-worker.cjs`).
  *
- * @param {{ main: string, folder: string, plugins?: import("rolldown").Plugin[], sourcemap?: boolean }} options -
+ * @param {{ main: string, folder: string, name?: string, plugins?: import("rolldown").Plugin[], sourcemap?: boolean }} options -
  *   `main`: absolute path of the program's source; `folder`: receives the files
  * @throws {Error} for a source that cannot be parsed, or an import that is not found
  */
-export async function bundleProgram({ main, folder, plugins = [], sourcemap = false }) {
+export async function bundleProgram({ main, folder, name = "bundle", plugins = [], sourcemap = false }) {
+  const workers = new Map();
   const bundle = await rolldown({
-    input: { bundle: main },
+    input: { [name]: main },
     platform: "node",
     resolve: { conditionNames: ["@planwright/source", "node"] },
-    plugins: [...plugins, awaitInFunction(main)],
+    plugins: [...plugins, notingWorkers(workers), awaitInFunction(main)],
     // Libraries use features that bundlers warn of: eval, optional modules that are not installed.
     logLevel: "silent",
   });
@@ -77,6 +98,7 @@ export async function bundleProgram({ main, folder, plugins = [], sourcemap = fa
   } finally {
     await bundle.close();
   }
+  for (const [worker, source] of workers) await bundleProgram({ main: source, folder, name: worker });
 }
 
 /**

@@ -80,5 +80,14 @@ export {
   type StepRecord,
   type StoredOutput,
   type Unreachable,
+  type UnresolvedArguments,
 } from "./state/protocol.ts";
 export { itemKey, unitKeysOf } from "./state/units.ts";
+export {
+  fromSent,
+  type ResolvedCall,
+  resolveUnresolved,
+  type SentArguments,
+  toSent,
+  withStored,
+} from "./state/unresolved-arguments.ts";

@@ -131,6 +131,18 @@ describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
     );
   });
 
+  test("makes the same calls and has the same end when large outputs are held as texts and calls are resolved by the shell", () => {
+    fc.assert(
+      fc.property(fc.nat(120), fc.nat(1_500), fc.nat(40), (largeBytes, memoryBytes, writeMs) => {
+        const run = simulate(plan, TOOLS, { ...EARLY, largeBytes, memoryBytes, writeMs });
+        expect(endOf(run)).toEqual(endOf(unlimited));
+        expect(callsOf(run)).toEqual(callsOf(unlimited));
+        expect(run.records).toEqual(unlimited.records);
+      }),
+      { numRuns: 60, examples: [[0, 0, 3]] },
+    );
+  });
+
   test("can be cancelled at any time without memory for outputs, and every unit has ended", () => {
     for (let at = 1; at < 90; at += 2) {
       const cancel = { type: "cancel", at, reason: "stop" } as const;

@@ -1,5 +1,15 @@
-import type { JsonObject, JsonValue, OutputTexts, Plan, PolicyInput, ToolDescriptor } from "@planwright/plan";
-import { PlanSchema } from "@planwright/plan";
+import {
+  type HeldJson,
+  type JsonObject,
+  JsonText,
+  type JsonValue,
+  type OutputTexts,
+  type Plan,
+  PlanSchema,
+  type PolicyInput,
+  type ToolDescriptor,
+  valueOfHeld,
+} from "@planwright/plan";
 import {
   type Call,
   type Command,
@@ -8,9 +18,13 @@ import {
   type EngineEvent,
   type EngineInput,
   type EngineState,
+  fromSent,
   type Outcome,
+  resolveUnresolved,
   type StepRecord,
   type StoredOutput,
+  toSent,
+  withStored,
 } from "../src/index.ts";
 import { Heap } from "../src/order/heap.ts";
 
@@ -88,6 +102,8 @@ export interface SimulateOptions {
   memoryBytes?: number;
   /** Upper limit for the total size of the outputs that one step refers to, in bytes. */
   maxReadBytes?: number;
+  /** Larger outputs are held as texts, and calls that insert more bytes are resolved by this shell. */
+  largeBytes?: number;
   /** Called with everything that becomes durable, in that order. */
   journal?: JournalWriter;
 }
@@ -137,6 +153,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
     records: [...records.values()].map((record) => (hasStore ? stored(record) : record)),
     refusals: options.refusals,
     maxReadBytes: options.maxReadBytes,
+    largeBytes: options.largeBytes,
     ...(options.expectedMs ? { expectedMs: options.expectedMs } : {}),
   });
   type Queued = { at: number; order: number; event: EngineEvent; durable?: StepRecord[]; isEarly?: boolean };
@@ -183,7 +200,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
           keys,
           sizes: hasStore ? sizesOf(command.records) : undefined,
         } as const;
-        const written = command.records.map((record) => structuredClone(record));
+        const written = command.records.map(durable);
         if (isEarly) {
           options.journal?.recorded(written, at);
           post({ ...answer, isEarly, at });
@@ -192,12 +209,22 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         break;
       }
       case "load": {
-        const outputs = command.keys.map((key) => storedOutput(records, key));
+        const outputs = command.keys.map((key) => {
+          const read = storedOutput(records, key);
+          return { ...read, output: heldAs(valueOfHeld(read.output), options) };
+        });
         post({ type: "loaded", id: command.id, outputs, at: at + (options.writeMs ?? 0) });
         break;
       }
       case "call": {
-        const { call } = command;
+        const resolved = resolvedCall(command.call, records);
+        if (!resolved.ok) {
+          const { key, attempt } = command.call;
+          const outcome = { type: "failed", effect: "none", error: resolved.error } as const;
+          post({ type: "attempt.ended", key, attempt, random: 0, at, outcome });
+          break;
+        }
+        const { call } = resolved;
         const span = { call, from: at, to: at + durationMs(call) };
         result.calls.push(span);
         open.set(call.key, span);
@@ -210,7 +237,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
           attempt: call.attempt,
           random: random(),
         } as const;
-        post({ ...event, at: span.to, outcome: outcome(call, at) });
+        post({ ...event, at: span.to, outcome: heldOutcome(outcome(call, at), resolved.warnings, options) });
         break;
       }
       case "abort": {
@@ -230,7 +257,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         break;
       case "finish":
         makeAllDurable();
-        for (const record of command.records) records.set(record.key, structuredClone(record));
+        for (const record of command.records) records.set(record.key, durable(record));
         options.journal?.finished(command, at);
         result.finish = command;
         break;
@@ -271,14 +298,45 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
 
 function sizesOf(records: readonly StepRecord[]): Map<string, number> {
   const done = records.filter(({ status }) => status === "COMPLETED");
-  return new Map(done.map(({ key, output }) => [key, JSON.stringify(output).length]));
+  return new Map(done.map(({ key, output = null }) => [key, sizeOf(output)]));
+}
+
+/** A record as it is written. */
+function durable(record: StepRecord): StepRecord {
+  const { output } = record;
+  return structuredClone(output === undefined ? record : { ...record, output: valueOfHeld(output) });
 }
 
 /** A record as a store returns it that loads outputs on request. */
 function stored(record: StepRecord): StepRecord {
   if (record.status !== "COMPLETED") return record;
   const { output, outputText: _, ...kept } = record;
-  return { ...kept, outputBytes: JSON.stringify(output ?? null).length };
+  return { ...kept, outputBytes: sizeOf(output ?? null) };
+}
+
+const sizeOf = (output: HeldJson): number => JSON.stringify(valueOfHeld(output)).length;
+
+/** A value as the durable executor holds it. */
+function heldAs(value: JsonValue, { largeBytes = Number.POSITIVE_INFINITY }: SimulateOptions): HeldJson {
+  const text = JSON.stringify(value);
+  return text.length > largeBytes ? new JsonText(text, text.length) : value;
+}
+
+function heldOutcome(outcome: Outcome, warnings: readonly string[], options: SimulateOptions): Outcome {
+  if (outcome.type !== "completed") return outcome;
+  const told = [...(outcome.warnings ?? []), ...warnings];
+  const output = heldAs(valueOfHeld(outcome.output), options);
+  return { ...outcome, output, ...(told.length > 0 && { warnings: told }) };
+}
+
+/** A call with its arguments, which another thread resolved. */
+function resolvedCall({ unresolved, ...call }: Call, records: ReadonlyMap<string, StepRecord>) {
+  if (!unresolved) return { ok: true, call, warnings: [] } as const;
+  const read = unresolved.stored.map(({ key }) => storedOutput(records, key));
+  const resolved = resolveUnresolved(fromSent(structuredClone(toSent(withStored(unresolved, read)))));
+  if (!resolved.ok) return resolved;
+  const { arguments: args, warnings } = resolved;
+  return { ok: true, call: { ...call, arguments: args }, warnings } as const;
 }
 
 function storedOutput(records: ReadonlyMap<string, StepRecord>, key: string): StoredOutput {

@@ -118,6 +118,7 @@ export {
   type JsonValue,
   JsonValueSchema,
 } from "./json/json.ts";
+export { type HeldJson, JsonText, LARGE_JSON_BYTES, valueOfHeld } from "./json/json-text.ts";
 export { type PathSegment, printPlace, printReference } from "./json/path.ts";
 export {
   canMove,
@@ -254,7 +255,12 @@ export {
   ResolvedTooLargeError,
   UnresolvedReferenceError,
 } from "./reference/reference-errors.ts";
-export { callOfStep, referencedSteps, stepsInValue } from "./reference/referenced-steps.ts";
+export {
+  callOfStep,
+  referencedSteps,
+  referencesInArguments,
+  stepsInValue,
+} from "./reference/referenced-steps.ts";
 export { hasRequiredField } from "./reference/required-fields.ts";
 export {
   addPart,

@@ -1,4 +1,5 @@
 export { type Clearance, IDEMPOTENCY_KEY_META, type ToolCall } from "./calls/call-tool.ts";
+export { readLargeAnswer } from "./calls/read-large-answer.ts";
 export {
   createToolClients,
   type Reload,
@@ -22,5 +23,6 @@ export {
 export { ServersFileError } from "./config/servers-file-error.ts";
 export { ServerUnreachableError } from "./connection/errors.ts";
 export type { AddressGuard } from "./connection/http-fetch.ts";
+export type { LargeAnswer, ReadAnswer, ReadLargeAnswer } from "./connection/large-answer.ts";
 export type { ServerStatus } from "./connection/server-connection.ts";
 export { createMasker, type Masker } from "./masking/masker.ts";

@@ -1,5 +1,6 @@
+import { JsonText } from "@planwright/plan";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createToolClients, type ToolClients } from "../src/index.ts";
+import { createToolClients, readLargeAnswer, type ToolClients } from "../src/index.ts";
 import { type OddTransport, startOddServer } from "./odd-server.ts";
 
 const unexpected = (path: string, declared: string, returned: string) =>
@@ -224,6 +225,49 @@ describe.each<OddTransport>(["json", "stream", "stdio", "newer"])("over %s", (ho
 
   test.each(failed)("%s says what is known about its effect", async (_, member, answer, outcome) => {
     expect(await call(answer, member)).toMatchObject({ type: "failed", ...outcome });
+  });
+
+  const rows = Array.from({ length: 20_000 }, (_, id) => ({ id, name: "née", note: "top-secret-value" }));
+  const large: [string, unknown, unknown][] = [
+    ["structured content", { content: [], structuredContent: { rows } }, { rows }],
+    ["a text", { content: [text(rows)] }, rows],
+  ];
+
+  test.each(large)(
+    "a large result with %s is held as its masked text, and arguments may be bytes",
+    async (_, result, value) => {
+      clients.addSecrets("odd", ["top-secret-value"]);
+      const raw = JSON.stringify({ resultType: "complete", ...(result as object) });
+      const args = new TextEncoder().encode(JSON.stringify({ raw, member: "result" }));
+      const outcome = await clients.callTool({ tool: "answer", arguments: args, timeoutMs: 20_000 });
+      const output = outcome.type === "completed" ? outcome.output : outcome;
+      expect(output).toBeInstanceOf(JsonText);
+      if (!(output instanceof JsonText)) return;
+      expect(output.sizeBytes).toBe(Buffer.byteLength(output.text));
+      const masked: unknown = JSON.parse(JSON.stringify(value).replaceAll("top-secret-value", "[redacted]"));
+      expect(output.value()).toEqual(masked);
+    },
+  );
+
+  test("the time of a call ends when its answer has come, not when it was read", async () => {
+    const { config, stop: stopSlow } = await startOddServer(how);
+    const slow = createToolClients(config, {
+      startTimeoutMs: 60_000,
+      readLarge: async (job) => {
+        await new Promise((resolve) => setTimeout(resolve, 4_000));
+        return readLargeAnswer(job);
+      },
+    });
+    await slow.start();
+    const raw = JSON.stringify({ resultType: "complete", content: [], structuredContent: { rows } });
+    const outcome = await slow.callTool({
+      tool: "answer",
+      arguments: { raw, member: "result" },
+      timeoutMs: 3_000,
+    });
+    expect(outcome).toMatchObject({ type: "completed" });
+    await slow.close();
+    stopSlow();
   });
 
   test("no message holds a dump of a validator", async () => {

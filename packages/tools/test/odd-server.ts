@@ -36,6 +36,7 @@ if (how === "stdio") {
 } else {
   const server = require("node:http").createServer((request, response) => {
     let text = "";
+    request.setEncoding("utf8");
     request.on("data", (part) => { text += part; }).on("end", () => {
       if (request.method !== "POST") return response.writeHead(405).end();
       const message = JSON.parse(text);

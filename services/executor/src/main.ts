@@ -20,6 +20,7 @@ import { ExecutorSettingsSchema } from "./env.ts";
 import { JOB_FAILPOINTS, LEASE_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
 import { createExecutorMetrics } from "./metrics/executor-metrics.ts";
 import { registerPlansByStatus } from "./metrics/plans-by-status.ts";
+import { createLargeJson } from "./outputs/large-json.ts";
 import { createOutputMemory } from "./outputs/output-memory.ts";
 import { createOutputRecorder } from "./outputs/output-recorder.ts";
 import { createPlanRuns } from "./plans/plan-runs.ts";
@@ -70,8 +71,11 @@ await store.keepOnlyServers(Object.keys(config.mcpServers));
 const catalogue = createCatalogueReader(store);
 const publisher = createCataloguePublisher({ store, onPublished: () => catalogue.forget(), logger });
 const servers = createServerPublisher({ store, executor: name, logger });
+const outputMemory = createOutputMemory({ maxBytes: settings.OUTPUT_MEMORY_BYTES, metrics: metrics.runs });
+const largeJson = createLargeJson({ memory: outputMemory, logger });
 const tools = createToolClients(config, {
   logger,
+  readLarge: (answer) => largeJson.read(answer),
   addresses: createAddressGuard(settings.OUTBOUND_ADDRESSES),
   connectTimeoutMs: settings.CONNECT_TIMEOUT_MS,
   serversFolder: join(settings.DATA_DIR, "servers"),
@@ -107,7 +111,8 @@ const runs = createPlanRuns({
   limits,
   outputs,
   callRecorder,
-  outputMemory: createOutputMemory({ maxBytes: settings.OUTPUT_MEMORY_BYTES, metrics: metrics.runs }),
+  outputMemory,
+  largeJson,
   readCatalogue: () => catalogue.read(),
   readCatalogueNow: () => store.toolCatalogue(),
   liveness: heartbeat,
@@ -183,6 +188,7 @@ service.ready(
       limits: () => limits.close(),
       queue: () => Promise.all([worker.close(), offers.close()]),
       tools: () => tools.close(),
+      threads: () => largeJson.stop(),
       catalogue: () => publisher.stop(),
       servers: () => servers.stop(),
     },

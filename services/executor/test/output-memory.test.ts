@@ -132,7 +132,8 @@ test(
     expect(series("lease_losses_total")).toBe(0);
     const held = series("output_bytes_held");
     expect(held).toBeLessThanOrEqual(BUDGET);
-    expect(held).toBeGreaterThan(BUDGET - 2 * bytes);
+    // Results that were being read took a part of the same budget, so more outputs were dropped for them.
+    expect(held).toBeGreaterThanOrEqual(2 * bytes);
 
     await bench.stopTools();
     await bench.startTools();

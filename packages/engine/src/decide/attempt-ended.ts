@@ -1,4 +1,11 @@
-import { isJsonObject, isTerminalStepStatus, type JsonValue, readDeclaredOutput } from "@planwright/plan";
+import {
+  type HeldJson,
+  isJsonObject,
+  isTerminalStepStatus,
+  JsonText,
+  readDeclaredOutput,
+  valueOfHeld,
+} from "@planwright/plan";
 import { afterFailure, isAnswerToKey } from "../failure/after-failure.ts";
 import { afterUnreachable, isUnansweredLookup, isUnreachable } from "../failure/unreachable.ts";
 import { ITEMS_FAILED_WARNING, shortfallOf } from "../for-each/shortfall.ts";
@@ -78,17 +85,30 @@ function changeAll(turn: Turn, caller: Caller, to: Change): void {
 function complete(turn: Turn, caller: Caller, { output, text, warnings = [] }: Completed): void {
   const { step } = caller;
   const sent = caller.prepared?.sent ?? [];
-  const read = readDeclaredOutput(step.tool.descriptor?.outputSchema, output);
-  const answer: Answer = { output: read.output, text: read.output === output ? text : undefined };
+  // A large output was compared with its schema where it was read.
+  const isLarge = output instanceof JsonText;
+  const read = isLarge ? undefined : readDeclaredOutput(step.tool.descriptor?.outputSchema, output);
+  const answer: Answer = read
+    ? { output: read.output, text: read.output === output ? text : undefined }
+    : { output, text };
   const results = resultsOf(caller, answer, sent.length);
-  const odd = [...warnings, ...read.warnings, ...(step.forEach ? [] : oddBatch(caller, answer.output))];
+  const odd = [
+    ...warnings,
+    ...(read?.warnings ?? []),
+    ...(step.forEach ? [] : oddBatch(caller, answer.output)),
+  ];
   if (odd.length > 0)
     for (const unit of openUnits(caller)) unit.warnings = [...new Set([...unit.warnings, ...odd])].toSorted();
   if (!results) {
     const message = `${step.tool.name} did not answer with one result for each of ${sent.length} items; what it answered is in the data of this error`;
     changeAll(turn, caller, {
       status: "FAILED",
-      error: { code: "TOOL_RESULT_INVALID", message, retryable: false, data: { answer: answer.output } },
+      error: {
+        code: "TOOL_RESULT_INVALID",
+        message,
+        retryable: false,
+        data: { answer: valueOfHeld(answer.output) },
+      },
     });
     return;
   }
@@ -109,8 +129,9 @@ type Answer = Pick<Completed, "output" | "text">;
  */
 function resultsOf({ step, units }: Caller, answer: Answer, count: number): Change[] | undefined {
   const { output, text } = answer;
-  if (units.length > 1) return splitBatch(step, output, count);
-  const unwrapped = step.forEach ? unwrapBatch(step, output, 1) : undefined;
+  if (units.length > 1) return splitBatch(step, valueOfHeld(output), count);
+  const isBatch = step.forEach !== undefined && step.tool.contract.batch !== undefined;
+  const unwrapped = isBatch ? unwrapBatch(step, valueOfHeld(output), 1) : undefined;
   return unwrapped ?? [resultOfBatch(step, answer) ?? { status: "COMPLETED", output, outputText: text }];
 }
 
@@ -121,16 +142,17 @@ function resultsOf({ step, units }: Caller, answer: Answer, count: number): Chan
 function resultOfBatch(step: StepNode, { output }: Answer): Change | undefined {
   const error = step.forEach ? undefined : shortfallOf(step, output);
   if (!error) return undefined;
-  const hasSuccess = unwrapBatch(step, output)?.some(({ status }) => status === "COMPLETED");
+  const value = valueOfHeld(output);
+  const hasSuccess = unwrapBatch(step, value)?.some(({ status }) => status === "COMPLETED");
   if (hasSuccess && step.tool.contract.errorPropagation === "partial-success") return undefined;
-  const data = isJsonObject(error.data) ? { ...error.data, answer: output } : { answer: output };
+  const data = isJsonObject(error.data) ? { ...error.data, answer: value } : { answer: value };
   return { status: "FAILED", error: { ...error, data } };
 }
 
 /** Warnings about the items of a batch that was called directly. */
-function oddBatch({ step, prepared }: Caller, output: JsonValue): string[] {
+function oddBatch({ step, prepared }: Caller, output: HeldJson): string[] {
   const { batch } = step.tool.contract;
-  const results = batch && unwrapBatch(step, output);
+  const results = batch && unwrapBatch(step, valueOfHeld(output));
   if (!results) return [];
   const error = shortfallOf(step, output);
   const items = prepared?.arguments[batch.param];

@@ -1,8 +1,10 @@
 import {
+  LARGE_JSON_BYTES,
   MAX_STEP_TIMEOUT_MS,
   outputParts,
   type Plan,
   referencedSteps,
+  referencesInArguments,
   stepsInValue,
   type ToolDescriptor,
   toolOfStep,
@@ -12,6 +14,7 @@ import { Heap } from "../order/heap.ts";
 import { createBarriers } from "../schedule/barriers.ts";
 import { opensBefore, precedes } from "../schedule/slots.ts";
 import type { EngineState } from "../state/engine-state.ts";
+import { HeldOutputs } from "../state/held-outputs.ts";
 import { publishOutput, requestedSteps } from "../state/outputs.ts";
 import type { StepError, StepRecord } from "../state/protocol.ts";
 import { requiredSources } from "../state/required-fields.ts";
@@ -44,6 +47,11 @@ export interface EngineInput {
    * exceeds it fails. Default: no limit.
    */
   maxReadBytes?: number | undefined;
+  /**
+   * Calls that insert more bytes of outputs into their arguments are resolved by the shell. Default {@link
+   * LARGE_JSON_BYTES}.
+   */
+  largeBytes?: number | undefined;
 }
 
 /**
@@ -77,12 +85,13 @@ export function createEngineState(input: EngineInput): EngineState {
     steps,
     stepsById: new Map(steps.map((node) => [node.step.id, node])),
     units: new Map(steps.map((node) => [node.unit.key, node.unit])),
-    outputs: new Map(),
+    outputs: new HeldOutputs(),
     texts: new Map(),
     inMemory: new Map(),
     inMemoryBytes: 0,
     loading: new Map(),
     maxReadBytes,
+    largeBytes: input.largeBytes ?? LARGE_JSON_BYTES,
     requestedBytes: 0,
     parts: undefined,
     statuses: new Map(),
@@ -131,6 +140,8 @@ function linkReaders(state: EngineState): void {
     const required = requiredSources(node).flatMap(({ sources }) => sources);
     node.reads.push(...new Set([...referred, ...merged, ...required]));
     for (const source of node.reads) source.readers++;
+    const inserted = referencesInArguments(node.step, plan).flatMap((id) => stepsById.get(id) ?? []);
+    node.inserts.push(...inserted, ...merged);
   }
   const parts = outputParts(plan.outputs);
   const inParts = parts ? stepsInValue(parts, plan).flatMap((id) => stepsById.get(id) ?? []) : [];

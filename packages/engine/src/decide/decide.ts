@@ -98,7 +98,7 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
       return;
     case "limit.cleared": {
       const caller = state.units.get(event.key)?.caller;
-      if (caller?.waiting?.reason !== "limit") return;
+      if (caller?.waiting?.reason !== "limit" && caller?.waiting?.reason !== "memory") return;
       caller.waiting = undefined;
       resumeCaller(turn, caller);
       return;

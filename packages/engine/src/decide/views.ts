@@ -3,6 +3,7 @@ import {
   type JsonValue,
   type StepStatus,
   stepNeedsPerson,
+  valueOfHeld,
   type WaitReason,
   waitReasonOfStep,
 } from "@planwright/plan";
@@ -55,7 +56,7 @@ function viewOf(state: EngineState, unit: Unit): UnitView {
   };
   const waitReason = reasonOf(state, unit);
   if (unit.item !== undefined) view.item = unit.item;
-  if (unit.output !== undefined) view.output = unit.output;
+  if (unit.output !== undefined) view.output = valueOfHeld(unit.output);
   if (unit.error) view.error = unit.error;
   if (waitReason) view.waitReason = waitReason;
   return view;

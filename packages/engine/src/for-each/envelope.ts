@@ -1,23 +1,59 @@
-import type { ForEachResult, JsonValue, StepStatus } from "@planwright/plan";
+import {
+  type ForEachResult,
+  type HeldJson,
+  type JsonObject,
+  JsonText,
+  type StepStatus,
+  stringifyExactJson,
+  valueOfHeld,
+} from "@planwright/plan";
 import type { Items, Unit } from "../state/engine-state.ts";
 
 /**
  * The output of a forEach, always in input order: `{results: [...], summary: {ok, error}}`. Items in doubt
- * count as errors.
+ * count as errors. Large outputs of items are put in as texts.
  */
-export function envelopeOf(items: Items): JsonValue {
+export function envelopeOf(items: Items): HeldJson {
+  const { results, summary } = summaryOf(items);
+  if (!items.units.some(({ output }) => output instanceof JsonText)) {
+    for (const [index, { output = null }] of items.units.entries()) {
+      const result = results[index];
+      if (result?.status === "ok") result["data"] = valueOfHeld(output);
+    }
+    return { results, summary };
+  }
+  const parts: string[] = [];
+  let sizeBytes = 0;
+  const add = (text: string, bytes = Buffer.byteLength(text)) => {
+    parts.push(text);
+    sizeBytes += bytes;
+  };
+  for (const [index, { output = null }] of items.units.entries()) {
+    const result = stringifyExactJson(results[index] ?? {});
+    const isOk = results[index]?.status === "ok";
+    add(`${index === 0 ? '{"results":[' : ","}${isOk ? `${result.slice(0, -1)},"data":` : result}`);
+    if (!isOk) continue;
+    if (output instanceof JsonText) add(output.text, output.sizeBytes);
+    else add(stringifyExactJson(output));
+    add("}");
+  }
+  add(`],"summary":${stringifyExactJson(summary)}}`);
+  return new JsonText(parts.join(""), sizeBytes);
+}
+
+/** The output of a forEach without the data of its items. */
+export function summaryOf(items: Items) {
   const results = items.units.map((unit, index) => entryOf(unit, items.keys[index] ?? String(index)));
   const ok = results.filter(({ status }) => status === "ok").length;
   const error = results.filter(({ status }) => status === "error" || status === "in_doubt").length;
-  return { results: results.map((result) => ({ ...result })), summary: { ok, error } };
+  return { results, summary: { ok, error } };
 }
 
-function entryOf(unit: Unit, key: string): ForEachResult {
-  const index = unit.item ?? 0;
+type Entry = JsonObject & { status: ForEachResult["status"] };
+
+function entryOf(unit: Unit, key: string): Entry {
   const status = ENTRY_STATUS[unit.status];
-  return status === "ok"
-    ? { index, key, status, data: unit.output ?? null }
-    : { index, key, status, ...reasonOf(unit) };
+  return { index: unit.item ?? 0, key, status, ...(status === "ok" ? {} : reasonOf(unit)) };
 }
 
 /** Status of an item in the output of its list; an item that has not ended when the list ends was skipped. */

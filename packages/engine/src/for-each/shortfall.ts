@@ -1,7 +1,16 @@
-import { isForEachStep, isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import {
+  type HeldJson,
+  isForEachStep,
+  isJsonObject,
+  type JsonObject,
+  JsonText,
+  type JsonValue,
+  valueOfHeld,
+} from "@planwright/plan";
 import type { StepNode } from "../state/engine-state.ts";
 import type { StepError } from "../state/protocol.ts";
 import type { BatchResult } from "./batch-result.ts";
+import { summaryOf } from "./envelope.ts";
 import { unwrapBatch } from "./split-batch.ts";
 
 /** The beginning of the warning of a batch call that completed although some of its items failed. */
@@ -19,10 +28,15 @@ const MAX_KEY_CHARS = 64;
  * the same error.
  * @param output - of the step
  */
-export function shortfallOf(node: StepNode, output: JsonValue | undefined): StepError | undefined {
+export function shortfallOf(node: StepNode, output: HeldJson | undefined): StepError | undefined {
   const { id } = node.step;
-  if (isForEachStep(node.step)) return shortfallOfEnvelope(id, output);
-  const results = output === undefined ? undefined : unwrapBatch(node, output);
+  if (isForEachStep(node.step)) {
+    // A large envelope is not parsed where its items are known.
+    if (output instanceof JsonText && node.forEach) return shortfallOfEnvelope(id, summaryOf(node.forEach));
+    return shortfallOfEnvelope(id, output === undefined ? output : valueOfHeld(output));
+  }
+  const isBatch = output !== undefined && node.tool.contract.batch !== undefined;
+  const results = isBatch ? unwrapBatch(node, valueOfHeld(output)) : undefined;
   if (!results) return undefined;
   const entries = results.map((result, index) => ({ index, ...entryOf(result) }));
   const ok = results.filter(({ status }) => status === "COMPLETED").length;

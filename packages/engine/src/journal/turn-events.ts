@@ -1,4 +1,5 @@
 /** Builds the events of the next entry from one turn of an executor. */
+import { valueOfHeld } from "@planwright/plan";
 import type { Effect } from "../state/effect.ts";
 import type { Call, StepError, StepRecord } from "../state/protocol.ts";
 import { unitKeysOf } from "../state/units.ts";
@@ -130,7 +131,7 @@ function toChanged(record: TurnRecord, location: OutputLocation | undefined): Ev
   if (item !== undefined) event.item = item;
   const outputRef = typeof location === "object" ? location : undefined;
   if (outputRef) event.outputRef = outputRef;
-  else if (record.output !== undefined) event.output = record.output;
+  else if (record.output !== undefined) event.output = valueOfHeld(record.output);
   if (typeof location === "number") event.outputBytes = location;
   if (outputText !== undefined && !outputRef?.isOwnText) event.outputText = outputText;
   if (error) event.error = toEventError(error);

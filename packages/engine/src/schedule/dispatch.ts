@@ -1,12 +1,13 @@
 import { callTimeout, isSettledStepStatus, isStepActive, isTerminalStepStatus } from "@planwright/plan";
 import { stopList } from "../for-each/stop-list.ts";
 import { callOnceMore } from "../state/decisions.ts";
-import type { Caller, EngineState, Unit } from "../state/engine-state.ts";
+import type { Caller, EngineState, Prepared, StepNode, Unit } from "../state/engine-state.ts";
 import { asksLookup, canAskAgain, mayHaveActed, refusedChange } from "../state/may-have-acted.ts";
 import { hasInputs } from "../state/outputs.ts";
 import type { Call } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
+import { insertsLarge } from "../state/unresolved-arguments.ts";
 import { approvableOf, needsApproval } from "./approval.ts";
 import { prepareCall, unitsToSend } from "./prepare.ts";
 import {
@@ -57,7 +58,7 @@ export function dispatch(turn: Turn): void {
       continue;
     }
     const hasCall = !node.final && !node.forEach?.stopped && node.callers.size > 0;
-    if (hasCall && !hasInputs(turn, node)) {
+    if (hasCall && !canResolve(turn, node)) {
       node.waitsIn = "loading";
       wakeTool(state, node);
       continue;
@@ -109,7 +110,7 @@ export function callHeld(turn: Turn): void {
     const isOpen =
       (!isEnding(state) || (mayHaveActed(caller) && canAskAgain(turn, caller))) &&
       caller.units.some(isToBeRepeated);
-    const canStart = () => isDurable(caller) && hasSlot(state, caller) && hasInputs(turn, caller.step);
+    const canStart = () => isDurable(caller) && hasSlot(state, caller) && canResolve(turn, caller.step);
     if (isOpen && !canStart()) {
       next++;
       continue;
@@ -119,6 +120,21 @@ export function callHeld(turn: Turn): void {
     caller.step.heldCalls--;
     if (isOpen) startCall(turn, caller);
   }
+}
+
+/**
+ * True when the arguments of a step's next call can be resolved: its inputs are in memory, or the shell reads
+ * large ones. The shell has no list of items.
+ */
+function canResolve(turn: Turn, node: StepNode): boolean {
+  const isByShell = insertsLarge(turn.state, node) && (!node.forEach || node.forEach.values !== undefined);
+  return (isByShell && !needsInputs(node)) || hasInputs(turn, node);
+}
+
+/** True when the engine itself reads inputs for a call: for fields that its contract requires, or a batch. */
+function needsInputs({ tool, forEach }: StepNode): boolean {
+  const isBatch = forEach?.callers.some(({ units }) => units.length > 1) === true;
+  return isBatch || tool.contract.dependsOn.some(({ requiredFields }) => requiredFields.length > 0);
 }
 
 /**
@@ -166,7 +182,7 @@ export function startCall(turn: Turn, caller: Caller): boolean {
     if (unit.step.unanswered.has(unit.key)) unit.mayHaveActed = true;
   }
   occupy(turn.state, caller);
-  turn.commands.push({ type: "call", call: callOf(turn, caller, prepared.arguments) });
+  turn.commands.push({ type: "call", call: callOf(turn, caller, prepared) });
   return true;
 }
 
@@ -186,11 +202,11 @@ function hasEnded(unit: Unit): boolean {
   return unit.unacknowledged || isTerminalStepStatus(unit.status);
 }
 
-function callOf({ state, at }: Turn, caller: Caller, args: Call["arguments"]): Call {
+function callOf({ state, at }: Turn, caller: Caller, prepared: Prepared): Call {
   const { step, tool } = caller.step;
   const isLookup = asksLookup(caller);
   const graceMs = isEnding(state) ? (state.graceEndsAt ?? at) - at : Number.POSITIVE_INFINITY;
-  const items = caller.prepared?.sent.flatMap(({ item }) => (item === undefined ? [] : [item])) ?? [];
+  const items = prepared.sent.flatMap(({ item }) => (item === undefined ? [] : [item]));
   const { timeoutMs } = callTimeout({
     stepMs: step.timeoutMs,
     policyMs: state.plan.policy.stepTimeoutMs,
@@ -202,12 +218,13 @@ function callOf({ state, at }: Turn, caller: Caller, args: Call["arguments"]): C
     stepId: step.id,
     attempt: caller.attempts,
     tool: tool.name,
-    arguments: args,
+    arguments: prepared.arguments,
     effectClass: tool.effectClass,
     mayAct: !tool.onlyReads && !isLookup,
     errors: tool.contract.errors,
     timeoutMs: Math.min(graceMs, timeoutMs),
   };
+  if (prepared.unresolved) call.unresolved = prepared.unresolved;
   if (items.length > 0) call.items = items;
   if (caller.prepared?.itemHashes) call.itemHashes = caller.prepared.itemHashes;
   if (isLookup) call.verify = true;

@@ -12,6 +12,7 @@ import type { Caller, EngineState, Prepared, Unit } from "../state/engine-state.
 import { resendsAllItems } from "../state/may-have-acted.ts";
 import type { StepError } from "../state/protocol.ts";
 import { missingField } from "../state/required-fields.ts";
+import { unresolvedArguments } from "../state/unresolved-arguments.ts";
 
 /** The arguments of a caller's call, and the units that are not part of it. */
 export interface Preparation {
@@ -30,7 +31,15 @@ export function prepareCall(state: EngineState, caller: Caller): Preparation {
   if (caller.prepared && servesAll(caller.prepared, units)) return { prepared: caller.prepared, refused: [] };
   const missing = missingField(state, caller.step);
   if (missing) return { prepared: undefined, refused: units.map((unit) => ({ unit, error: missing })) };
-  const preparation = resolveCall(state, caller, units, valuesOf(state, caller.step));
+  const values = valuesOf(state, caller.step);
+  const unresolved = units.length === 1 ? unresolvedArguments(state, caller, values) : undefined;
+  if (unresolved) {
+    // Not kept with the caller: these outputs may be dropped before the next attempt.
+    const prepared: Prepared = { arguments: {}, warnings: [], sent: units, itemHashes: undefined };
+    caller.prepared = prepared;
+    return { prepared: { ...prepared, unresolved }, refused: [] };
+  }
+  const preparation = resolveCall(state, caller, units, values);
   caller.prepared = preparation.prepared;
   return preparation;
 }

@@ -20,6 +20,27 @@ export type Resolved<Value extends JsonValue = JsonValue> =
   | { ok: true; value: Value; warnings: readonly string[] }
   | { ok: false; error: StepError };
 
+/** What is read of a plan's state to resolve arguments. */
+type ArgumentsState = Pick<EngineState, "outputs" | "texts"> & { plan: Pick<EngineState["plan"], "policy"> };
+
+/** What is read of a step to resolve its arguments. */
+interface ArgumentsNode {
+  readonly step: StepNode["step"];
+  readonly tool: Pick<StepNode["tool"], "name" | "descriptor"> & {
+    readonly contract: Pick<StepNode["tool"]["contract"], "batch">;
+  };
+  readonly dependencies: readonly { readonly step: Pick<StepNode["step"], "id"> }[];
+}
+
+/** Options of {@link resolveArguments}. */
+interface ArgumentsOptions {
+  scope?: ItemScope | undefined;
+  /** Of the arguments: the tool's input schema, or the schema of one item of a batch. */
+  schema: JsonObject | undefined;
+  /** The arguments are not changed: lists and objects need not be copied. Default: they are copied. */
+  shares?: boolean | undefined;
+}
+
 /** The names that exist inside the `do` of a forEach: the alias and `index`. */
 export type ItemScope = Readonly<Record<string, JsonValue>>;
 
@@ -57,15 +78,15 @@ export function toStepError(error: unknown, code?: string): StepError {
  * Arguments of a call, not validated. References are resolved to the types that the tool expects. With
  * `mergeDependencyOutputs`, missing arguments are taken from dependencies; with `onMissingField: "null"`,
  * optional arguments that are null are left out where the tool does not take null.
- * @param schema - the schema of the arguments: the tool's input schema, or the schema of one item of a batch
  */
 export function resolveArguments(
-  state: EngineState,
-  node: StepNode,
-  { scope, schema }: { scope?: ItemScope | undefined; schema: JsonObject | undefined },
+  state: ArgumentsState,
+  node: ArgumentsNode,
+  { scope, schema, shares }: ArgumentsOptions,
 ): Resolved<JsonObject> {
   try {
-    const options = { outputs: state.outputs, texts: state.texts, policy: state.plan.policy, scope };
+    const { outputs, texts } = state;
+    const options = { outputs, texts, policy: state.plan.policy, scope, shares };
     const resolved = resolveByTypes(argumentsOfStep(node.step), options, schema);
     const value = state.plan.policy.mergeDependencyOutputs
       ? withDependencyOutputs(state, node, resolved.value)
@@ -85,7 +106,10 @@ export function resolveArguments(
  * The arguments, with values converted to JSON text where the tool expects text; one warning for each
  * conversion.
  */
-export function fitArguments(node: StepNode, args: JsonObject): { value: JsonObject; warnings: string[] } {
+export function fitArguments(
+  node: ArgumentsNode,
+  args: JsonObject,
+): { value: JsonObject; warnings: string[] } {
   const schema = node.tool.descriptor?.inputSchema;
   if (!schema) return { value: args, warnings: [] };
   const { value, places } = fitTexts(schema, args);
@@ -96,7 +120,7 @@ export function fitArguments(node: StepNode, args: JsonObject): { value: JsonObj
  * The error when the tool's input schema does not allow these arguments, or they hold more items than a batch
  * may have; undefined when it allows them.
  */
-export function checkArguments(node: StepNode, value: JsonObject): StepError | undefined {
+export function checkArguments(node: ArgumentsNode, value: JsonObject): StepError | undefined {
   const { descriptor, contract } = node.tool;
   const items = contract.batch && Object.hasOwn(value, contract.batch.param) && value[contract.batch.param];
   if (contract.batch && Array.isArray(items) && items.length > contract.batch.max) {
@@ -109,7 +133,7 @@ export function checkArguments(node: StepNode, value: JsonObject): StepError | u
   return invalidArguments(node, errors.map(({ message }) => message).join("; "));
 }
 
-function invalidArguments(node: StepNode, why: string): StepError {
+function invalidArguments(node: ArgumentsNode, why: string): StepError {
   return {
     code: "ARGUMENTS_INVALID",
     message: `Arguments of ${node.tool.name} are invalid: ${why}`,
@@ -122,7 +146,7 @@ function invalidArguments(node: StepNode, why: string): StepError {
  * dependencies. A later dependency wins over an earlier one, an explicit argument over both. A tool without
  * declared properties is assumed to accept every name.
  */
-function withDependencyOutputs(state: EngineState, node: StepNode, explicit: JsonObject): JsonObject {
+function withDependencyOutputs(state: ArgumentsState, node: ArgumentsNode, explicit: JsonObject): JsonObject {
   const declared = node.tool.descriptor?.inputSchema?.["properties"];
   const merged: JsonObject = {};
   for (const dependency of node.dependencies) {

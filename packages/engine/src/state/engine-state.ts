@@ -10,6 +10,7 @@
 import type {
   EffectClass,
   GrowingOutputs,
+  HeldJson,
   JsonObject,
   JsonValue,
   OutputText,
@@ -22,7 +23,8 @@ import type {
   WaitReason,
 } from "@planwright/plan";
 import type { Heap } from "../order/heap.ts";
-import type { Resolution, StepError, StepRecord, Unreachable } from "./protocol.ts";
+import type { HeldOutputs } from "./held-outputs.ts";
+import type { Resolution, StepError, StepRecord, Unreachable, UnresolvedArguments } from "./protocol.ts";
 
 /** A step, or an item of a forEach: what has a status and a record. */
 export interface Unit {
@@ -39,7 +41,7 @@ export interface Unit {
   unsent: number;
   /** Present when the last attempt could not reach the server. */
   unreachable: Unreachable | undefined;
-  output: JsonValue | undefined;
+  output: HeldJson | undefined;
   /** The text of the output as the tool wrote it, when the tool returned JSON text. */
   outputText: OutputText | undefined;
   /** Size of the output in bytes, once the store can return it. From then on `output` may be absent. */
@@ -94,6 +96,8 @@ export interface Caller {
 /** Arguments ready to be sent. */
 export interface Prepared {
   arguments: JsonObject;
+  /** What the shell resolves the arguments from, when they insert large outputs. */
+  unresolved?: UnresolvedArguments | undefined;
   warnings: readonly string[];
   /** As in the call. */
   itemHashes: readonly string[] | undefined;
@@ -111,6 +115,11 @@ export interface StepNode {
   readonly dependents: StepNode[];
   /** Steps whose outputs its condition, its items or its arguments refer to. */
   readonly reads: StepNode[];
+  /**
+   * Steps whose outputs are inserted into the arguments of a call: once for each reference, and for outputs
+   * that are merged.
+   */
+  readonly inserts: StepNode[];
   /** Number of unfinished readers of its output: steps, and one for each part of the plan's outputs. */
   readers: number;
   /** The plan returns its complete output. */
@@ -238,7 +247,7 @@ export interface EngineState {
   /** Every unit by key; items appear when their step expands. */
   readonly units: Map<string, Unit>;
   /** Outputs of steps whose completion is durable. */
-  readonly outputs: Map<string, JsonValue>;
+  readonly outputs: HeldOutputs;
   /** The texts of those outputs that tools returned as JSON text. */
   readonly texts: Map<string, OutputTexts>;
   /**
@@ -251,6 +260,8 @@ export interface EngineState {
   readonly loading: Map<string, Loading>;
   /** Upper limit for the total size of the outputs that one step refers to, in bytes. */
   readonly maxReadBytes: number;
+  /** Calls that insert more bytes are resolved by the shell. */
+  readonly largeBytes: number;
   /** Total size of the stored step outputs that the plan returns, in bytes. */
   requestedBytes: number;
   /** Used when the plan ends: the parts of its outputs that are already built. */

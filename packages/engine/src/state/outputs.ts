@@ -23,12 +23,13 @@ export function publishOutput(state: Published, node: StepNode, loaded?: OutputT
   if (unit.status !== "COMPLETED" || unit.output === undefined) return;
   const texts = loaded ?? unit.outputText ?? textsOfItems(state, node);
   for (const name of namesOf(state, node)) {
-    state.outputs.set(name, unit.output);
+    state.outputs.hold(name, unit.output);
     if (texts !== undefined) state.texts.set(name, texts);
   }
 }
 
-function namesOf({ stepsById }: Pick<EngineState, "stepsById">, { unit, tool }: StepNode): string[] {
+/** The names under which references find the output of a step. */
+export function namesOf({ stepsById }: Pick<EngineState, "stepsById">, { unit, tool }: StepNode): string[] {
   const hasToolName = tool.users === 1 && !stepsById.has(tool.name);
   return hasToolName ? [unit.key, tool.name] : [unit.key];
 }

@@ -17,11 +17,17 @@
 import type {
   EffectClass,
   FinalPlanStatus,
+  HeldJson,
   JsonObject,
   JsonValue,
+  OutputShape,
   OutputText,
   OutputTexts,
+  Plan,
+  Step,
   StepStatus,
+  ToolContract,
+  ToolDescriptor,
   WaitReason,
 } from "@planwright/plan";
 
@@ -61,7 +67,7 @@ export interface StepRecord {
   /** Present while the server cannot be reached, and when the unit FAILED because of it. */
   unreachable?: Unreachable | undefined;
   /** Present when COMPLETED, except that it may be absent with `outputBytes`. */
-  output?: JsonValue | undefined;
+  output?: HeldJson | undefined;
   /**
    * Size of the output as JSON in UTF-8, in bytes. Present when the store can return the output: then
    * `output` may be absent, and the engine asks for it with `load` when needed.
@@ -132,6 +138,11 @@ export interface Call {
   tool: string;
   /** Resolved and validated; a retry sends byte-identical arguments. */
   arguments: JsonObject;
+  /**
+   * Present when the arguments refer to large outputs: then `arguments` is empty. The shell resolves them when
+   * it has memory for `bytes`, and until then answers `deferred` with `memory`.
+   */
+  unresolved?: UnresolvedArguments | undefined;
   effectClass: EffectClass;
   /**
    * True for a call that may have an effect: its tool has side effects, and the call is not a look-up. Its
@@ -171,12 +182,36 @@ export interface CarriedUnit {
   outputBytes?: number | undefined;
 }
 
+/** What the arguments of one call are resolved from: plain data, and texts of large outputs. */
+export interface UnresolvedArguments {
+  /** Size of the inserted outputs, as JSON in UTF-8, once for each reference, and of the outputs to be read. */
+  bytes: number;
+  step: Step;
+  tool: {
+    name: string;
+    descriptor: ToolDescriptor | undefined;
+    batch: ToolContract["batch"];
+  };
+  policy: Plan["policy"];
+  /** Outputs in memory by the names that references may use. */
+  outputs: [name: string, output: HeldJson][];
+  /** Outputs that the shell reads first: see `withStored`. */
+  stored: { key: string; names: string[]; bytes: number }[];
+  texts: [name: string, texts: OutputTexts][];
+  /** Ids of the steps whose outputs become missing arguments. */
+  merged: string[];
+  /** The alias and `index`, for an item of a forEach. */
+  scope: Readonly<Record<string, JsonValue>> | undefined;
+}
+
 /** How an attempt ended. */
 export type Outcome =
   | {
       type: "completed";
-      output: JsonValue;
+      output: HeldJson;
       text?: OutputText | undefined;
+      /** The shape of a large output. */
+      shape?: OutputShape | undefined;
       /** What is odd about the answer; shown with the unit. */
       warnings?: readonly string[] | undefined;
     }
@@ -202,8 +237,8 @@ export type Outcome =
    */
   | { type: "carried"; units: ReadonlyMap<string, CarriedUnit> }
   /**
-   * The call was not made: a limit outside the plan (Redis lease, rate limit) is exhausted. Does not count as
-   * an attempt.
+   * The call was not made: a limit outside the plan (Redis lease, rate limit, memory of the process) is
+   * exhausted. Does not count as an attempt.
    */
   | { type: "deferred"; untilAt: number; waitReason: WaitReason };
 
@@ -238,9 +273,9 @@ export type EngineEvent =
   /** The time of a `timer` command has come. Extra timers are harmless. */
   | { type: "timer"; at: number }
   /**
-   * A limit outside the plan now has a slot for the call of this unit, so after `deferred` it need not wait
-   * any longer. A `call` command in the result of this `decide` uses the slot; without one it is not used.
-   * Ignored for a unit that does not wait for a limit.
+   * A limit outside the plan now has a slot, or the process has memory, for the call of this unit, so after
+   * `deferred` it need not wait any longer. A `call` command in the result of this `decide` uses it; without
+   * one it is not used. Ignored for a unit that does not wait for a limit or memory.
    */
   | { type: "limit.cleared"; key: string; at: number }
   /** The plan is cancelled: nothing new starts, running calls get `abort`. */
@@ -257,7 +292,7 @@ export type EngineEvent =
 export interface StoredOutput {
   /** Key of the unit. */
   key: string;
-  output: JsonValue;
+  output: HeldJson;
   /**
    * The text as the tool wrote it, or for a forEach the texts of its items, where tools returned JSON text.
    */

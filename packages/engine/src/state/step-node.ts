@@ -21,6 +21,7 @@ class Node implements StepNode {
   readonly dependencies: StepNode[] = [];
   readonly dependents: StepNode[] = [];
   readonly reads: StepNode[] = [];
+  readonly inserts: StepNode[] = [];
   readers = 0;
   isRequested = false;
   readonly callers: StepNode["callers"] = new Heap(byPosition);

@@ -1,7 +1,7 @@
 import {
+  type HeldJson,
   isTerminalStepStatus,
   type JsonObject,
-  type JsonValue,
   type OutputText,
   type StepStatus,
   waitReasonOfStep,
@@ -28,7 +28,7 @@ export interface Turn {
 /** New facts about a unit, not durable yet. */
 export interface Change {
   status: StepStatus;
-  output?: JsonValue;
+  output?: HeldJson;
   outputText?: OutputText | undefined;
   error?: StepError | undefined;
   nextAttemptAt?: number;

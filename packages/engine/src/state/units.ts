@@ -1,4 +1,4 @@
-import type { JsonValue } from "@planwright/plan";
+import type { HeldJson } from "@planwright/plan";
 import type { Caller, EngineState, StepNode, Unit } from "./engine-state.ts";
 import type { Call, StepRecord } from "./protocol.ts";
 
@@ -47,7 +47,7 @@ export function createUnit(
 }
 
 /** The output of a completed unit without a stored output is null. */
-function outputOf(record: StepRecord | undefined): JsonValue | undefined {
+function outputOf(record: StepRecord | undefined): HeldJson | undefined {
   if (record?.output !== undefined) return record.output;
   return record?.status === "COMPLETED" && record.outputBytes === undefined ? null : undefined;
 }

@@ -6,6 +6,7 @@ export const WAIT_REASONS = {
   dependency: { needs: "nothing" },
   limit: { needs: "nothing" },
   backoff: { needs: "nothing" },
+  memory: { needs: "nothing" },
   approval: { needs: "approval" },
   "in doubt": { needs: "doubt" },
   paused: { needs: "resume" },

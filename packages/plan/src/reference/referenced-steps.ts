@@ -1,5 +1,5 @@
 import type { Plan } from "../document/plan.ts";
-import { isForEachStep, type Step, toolOfStep } from "../document/step.ts";
+import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { mapJson, visitTexts } from "../json/map-json.ts";
 import { locateRoot, type Names } from "./locate-root.ts";
@@ -51,6 +51,13 @@ export function stepsInValue(value: JsonValue, plan: Pick<Plan, "steps">): strin
   return [...found];
 }
 
+/** The ids of the steps that the arguments of a step refer to, once for each reference. */
+export function referencesInArguments(step: Step, plan: Pick<Plan, "steps">): string[] {
+  const found: string[] = [];
+  gather(argumentsOfStep(step), namesInside(namesOf(plan), step), { add: (id) => found.push(id) });
+  return found;
+}
+
 function namesOf(plan: Pick<Plan, "steps">): Names {
   let names = namesOfPlans.get(plan.steps);
   if (!names) {
@@ -60,7 +67,7 @@ function namesOf(plan: Pick<Plan, "steps">): Names {
   return names;
 }
 
-function gather(value: JsonValue, names: Names, found: Set<string>): void {
+function gather(value: JsonValue, names: Names, found: { add(stepId: string): unknown }): void {
   visitTexts(value, (text) => {
     for (const part of scanText(text)?.parts ?? []) {
       if (part.type === "literal") continue;

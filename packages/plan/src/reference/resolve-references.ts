@@ -45,6 +45,11 @@ export interface ResolveOptions {
   policy?: PolicyInput | undefined;
   /** Maximum number of characters and values that references may insert; default 64 Mi. */
   maxSize?: number | undefined;
+  /**
+   * True inserts lists and objects of the outputs themselves, each also where it is referred to again. Only
+   * for a reader that changes nothing. Default: copies.
+   */
+  shares?: boolean | undefined;
 }
 
 /** A value with resolved references, and warnings for operators. */
@@ -59,7 +64,7 @@ const DEFAULT_MAX_SIZE = 64 * 1024 * 1024;
 /**
  * Resolves the references of a value. A text that is exactly one reference becomes the value with its JSON
  * type; inside a text values are interpolated, objects and lists as JSON. Inserted values are never scanned
- * again. The result shares nothing with `value` or the outputs, and neither is changed. Takes time linear in
+ * again. The result shares nothing with `value` or, without `shares`, the outputs, and neither is changed. Takes time linear in
  * the sizes of value and result.
  * @throws {ReferenceError} for an unresolved reference that the policy does not allow
  */
@@ -139,7 +144,7 @@ function createResolver(options: ResolveOptions) {
   function copyOf(value: JsonValue, reference: TextReference): JsonValue {
     if (typeof value !== "object" || value === null) return value;
     spend(sizeOf(value, maxSize - size), reference);
-    return mapJson(value, (text) => text);
+    return options.shares ? value : mapJson(value, (text) => text);
   }
 
   function textOf(reference: TextReference): string {

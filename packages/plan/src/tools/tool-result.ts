@@ -39,6 +39,8 @@ export interface ToolResultLimits {
    * hold.
    */
   maxBytes?: number | undefined;
+  /** The result was parsed from JSON text and belongs to the caller: it is not copied first. Default: false. */
+  isParsed?: boolean | undefined;
 }
 
 /** Maximum depth for measuring the size of an output that is too large. */
@@ -82,6 +84,7 @@ const NO_MESSAGE = "The tool reported an error without a message";
  */
 export function outputOfToolResult(result: unknown, limits: ToolResultLimits = {}): ToolResultOutput {
   const bounds = { maxDepth: limits.maxDepth ?? 64, maxBytes: limits.maxBytes ?? 8_388_608 };
+  if (limits.isParsed && isJsonObject(result)) return outputOfPlainResult(result, bounds);
   // Around the output a result adds a level for `content`, one for a block, one for an embedded resource, and
   // protocol fields. It may contain the output twice, as structure and as text, in which quotes are escaped
   // once more.

@@ -1,7 +1,9 @@
 import type { FoldedUnit, StoredOutput } from "@planwright/engine";
 import {
+  type HeldJson,
   isForEachStep,
-  type JsonValue,
+  JsonText,
+  LARGE_JSON_BYTES,
   type OutputText,
   type OutputTexts,
   parseExactJson,
@@ -59,9 +61,11 @@ export async function readStoredOutputs(
 
 type Written = Pick<FoldedUnit, "output" | "outputRef" | "outputText">;
 
-function valueOf({ output = null, outputRef }: Written, texts: ReadonlyMap<string, string>): JsonValue {
+function valueOf({ output = null, outputRef }: Written, texts: ReadonlyMap<string, string>): HeldJson {
   const text = outputRef && texts.get(outputRef.id);
-  return typeof text === "string" ? parseExactJson(text) : output;
+  if (!outputRef || text === undefined) return output;
+  const { sizeBytes } = outputRef;
+  return sizeBytes > LARGE_JSON_BYTES ? new JsonText(text, sizeBytes) : parseExactJson(text);
 }
 
 function textOf(

@@ -7,7 +7,7 @@ import {
   type TurnRecord,
   turnEvents,
 } from "@planwright/engine";
-import type { JsonObject } from "@planwright/plan";
+import { type JsonObject, JsonText } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type LargeValue, measureOutput, measureValue } from "../outputs/inline-value.ts";
 import { keptError } from "../outputs/kept-error.ts";
@@ -23,8 +23,11 @@ export function intentEvents(
   ends: readonly AttemptEnd[],
 ): JournalEvent[] {
   const at = new Date(context.clock.now());
-  const started = intents.map(({ call, ...intent }): StartedAttempt => {
-    return { call, ...intent, arguments: keptArguments(call.arguments), at };
+  const started = intents.map(({ call, large, ...intent }): StartedAttempt => {
+    const kept = large
+      ? { sizeBytes: large.sizeBytes, preview: previewOf(large).text }
+      : keptArguments(call.arguments);
+    return { call, ...intent, arguments: kept, at };
   });
   return turnEvents({ started, ended: toEnded(ends), records: [] });
 }
@@ -79,12 +82,17 @@ function measure(records: readonly UnitRecord[]) {
   const large: LargeOutput[] = [];
   for (const { key, status, output, outputText } of records) {
     if (output === undefined) continue;
-    const measured = measureOutput(output, outputText);
+    const measured = output instanceof JsonText ? largeValueOf(output) : measureOutput(output, outputText);
     if (status === "COMPLETED") sizes.set(key, measured.sizeBytes);
     if (measured.fits) places.set(key, measured.sizeBytes);
     else large.push({ key, outputText, output: measured });
   }
   return { sizes, places, large };
+}
+
+/** The text is stored as it is: that of the tool, if it is kept. */
+function largeValueOf({ text, sizeBytes }: JsonText): LargeValue {
+  return { fits: false, text, sizeBytes };
 }
 
 function toEvents({ records, ends }: Outcomes, places: ReadonlyMap<string, OutputLocation>): JournalEvent[] {

@@ -33,8 +33,12 @@ export const BehaviourSchema = z.discriminatedUnion("type", [
     status: z.number().int().min(400).max(599),
     retryAfterSeconds: z.number().int().min(0).max(86_400).optional(),
   }),
-  /** The effect happens, and the answer contains a text of this size. */
-  z.object({ type: z.literal("huge"), bytes: z.number().int().min(1).max(268_435_456) }),
+  /** The effect happens, and the answer contains a text of this size, and an object with so many fields. */
+  z.object({
+    type: z.literal("huge"),
+    bytes: z.number().int().min(1).max(268_435_456),
+    fields: z.number().int().min(0).max(1_000_000).default(0),
+  }),
   /** Status 200 with a body that is not JSON; no effect. */
   z.object({ type: z.literal("garbage") }),
   /**

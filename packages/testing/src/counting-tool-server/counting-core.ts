@@ -163,7 +163,7 @@ export function createCountingCore(
       case "protocol-error":
         return { type: "protocol-error", code: behaviour.code };
       case "huge":
-        return { type: "result", output: { ...(await serve(call)), text: "x".repeat(behaviour.bytes) } };
+        return { type: "result", output: { ...(await serve(call)), ...hugeOutput(behaviour) } };
       case "crash":
         await serve(call);
         process.kill(process.pid, "SIGKILL");
@@ -232,4 +232,11 @@ function latencyOf(args: JsonObject): number | undefined {
 
 function resultOf({ tool, effect, arguments: args }: LedgerEntry): JsonObject {
   return { tool, effect, value: args["value"] ?? null };
+}
+
+function hugeOutput({ bytes, fields }: { bytes: number; fields: number }): JsonObject {
+  const text = "x".repeat(bytes);
+  if (fields === 0) return { text };
+  const entries = Array.from({ length: fields }, (_, index): [string, number] => [`f${index}`, index % 10]);
+  return { text, fields: Object.fromEntries(entries) };
 }

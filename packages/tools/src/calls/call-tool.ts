@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import type { Outcome } from "@planwright/engine";
-import { type JsonObject, outputOfToolResult, type ToolDescriptor } from "@planwright/plan";
+import { type JsonObject, knownContract, outputOfToolResult, type ToolDescriptor } from "@planwright/plan";
 import { TRACE_HEADER } from "../connection/call-trace.ts";
 import { ServerUnreachableError } from "../connection/errors.ts";
 import type { Session } from "../connection/open-session.ts";
@@ -17,6 +18,9 @@ import {
 /** The field in the `_meta` of a call for the idempotency key. */
 export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
 
+/** The only field of what stands for large arguments until the request is written. */
+const LARGE_ARGUMENTS = "dev.planwright/arguments";
+
 /** One tool call. */
 export interface ToolCall {
   /**
@@ -26,7 +30,8 @@ export interface ToolCall {
   tool: string;
   /** Name of the server in the configuration. */
   server?: string | undefined;
-  arguments: JsonObject;
+  /** An object, or the JSON text of a large one in UTF-8. */
+  arguments: JsonObject | Uint8Array;
   /**
    * Longest wait for the answer, in milliseconds, connecting included. The server's own limit holds as well.
    */
@@ -46,7 +51,7 @@ export interface ToolCall {
 }
 
 /** Whether a call may be sent: with which arguments, or the outcome instead of the call. */
-export type Clearance = { type: "send"; arguments: JsonObject } | Outcome;
+export type Clearance = { type: "send"; arguments: JsonObject | Uint8Array } | Outcome;
 
 /** Dependencies of one call. */
 export interface CallContext {
@@ -143,6 +148,14 @@ async function send(
 ): Promise<Outcome | typeof SESSION_LOST> {
   const { session, connection, descriptor, ownName, remainingMs, timeoutMs } = context;
   const trace = session.begin();
+  let args: JsonObject;
+  if (call.arguments instanceof Uint8Array) {
+    // Not known to anyone before, so no other part of the request can be taken for it.
+    args = { [LARGE_ARGUMENTS]: randomUUID() };
+    trace.large = { mark: JSON.stringify(args), bytes: call.arguments };
+  } else args = call.arguments;
+  const isBatch = knownContract(descriptor).contract.batch !== undefined;
+  trace.tool = { ownName, outputSchema: descriptor.outputSchema, isBatch };
   const stopping = call.signal === undefined ? undefined : new AbortController();
   const cancel = () => {
     if (stopping !== undefined) cancelCall(session, trace.requestId, stopping, context.cancelGraceMs);
@@ -152,7 +165,7 @@ async function send(
     const answer = session.client.callTool(
       {
         name: ownName,
-        arguments: call.arguments,
+        arguments: args,
         _meta: {
           ...call.meta,
           ...(call.idempotencyKey === undefined ? {} : { [IDEMPOTENCY_KEY_META]: call.idempotencyKey }),
@@ -167,7 +180,13 @@ async function send(
         toolDefinition: { name: ownName, inputSchema: { type: "object", ...descriptor.inputSchema } },
       },
     );
-    const readable = await Promise.race([answer, trace.failed]);
+    const readable = await Promise.race([answer, trace.failed]).catch(async (error: unknown) => {
+      // The answer may have come, and is being read.
+      await trace.reading;
+      if (trace.answer && "outcome" in trace.answer) return undefined;
+      throw error;
+    });
+    if (trace.answer && "outcome" in trace.answer) return trace.answer.outcome;
     // The answer as it came: `readable` has only what the SDK knows.
     const result = trace.answer && "result" in trace.answer ? trace.answer.result : readable;
     return outcomeOfResult(result, ownName, context.maxOutputBytes);
@@ -205,8 +224,9 @@ function cancelCall(
   });
 }
 
-function outcomeOfResult(result: unknown, ownName: string, maxOutputBytes: number): Outcome {
-  const read = outputOfToolResult(result, { maxBytes: maxOutputBytes });
+/** The outcome of a call from the result that its tool returned. */
+export function outcomeOfResult(result: unknown, ownName: string, maxOutputBytes: number): Outcome {
+  const read = outputOfToolResult(result, { maxBytes: maxOutputBytes, isParsed: true });
   if (!read.ok) {
     const { code, message, data, effect = "reported" } = read.error;
     if (isUnknownToolText(message, ownName)) return notFound(ownName);

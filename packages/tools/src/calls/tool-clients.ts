@@ -12,6 +12,7 @@ import {
 } from "@planwright/plan";
 import type { ServersConfig } from "../config/server-config.ts";
 import type { AddressGuard } from "../connection/http-fetch.ts";
+import type { ReadLargeAnswer } from "../connection/large-answer.ts";
 import { type ListedTools, MAX_LEFT_OUT } from "../connection/listed-tools.ts";
 import {
   createServerConnection,
@@ -23,6 +24,7 @@ import type { Masker } from "../masking/masker.ts";
 import { createServerSecrets } from "../masking/server-secrets.ts";
 import { callTool, type ToolCall } from "./call-tool.ts";
 import { notFound } from "./outcome-of-error.ts";
+import { readLargeAnswer } from "./read-large-answer.ts";
 
 /** Receives log lines; a pino logger fits. */
 export interface ToolLogger {
@@ -69,6 +71,11 @@ export interface ToolClientsOptions {
   cancelGraceMs?: number | undefined;
   /** Largest output of a call; 8 MiB. */
   maxOutputBytes?: number | undefined;
+  /**
+   * Reads messages of more than 256 KiB, which takes seconds for many fields: services do it in another
+   * thread. Default: {@link readLargeAnswer} in this one.
+   */
+  readLarge?: ReadLargeAnswer | undefined;
   /** Most tools read from one server; 1,000. */
   maxTools?: number | undefined;
 }
@@ -147,12 +154,14 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
           maxListingAgeMs: options.maxListingAgeMs ?? 5_000,
           maxTools: options.maxTools ?? 1_000,
           maxOutputBytes,
+          readLarge: options.readLarge ?? (async (job) => readLargeAnswer(job)),
           addresses: options.addresses,
           serversFolder: options.serversFolder,
         },
         {
           onTools: (listed) => takeTools(name, listed),
           onStatus: () => reportStatus(name),
+          secrets: () => secretsOf.get(name)?.values() ?? [],
           onLog: (level, message, facts) => {
             const masker = maskerOf(name);
             logger?.[level](maskedTexts(facts, masker), masker?.text(message) ?? message);

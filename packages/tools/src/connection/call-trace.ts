@@ -1,4 +1,5 @@
-import type { JsonValue } from "@planwright/plan";
+import type { Outcome } from "@planwright/engine";
+import { type JsonObject, type JsonValue, unmarkNumbers } from "@planwright/plan";
 
 /**
  * What is known about a call in progress: enough to decide afterwards whether the tool can have acted. The
@@ -15,7 +16,13 @@ export interface CallTrace {
   /** From the header Retry-After. */
   retryAfterMs: number | undefined;
   /** What the server answered, as it came: the SDK only knows answers in the form of the protocol. */
-  answer: { result: JsonValue } | { error: JsonValue } | undefined;
+  answer: { result: JsonValue } | { error: JsonValue } | { outcome: Outcome } | undefined;
+  /** The tool that is called; undefined before the call is sent. */
+  tool: { ownName: string; outputSchema: JsonObject | undefined; isBatch: boolean } | undefined;
+  /** Large arguments, and the text in the request that stands for them; undefined for small ones. */
+  large: { mark: string; bytes: Uint8Array } | undefined;
+  /** Ends when a large message that may be the answer was read; undefined while there is none. */
+  reading: Promise<void> | undefined;
   /** Ends the HTTP exchange; undefined while there is none. */
   stop: (() => void) | undefined;
   /** Rejects when no answer can come any more; the SDK would only notice at the timeout. */
@@ -25,6 +32,16 @@ export interface CallTrace {
 
 /** Name of the header that connects an HTTP request with its trace. It never leaves the process. */
 export const TRACE_HEADER = "x-planwright-trace";
+
+/**
+ * The parts of a request as they are sent: its text with exact numbers, and large arguments as the bytes that
+ * they are.
+ */
+export function requestParts(text: string, large: CallTrace["large"]): (string | Uint8Array)[] {
+  const at = large === undefined ? -1 : text.indexOf(large.mark);
+  if (large === undefined || at === -1) return [unmarkNumbers(text)];
+  return [unmarkNumbers(text.slice(0, at)), large.bytes, unmarkNumbers(text.slice(at + large.mark.length))];
+}
 
 /** A trace for a call that begins. */
 export function createCallTrace(id: string): CallTrace {
@@ -40,6 +57,9 @@ export function createCallTrace(id: string): CallTrace {
     status: undefined,
     retryAfterMs: undefined,
     answer: undefined,
+    tool: undefined,
+    large: undefined,
+    reading: undefined,
     stop: undefined,
     failed,
     fail,

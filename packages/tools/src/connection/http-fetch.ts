@@ -4,10 +4,11 @@ import type { LookupFunction } from "node:net";
 import { PassThrough, pipeline, type Readable, type Transform } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
-import { unmarkNumbers } from "@planwright/plan";
+import { LARGE_JSON_BYTES } from "@planwright/plan";
 import { createParser } from "eventsource-parser";
-import { type CallTrace, TRACE_HEADER } from "./call-trace.ts";
+import { type CallTrace, requestParts, TRACE_HEADER } from "./call-trace.ts";
 import { AnswerLostError, AnswerTooLargeError, UnreadableAnswerError } from "./errors.ts";
+import type { ReadLargeMessages } from "./large-answer.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import type { TraceOf } from "./take-answer.ts";
 import { readMessages } from "./wire-messages.ts";
@@ -68,6 +69,7 @@ export function createHttpFetch(
     onUnreadable,
     onlyWaiting,
     traceOf,
+    readLarge,
   }: {
     maxBytes: number;
     addresses?: AddressGuard | undefined;
@@ -82,6 +84,8 @@ export function createHttpFetch(
     onlyWaiting: () => RequestId | undefined;
     /** Finds the calls in progress: over the older transport a request has no trace in its headers. */
     traceOf: TraceOf;
+    /** Reads messages of more than 256 KiB. */
+    readLarge: ReadLargeMessages;
   },
 ): HttpFetch {
   const lookup = addresses && { lookup: addresses.lookup };
@@ -120,6 +124,7 @@ export function createHttpFetch(
           onlyWaiting,
           trace,
           traceOf,
+          readLarge,
           maxBytes,
           onUnreadable,
           resolve,
@@ -130,7 +135,7 @@ export function createHttpFetch(
         request.on("error", reject);
         if (settings.method === "GET") request.on("response", watchListening);
         request.on("response", (response) => readResponse(response, exchange));
-        request.end(typeof init.body === "string" ? unmarkNumbers(init.body) : undefined);
+        send(request, typeof init.body === "string" ? requestParts(init.body, trace?.large) : []);
       }),
     isListening: () => listening > 0,
     close: () => {
@@ -138,6 +143,19 @@ export function createHttpFetch(
       tlsAgent.destroy();
     },
   };
+}
+
+/** Sends a body; its length is known, because not every server reads chunks. */
+function send(request: ClientRequest, parts: readonly (string | Uint8Array)[]): void {
+  if (parts.length > 1) {
+    const sizes = parts.map((part) => (typeof part === "string" ? Buffer.byteLength(part) : part.byteLength));
+    request.setHeader(
+      "content-length",
+      sizes.reduce((sum, size) => sum + size, 0),
+    );
+  }
+  for (const part of parts.slice(0, -1)) request.write(part);
+  request.end(parts.at(-1));
 }
 
 type RequestId = string | number;
@@ -150,6 +168,7 @@ interface Exchange {
   onUnreadable: (error: UnreadableAnswerError, text: string, requestId: RequestId | undefined) => void;
   trace: CallTrace | undefined;
   traceOf: TraceOf;
+  readLarge: ReadLargeMessages;
   maxBytes: number;
   resolve: (response: Response) => void;
   reject: (error: unknown) => void;
@@ -214,9 +233,10 @@ function readResponse(response: IncomingMessage, exchange: Exchange): void {
   body.on("error", (error) => reject(readError(error)));
   body.on("end", () => {
     if (trace !== undefined) trace.stop = undefined;
-    const text = Buffer.concat(chunks, size).toString("utf8");
-    if (init.status >= 200 && init.status < 300) declareJson(init.headers, text);
-    resolve(new TextResponse(text, init, exchange));
+    const bytes = Buffer.concat(chunks, size);
+    const beginning = bytes.subarray(0, 100).toString("utf8");
+    if (init.status >= 200 && init.status < 300) declareJson(init.headers, beginning);
+    resolve(new TextResponse(bytes, init, exchange));
   });
   response.on("close", () => {
     if (!response.complete) reject(new AnswerLostError());
@@ -295,15 +315,18 @@ function isEventStream({ statusCode, headers }: IncomingMessage): boolean {
   return statusCode === 200 && headers["content-type"]?.includes("text/event-stream") === true;
 }
 
-/** A response whose text was already read. The general class would send it through a stream again. */
+/** A response whose body was already read. The general class would send it through a stream again. */
 class TextResponse extends Response {
   override readonly text: () => Promise<string>;
   override readonly json: () => Promise<unknown>;
-  constructor(text: string, init: ResponseInit, { traceOf, requestId }: Exchange) {
+  constructor(bytes: Buffer, init: ResponseInit, { traceOf, readLarge, requestId }: Exchange) {
     super(null, init);
-    this.text = () => Promise.resolve(text);
+    this.text = () => Promise.resolve(bytes.toString("utf8"));
     this.json = async () => {
-      const { messages } = readMessages(text, { traceOf, requestId });
+      const { messages } =
+        bytes.byteLength > LARGE_JSON_BYTES
+          ? await readLarge(bytes, { requestId, isShared: false })
+          : readMessages(bytes.toString("utf8"), { traceOf, requestId });
       return messages.length === 1 ? messages[0] : messages;
     };
   }
@@ -315,7 +338,7 @@ class TextResponse extends Response {
  */
 function streamOf(
   body: Readable,
-  { requestId, onlyWaiting, trace, traceOf, maxBytes, onUnreadable }: Exchange,
+  { requestId, onlyWaiting, trace, traceOf, readLarge, maxBytes, onUnreadable }: Exchange,
 ): ReadableStream<Uint8Array> {
   let size = 0;
   let isStopped = false;
@@ -327,7 +350,13 @@ function streamOf(
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
+      /** The large events that are being read; undefined while there are none. */
+      let reading: Promise<void> | undefined;
       const end = (error?: Error) => {
+        if (reading === undefined) return endNow(error);
+        void reading.then(() => endNow(error));
+      };
+      const endNow = (error?: Error) => {
         if (isStopped) return;
         isStopped = true;
         if (error === undefined) controller.close();
@@ -351,16 +380,34 @@ function streamOf(
           if (trace === undefined) size = 0;
           const head = `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}`;
           const isMessage = data !== "" && (event === undefined || event === "message");
-          for (const text of isMessage ? messageTexts(data) : [data]) write(`${head}${linesOf(text)}\n`);
+          const isLarge = isMessage && data.length > LARGE_JSON_BYTES;
+          const writeAll = (texts: string[]) => {
+            for (const text of texts) write(`${head}${linesOf(text)}\n`);
+          };
+          if (!isLarge && reading === undefined) return writeAll(isMessage ? messageTexts(data) : [data]);
+          // Events stay in their order.
+          reading = Promise.resolve(reading).then(async () => {
+            const read = isLarge ? largeMessageTexts(data) : isMessage ? messageTexts(data) : [data];
+            writeAll(await read);
+          });
         },
       });
+      const readingOf = () => ({
+        requestId: requestId ?? onlyWaiting(),
+        isShared: requestId === undefined,
+      });
+      const largeMessageTexts = async (data: string): Promise<string[]> => {
+        try {
+          const { messages } = await readLarge(data, readingOf());
+          return messages.map((message) => JSON.stringify(message));
+        } catch (error) {
+          onUnreadable(toUnreadable(error, data), data, requestId);
+          return [""];
+        }
+      };
       const messageTexts = (data: string): string[] => {
         try {
-          const { messages, isMended } = readMessages(data, {
-            traceOf,
-            requestId: requestId ?? onlyWaiting(),
-            isShared: requestId === undefined,
-          });
+          const { messages, isMended } = readMessages(data, { traceOf, ...readingOf() });
           return isMended ? messages.map((message) => JSON.stringify(message)) : [data];
         } catch (error) {
           if (error instanceof UnreadableAnswerError) onUnreadable(error, data, requestId);
@@ -387,6 +434,12 @@ function streamOf(
       body.destroy();
     },
   });
+}
+
+function toUnreadable(error: unknown, data: string): UnreadableAnswerError {
+  return error instanceof UnreadableAnswerError
+    ? error
+    : new UnreadableAnswerError("could not be read", data, error);
 }
 
 /** The lines of an event with this data. */

@@ -1,6 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import { type JSONRPCMessage, ReadBuffer } from "@modelcontextprotocol/client";
+import { LARGE_JSON_BYTES } from "@planwright/plan";
 import { UnreadableAnswerError } from "./errors.ts";
+import type { ReadLargeMessages } from "./large-answer.ts";
 import type { TraceOf } from "./take-answer.ts";
 import { readMessages } from "./wire-messages.ts";
 
@@ -23,6 +25,10 @@ export interface MessageBufferOptions {
   traceOf: TraceOf;
   /** A line that cannot be read; it may be the answer to a request, or anything else that was printed. */
   onUnreadable: (error: UnreadableAnswerError, text: string) => void;
+  /** Reads messages of more than 256 KiB. */
+  readLarge: ReadLargeMessages;
+  /** Gets the messages that {@link MessageBufferOptions.readLarge} read. */
+  deliver: (message: JSONRPCMessage) => void;
 }
 
 /**
@@ -59,9 +65,15 @@ export class MessageBuffer extends ReadBuffer {
       this.#keep(rest.subarray(0, end));
       rest = rest.subarray(end);
       const bytes = Buffer.concat(this.#pieces, this.#size);
-      const text = bytes.toString("utf8").trim(); // which also removes a byte order mark
       this.#pieces = [];
       this.#size = 0;
+      const isLarge = bytes.length > LARGE_JSON_BYTES && isObjectText(bytes) && this.#header === undefined;
+      if (isLarge) {
+        this.#frameBytes = undefined;
+        this.#readLarge(bytes);
+        continue;
+      }
+      const text = bytes.toString("utf8").trim(); // which also removes a byte order mark
       this.#frameBytes = undefined;
       // A length in printed text may also be followed by a message on a line of its own.
       if (isFrame && !/[}\]]$/.test(text)) rest = Buffer.concat([bytes, rest]);
@@ -125,6 +137,22 @@ export class MessageBuffer extends ReadBuffer {
     for (const object of objects) this.#read(object);
   }
 
+  #readLarge(bytes: Buffer): void {
+    const { onlyWaiting, onUnreadable, readLarge, deliver } = this.#options;
+    readLarge(bytes, { requestId: onlyWaiting(), isShared: true }).then(
+      ({ messages }) => {
+        for (const message of messages as JSONRPCMessage[]) deliver(message);
+      },
+      (error: unknown) => {
+        const text = bytes.toString("utf8").trim();
+        // What is wrong with it is found as with a small one.
+        if (error instanceof UnreadableAnswerError) this.#read(text);
+        else onUnreadable(new UnreadableAnswerError("could not be read", text, error), text);
+        for (const message of this.#messages.splice(0)) deliver(message);
+      },
+    );
+  }
+
   #read(text: string): void {
     const { onlyWaiting, traceOf, onUnreadable } = this.#options;
     try {
@@ -141,6 +169,14 @@ export class MessageBuffer extends ReadBuffer {
       } else if (error instanceof UnreadableAnswerError) onUnreadable(error, text);
     }
   }
+}
+
+/** True for bytes that begin and end like a JSON object. */
+function isObjectText(bytes: Buffer): boolean {
+  const [start, end] = [bytes.subarray(0, 64), bytes.subarray(-64)].map((part) =>
+    part.toString("utf8").trim(),
+  );
+  return start?.startsWith("{") === true && end?.endsWith("}") === true;
 }
 
 /** The objects of which a text consists, one behind the other; empty when it holds anything else. */

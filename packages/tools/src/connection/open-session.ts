@@ -13,12 +13,17 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { unmarkNumbers } from "@planwright/plan";
 import { z } from "zod";
 import type { ServerConfig } from "../config/server-config.ts";
-import { type CallTrace, createCallTrace, TRACE_HEADER } from "./call-trace.ts";
-import { ServerUnreachableError, type UnreadableAnswerError } from "./errors.ts";
+import { type CallTrace, createCallTrace, requestParts, TRACE_HEADER } from "./call-trace.ts";
+import { ServerUnreachableError, UnreadableAnswerError } from "./errors.ts";
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
+import {
+  outcomeOfSent,
+  type ReadAnswer,
+  type ReadLargeAnswer,
+  type ReadLargeMessages,
+} from "./large-answer.ts";
 import { type ListedTools, readListedTools } from "./listed-tools.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 import { type TraceOf, traceById } from "./take-answer.ts";
@@ -81,6 +86,10 @@ export interface SessionOptions {
   maxTools: number;
   /** Largest output of a call, in bytes. */
   maxOutputBytes: number;
+  /** Reads messages of more than 256 KiB. */
+  readLarge: ReadLargeAnswer;
+  /** The values that are masked in them. */
+  secrets: () => readonly string[];
   /** What earlier attempts learned; changed by this one. */
   probe: ProbeMemory;
   /** Which addresses are permitted. Default: any. */
@@ -205,8 +214,41 @@ async function openBy(
     transport.onmessage?.({ jsonrpc: "2.0", id, error: failure });
   };
   const onlyWaiting = () => (waiting.size === 1 ? [...waiting][0] : undefined);
+  const readLarge: ReadLargeMessages = async (message, reading) => {
+    const asked = [...traces.values()].flatMap((trace) => {
+      const { requestId, tool } = trace;
+      return requestId === undefined || !tool ? [] : [{ trace, call: { requestId, ...tool } }];
+    });
+    const { maxOutputBytes } = options;
+    const calls = asked.map(({ call }) => call);
+    const read = options.readLarge({
+      message,
+      ...reading,
+      calls,
+      secrets: options.secrets(),
+      maxOutputBytes,
+    });
+    // The time of a call ends with its answer, not with our reading of it.
+    const ended = read.then(noteAnswers, () => undefined);
+    for (const { trace } of asked) trace.reading = Promise.all([trace.reading, ended]).then(() => undefined);
+    const answer = await read;
+    if (!answer.ok) throw new UnreadableAnswerError(answer.reason, beginningOf(message));
+    return answer;
+  };
+  const noteAnswers = (read: ReadAnswer): void => {
+    if (!read.ok) return;
+    for (const [id, sent] of read.outcomes) {
+      const trace = traceOf(id);
+      if (trace) trace.answer = { outcome: outcomeOfSent(sent) };
+    }
+    for (const [id, error] of read.errors) {
+      const trace = traceOf(id);
+      if (trace) trace.answer = { error };
+    }
+  };
   const http = createHttpFetch(traces, {
     maxBytes,
+    readLarge,
     addresses: options.addresses,
     onStreamEnd: streamEnded,
     onUnreadable,
@@ -215,7 +257,15 @@ async function openBy(
   });
   const transport = createTransport(way, options, {
     http,
-    buffer: new MessageBuffer({ maxBytes, onlyWaiting, traceOf, onUnreadable }),
+    traces,
+    buffer: new MessageBuffer({
+      maxBytes,
+      onlyWaiting,
+      traceOf,
+      onUnreadable,
+      readLarge,
+      deliver: (message) => transport.onmessage?.(message),
+    }),
   });
   // The SDK keeps this handler beside its own.
   transport.onmessage = (message: JSONRPCMessage) => {
@@ -316,10 +366,19 @@ async function openBy(
   };
 }
 
+/** The beginning of a message, for people. */
+function beginningOf(message: string | Uint8Array): string {
+  return typeof message === "string" ? message : Buffer.from(message.subarray(0, 4_096)).toString("utf8");
+}
+
 function createTransport(
   way: Way,
   { server, config, serversFolder, onStderr }: SessionOptions,
-  { http, buffer }: { http: HttpFetch; buffer: MessageBuffer },
+  {
+    http,
+    buffer,
+    traces,
+  }: { http: HttpFetch; buffer: MessageBuffer; traces: ReadonlyMap<string, CallTrace> },
 ): Transport {
   if (config.type === "http") {
     const settings = { requestInit: { headers: config.headers }, fetch: http.fetch };
@@ -340,7 +399,7 @@ function createTransport(
   // a version of the SDK without it must fail here.
   if (!("_readBuffer" in transport)) throw new TypeError("The stdio transport of the SDK has no read buffer");
   Object.assign(transport, { _readBuffer: buffer });
-  writeExactNumbers(transport);
+  writeRequestParts(transport, traces);
   transport.stderr?.on("data", (chunk: Buffer) => onStderr(chunk.toString("utf8")));
   return transport;
 }
@@ -363,8 +422,11 @@ function folderOf(server: string, serversFolder: string): string {
   return folder;
 }
 
-/** Exact numbers leave this process as their digits; the SDK would write them as texts. */
-function writeExactNumbers(transport: StdioClientTransport): void {
+/**
+ * Exact numbers leave this process as their digits, which the SDK would write as texts, and large arguments as
+ * their bytes.
+ */
+function writeRequestParts(transport: StdioClientTransport, traces: ReadonlyMap<string, CallTrace>): void {
   const start = transport.start.bind(transport);
   transport.start = async () => {
     await start();
@@ -372,7 +434,12 @@ function writeExactNumbers(transport: StdioClientTransport): void {
     // This field is private, so a version of the SDK without it must fail here.
     if (!child?.stdin) throw new TypeError("The stdio transport of the SDK has no process");
     const write = child.stdin.write.bind(child.stdin);
-    child.stdin.write = (text: string) => write(unmarkNumbers(text));
+    child.stdin.write = (text: string) => {
+      const large = [...traces.values()].find(
+        (trace) => trace.large && text.includes(trace.large.mark),
+      )?.large;
+      return requestParts(text, large).reduce<boolean>((_, part) => write(part), true);
+    };
   };
 }
 

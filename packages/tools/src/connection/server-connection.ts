@@ -2,6 +2,7 @@ import type { LeftOutTool } from "@planwright/plan";
 import type { ServerConfig } from "../config/server-config.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import type { AddressGuard } from "./http-fetch.ts";
+import type { ReadLargeAnswer } from "./large-answer.ts";
 import type { ListedTools } from "./listed-tools.ts";
 import { openSession, type Session } from "./open-session.ts";
 import { sleep } from "./sleep.ts";
@@ -45,6 +46,8 @@ export interface ConnectionEvents {
   onTools(listed: ListedTools): void;
   /** The connection was opened, was lost, or failed: {@link ServerConnection.status} has the state. */
   onStatus(): void;
+  /** The values that are masked in what the server sends. */
+  secrets(): readonly string[];
   onLog(level: "debug" | "info" | "warn", message: string, facts: object): void;
 }
 
@@ -53,6 +56,7 @@ export interface ConnectionOptions extends Pick<ToolListingOptions, "refreshMs" 
   connectTimeoutMs: number;
   maxTools: number;
   maxOutputBytes: number;
+  readLarge: ReadLargeAnswer;
   addresses?: AddressGuard | undefined;
   serversFolder?: string | undefined;
 }
@@ -159,6 +163,8 @@ export function createServerConnection(
         timeoutMs: options.connectTimeoutMs,
         maxTools: options.maxTools,
         maxOutputBytes: options.maxOutputBytes,
+        readLarge: options.readLarge,
+        secrets: () => events.secrets(),
         probe: probeMemory,
         addresses: options.addresses,
         serversFolder: options.serversFolder,

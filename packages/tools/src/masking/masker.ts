@@ -12,6 +12,7 @@ import {
   isJsonNumber,
   isJsonObject,
   type JsonObject,
+  JsonText,
   type JsonValue,
   type OutputText,
   REDACTED,
@@ -92,7 +93,8 @@ export function createMasker(values: Iterable<string>): Masker {
 
   function outcome(given: Outcome): Outcome {
     if (given.type === "completed") {
-      const output = json(given.output);
+      // A large output was masked where it was read.
+      const output = given.output instanceof JsonText ? given.output : json(given.output);
       const written = writtenAs(given.text, output !== given.output, text);
       const warnings = given.warnings?.map(text);
       if (output === given.output && written === given.text && !warnings) return given;

@@ -22,6 +22,8 @@ const FLAG = /^-{1,2}([\w.-]{1,100})(?:=(.*))?$/s;
 export interface ServerSecrets {
   /** Masks all of them in what the server sends. */
   readonly masker: Masker;
+  /** All of them. */
+  values(): readonly string[];
   /** Remembers values that will be sent to the server. @returns false when all of them were known */
   add(values: Iterable<string>): boolean;
 }
@@ -35,6 +37,7 @@ export function createServerSecrets(config: ServerConfig): ServerSecrets {
     get masker() {
       return masker;
     },
+    values: () => [...given, ...sent],
     add(values) {
       const fresh = [...values].filter((value) => !sent.has(value));
       if (fresh.length === 0) return false;

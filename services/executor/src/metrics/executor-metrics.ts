@@ -32,6 +32,10 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
     "output_bytes_read_total",
     "Bytes of outputs read again after they had left memory",
   );
+  const memoryReserved = gauge(
+    "memory_bytes_reserved",
+    "Bytes of arguments of calls that insert large outputs, and of outputs being read",
+  );
   const bulks = counter("commit_bulks_total", "Bulks of grouped writes acknowledged by MongoDB");
   const writes = counter("commit_writes_total", "Writes in those bulks");
   const removed = counter("requests_removed_total", "Requests removed because they ended long ago");
@@ -52,6 +56,7 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
       inDoubt: () => inDoubt.inc(),
       outputsHeld: (bytes) => outputsHeld.set(bytes),
       outputsRead: (bytes) => outputsRead.inc(bytes),
+      memoryReserved: (bytes) => memoryReserved.set(bytes),
     },
     bulkWritten(count) {
       bulks.inc();

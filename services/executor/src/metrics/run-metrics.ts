@@ -23,6 +23,8 @@ export interface RunMetrics {
   outputsHeld(bytes: number): void;
   /** Dropped outputs were read again. */
   outputsRead(bytes: number): void;
+  /** Bytes of arguments and of outputs being read, over all plans. */
+  memoryReserved(bytes: number): void;
 }
 
 /** Counts nothing. */
@@ -36,4 +38,5 @@ export const NO_METRICS: RunMetrics = {
   inDoubt: () => undefined,
   outputsHeld: () => undefined,
   outputsRead: () => undefined,
+  memoryReserved: () => undefined,
 };

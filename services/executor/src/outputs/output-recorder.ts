@@ -5,13 +5,15 @@
  */
 import {
   bareName,
-  type JsonValue,
+  type HeldJson,
   leavesOpen,
   mergeShapes,
+  type OutputShape,
   shapeOfOutput,
   type ToolDescriptor,
   toolContract,
   toolDigest,
+  valueOfHeld,
 } from "@planwright/plan";
 import { createRunClock, type Logger, type RunClock } from "@planwright/runtime";
 import type { ExecutionStore, LearnedOutput } from "@planwright/store";
@@ -31,7 +33,9 @@ export interface SeenOutput {
   tool: ToolDescriptor | undefined;
   /** True for an item of a forEach, or several items. */
   isItem: boolean;
-  output: JsonValue;
+  output: HeldJson;
+  /** The shape of a large output, which is not parsed for it. */
+  shape?: OutputShape | undefined;
 }
 
 /** Learns the shapes of outputs. */
@@ -92,17 +96,17 @@ export function createOutputRecorder(parts: OutputRecorderParts): OutputRecorder
   }
 
   return {
-    note({ tenant, tool, isItem, output }) {
+    note({ tenant, tool, isItem, output, shape: known }) {
       const facts = tool && factsOf(tool);
       if (!facts || !facts.isOpen || (isItem && facts.isBatch) || looks >= MAX_LOOKS.ofAll) return;
       const { server, name, digest } = facts;
       const key = JSON.stringify([tenant, server, digest]);
-      const known = learned.get(key);
-      if (known && known.looks >= allowed(key)) return;
+      const before = learned.get(key);
+      if (before && before.looks >= allowed(key)) return;
       count(key);
-      const seen = shapeOfOutput(output);
-      const shape = known ? mergeShapes(known.shape, seen) : seen;
-      learned.set(key, { tenant, server, tool: name, digest, shape, looks: (known?.looks ?? 0) + 1 });
+      const seen = known ?? shapeOfOutput(valueOfHeld(output));
+      const shape = before ? mergeShapes(before.shape, seen) : seen;
+      learned.set(key, { tenant, server, tool: name, digest, shape, looks: (before?.looks ?? 0) + 1 });
       cancel ??= clock.after(WRITE_AFTER_MS, () => {
         writing = write();
       });

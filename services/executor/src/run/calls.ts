@@ -8,15 +8,20 @@ import {
   isUnansweredLookup,
   isUnreachable,
   type Outcome,
+  type UnresolvedArguments,
   unitKeysOf,
+  withStored,
 } from "@planwright/engine";
-import { type JsonValue, sha256 } from "@planwright/plan";
+import { type JsonObject, sha256 } from "@planwright/plan";
 import type { Slot } from "@planwright/queue";
 import type { RunClock } from "@planwright/runtime";
 import type { AttemptEnd, ExecutionStore, PlanClaim } from "@planwright/store";
 import type { Clearance, ToolClients } from "@planwright/tools";
 import type { Approvals } from "../controls/approvals.ts";
 import type { RunMetrics } from "../metrics/run-metrics.ts";
+import type { LargeJson } from "../outputs/large-json.ts";
+import type { LargeArguments, ResolvedArguments } from "../outputs/large-json-jobs.ts";
+import type { PlanOutputs } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
 import type { PlanSecrets } from "../secrets/secrets.ts";
 import { askLookup } from "../tools/ask-lookup.ts";
@@ -35,10 +40,13 @@ import type { RunTimers } from "./timers.ts";
 export interface RunCallsParts extends ClearanceParts {
   claim: PlanClaim;
   planTools: PlanTools;
-  store: Pick<ExecutionStore, "now" | "readRepeats">;
+  store: Pick<ExecutionStore, "now" | "readRepeats" | "readStoredOutputs" | "noteRecords" | "writeNoted">;
   tools: Pick<ToolClients, "callTool">;
   secrets: PlanSecrets | undefined;
   limits: PlanLimits | undefined;
+  /** Memory for arguments that insert large outputs. */
+  heldOutputs: Pick<PlanOutputs, "reserve">;
+  largeJson: Pick<LargeJson, "resolve">;
   approvals: Pick<Approvals, "refusalOf">;
   outputs: Pick<OutputRecorder, "note"> | undefined;
   callRecorder: Pick<CallRecorder, "note"> | undefined;
@@ -48,6 +56,8 @@ export interface RunCallsParts extends ClearanceParts {
   clock: RunClock;
   metrics: RunMetrics;
   trace: PlanTrace | undefined;
+  /** Called when a write that no call waits for failed. */
+  onError: (error: unknown) => void;
   /** Called when a call has ended. */
   onEnded: (call: Call, outcome: Outcome) => void;
 }
@@ -63,14 +73,25 @@ export interface RunCalls {
 /** How a call is sent. */
 interface Sending {
   idempotencyKey: string;
+  argsHash: string;
   signal: AbortSignal;
   /** Its slot under a limit beyond the plan. */
   slot?: Slot | undefined;
+  /** Its arguments, when they are large. */
+  large: LargeArguments | undefined;
 }
+
+type Completed = Extract<Outcome, { type: "completed" }>;
+
+/** A call that waits for memory asks again after this time, in milliseconds, unless it is woken earlier. */
+const ASK_FOR_MEMORY_MS = 4_000;
 
 /** Creates the calls of a run; no call is in progress yet. */
 export function createRunCalls(parts: RunCallsParts): RunCalls {
   const { claim, planTools, store, tools, secrets, limits, approvals, pending, right, timers } = parts;
+  const { heldOutputs, largeJson } = parts;
+  /** Steps of which the journal says that they wait for memory. */
+  const waitsTold = new Set<string>();
   const { clock, metrics, trace, hasEnded, onEnded } = parts;
   const { plan } = claim;
   const controllers = new Map<string, AbortController>();
@@ -80,30 +101,74 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   async function make(call: Call): Promise<void> {
     const controller = new AbortController();
     controllers.set(call.key, controller);
-    const sent = earlierCalls.mayRepeat(call) ? await earlierCalls.compare(call) : {};
+    if (!call.unresolved) return begin(call, controller.signal);
+    // Before anything is built: its size is known.
+    const release = heldOutputs.reserve(call.key, call.unresolved.bytes);
+    if (!release) {
+      tellThatItWaits(call).catch(parts.onError);
+      const untilAt = store.now() + ASK_FOR_MEMORY_MS;
+      return ended(call, { type: "deferred", untilAt, waitReason: "memory" });
+    }
+    try {
+      const resolved = await resolve(call, call.unresolved);
+      if (controller.signal.aborted || hasEnded()) return ended(call, { type: "aborted" });
+      if (!resolved.ok) return ended(call, { type: "failed", effect: "none", error: resolved.error });
+      for (const warning of resolved.warnings) pending.warn(call, warning);
+      const { arguments: args, large } = resolved;
+      await begin({ ...call, arguments: args, unresolved: undefined }, controller.signal, large);
+    } finally {
+      release();
+    }
+  }
+
+  /** Writes once why a step that nothing else shows as started waits. */
+  async function tellThatItWaits({ key, stepId, items }: Call): Promise<void> {
+    const { status = "PENDING", mayHaveActed = false } = claim.journal.unit(key) ?? {};
+    if (items || status !== "PENDING" || mayHaveActed || waitsTold.has(key) || hasEnded()) return;
+    waitsTold.add(key);
+    const record = { key, stepId, status, attempts: 0, waitReason: "memory" } as const;
+    store.noteRecords(claim, [record], []);
+    await store.writeNoted(claim);
+  }
+
+  async function resolve(call: Call, unresolved: UnresolvedArguments): Promise<ResolvedArguments> {
+    const { stored } = unresolved;
+    const keys = stored.map(({ key }) => key);
+    const read = keys.length > 0 ? await store.readStoredOutputs(claim, keys) : [];
+    metrics.outputsRead(stored.reduce((sum, { bytes }) => sum + bytes, 0));
+    // Look-ups and secrets need places in the arguments.
+    return largeJson.resolve(withStored(unresolved, read), call.verify === true || secrets !== undefined);
+  }
+
+  /** Makes a call whose arguments are resolved, unless an earlier version has made it or it was refused. */
+  async function begin(call: Call, signal: AbortSignal, large?: LargeArguments): Promise<void> {
+    const argsHash = large?.argsHash ?? sha256(JSON.stringify(call.arguments));
+    const sent = earlierCalls.mayRepeat(call) ? await earlierCalls.compare(call, argsHash) : {};
     if ("type" in sent) return ended(call, sent);
     const refusal = call.approvable && !call.verify ? await approvals.refusalOf(call) : null;
     if (refusal) return ended(call, { type: "failed", effect: "none", error: refusal });
-    const toSendAs = { idempotencyKey: sent.sentKey ?? keyOf(call), signal: controller.signal };
+    const idempotencyKey = sent.sentKey ?? keyOf(call, argsHash);
+    const sending = { idempotencyKey, argsHash, signal, large };
     const entering = limits?.enter(call);
-    if (!entering) return attempt(call, toSendAs);
+    if (!entering) return attempt(call, sending);
     const entry = await entering;
     if (entry.type === "deferred") return ended(call, entry);
     try {
-      if (controller.signal.aborted) return ended(call, { type: "aborted" });
-      await attempt(call, { ...toSendAs, slot: entry.slot });
+      if (signal.aborted) return ended(call, { type: "aborted" });
+      await attempt(call, { ...sending, slot: entry.slot });
     } finally {
       entry.slot.release();
     }
   }
 
   async function attempt(call: Call, sending: Sending): Promise<void> {
-    const { idempotencyKey, slot } = sending;
+    const { idempotencyKey, argsHash, slot, large } = sending;
     const attemptId = clock.id();
     const [unit, ...others] = unitKeysOf(call);
     const isPlain = others.length === 0 && idempotencyKey === `${plan._id}/${unit}`;
     const sentKey = call.effectClass === "K" && !isPlain ? { sentKey: idempotencyKey } : {};
-    await pending.intend(call, { attemptId, argsHash: sha256(JSON.stringify(call.arguments)), ...sentKey });
+    const preview = large && { text: large.beginning, sizeBytes: large.bytes.byteLength };
+    await pending.intend(call, { attemptId, argsHash, ...sentKey, ...(preview && { large: preview }) });
     if (!(await right.wait())) return;
     const startedAt = clock.now();
     if (call.attempt > 1 && !call.verify) metrics.retried();
@@ -120,7 +185,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     }
     ended(call, outcome);
     // By now the result is on its way to MongoDB.
-    if (outcome.type === "completed" && !call.verify) noteOutput(call, outcome.output);
+    if (outcome.type === "completed" && !call.verify) noteOutput(call, outcome);
   }
 
   function ended(call: Call, outcome: Outcome): void {
@@ -136,14 +201,14 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     parts.callRecorder?.note({ tenant: plan.tenant, tool: planTools.find(name), end, isProcessed });
   }
 
-  function noteOutput({ tool: name, items }: Call, output: JsonValue): void {
+  function noteOutput({ tool: name, items }: Call, { output, shape }: Completed): void {
     const tool = planTools.find(name);
-    parts.outputs?.note({ tenant: plan.tenant, tool, isItem: items !== undefined, output });
+    parts.outputs?.note({ tenant: plan.tenant, tool, isItem: items !== undefined, output, shape });
   }
 
   async function send(
     call: Call,
-    { idempotencyKey, signal, slot }: Sending,
+    { idempotencyKey, signal, slot, large }: Sending,
     attemptTrace: AttemptTrace | undefined,
   ): Promise<Outcome> {
     if (signal.aborted) return { type: "aborted" };
@@ -152,15 +217,19 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       const callTool: ToolClients["callTool"] = (lookup) =>
         traced.callTool({
           ...lookup,
-          beforeSend: (offered) =>
-            clearances.clear(call, { offered, slot, fill: async () => toSend(lookup) }),
+          beforeSend: (offered) => {
+            const { arguments: asked } = lookup;
+            return clearances.clear(call, { offered, slot, fill: async () => toSend(asked) });
+          },
         });
       const { wait } = timers;
       return askLookup({ call, idempotencyKey, planTools, tools: { callTool }, signal, wait });
     }
-    const { arguments: args, timeoutMs } = call;
+    const { timeoutMs } = call;
+    const args = large?.bytes ?? call.arguments;
     const address = planTools.addressOf(call.tool);
-    const fill = async () => secrets?.fill(call.stepId, { ...address, arguments: args }) ?? toSend(call);
+    const fill = async () =>
+      secrets?.fill(call.stepId, { ...address, arguments: call.arguments }) ?? toSend(args);
     return traced.callTool({
       ...address,
       arguments: args,
@@ -175,9 +244,8 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
    * The idempotency key names the unit, not the attempt, so it stays the same over crashes and retries. It
    * names the first plan that sent this call, if no later version got an answer to it.
    */
-  function keyOf(call: Call): string {
+  function keyOf(call: Call, argsHash: string): string {
     const keys = unitKeysOf(call);
-    const argsHash = sha256(JSON.stringify(call.arguments));
     const sent = keys.map((key) => claim.journal.unit(key)).find((unit) => unit?.sentKey !== undefined);
     if (sent?.sentKey !== undefined && sent.argsHash === argsHash) return sent.sentKey;
     const earlier = claim.journal.unit(call.stepId)?.unanswered ?? [];
@@ -195,7 +263,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   };
 }
 
-function toSend({ arguments: args }: Pick<Call, "arguments">): Clearance {
+function toSend(args: JsonObject | Uint8Array): Clearance {
   return { type: "send", arguments: args };
 }
 

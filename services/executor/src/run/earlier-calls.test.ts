@@ -151,7 +151,8 @@ function createWorld(random: Random) {
             const offered = TOOLS.find((one) => one.name === name);
             const clearance = offered && (await beforeSend?.(offered));
             if (clearance && clearance.type !== "send") return clearance;
-            return answer(name, args["value"] ?? null, idempotencyKey);
+            const { value = null } = args instanceof Uint8Array ? {} : args;
+            return answer(name, value, idempotencyKey);
           },
         },
         liveness: ALIVE,

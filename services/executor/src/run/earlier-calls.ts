@@ -1,5 +1,4 @@
 import { type Call, type CarriedUnit, type Outcome, unitKeysOf } from "@planwright/engine";
-import { sha256 } from "@planwright/plan";
 import type { EarlierCall, ExecutionStore, PlanClaim, Repeat } from "@planwright/store";
 
 /** The comparison of calls with those of earlier versions of the plan. */
@@ -9,8 +8,9 @@ export interface EarlierCalls {
   /**
    * What the earlier calls mean for this one: how it ends without being sent, or the idempotency key under
    * which it was sent before; without a key it is a new call. Also reserves the earlier calls for its units.
+   * @param argsHash - of its resolved arguments
    */
-  compare(call: Call): Promise<Outcome | { sentKey?: string | undefined }>;
+  compare(call: Call, argsHash: string): Promise<Outcome | { sentKey?: string | undefined }>;
 }
 
 /** The earlier versions are read once, before the first call that may have an effect. */
@@ -28,12 +28,11 @@ export function createEarlierCalls(
       call.effectClass !== "R" &&
       unitKeysOf(call).every((key) => (claim.journal.unit(key)?.attempts.length ?? 0) === 0),
 
-    async compare(call) {
+    async compare(call, argsHash) {
       repeats ??= store.readRepeats(claim);
       const repeatOf = await repeats;
       if (!repeatOf) return {};
       const { stepId, tool, itemHashes } = call;
-      const argsHash = sha256(JSON.stringify(call.arguments));
       const isApproved = claim.journal.unit(stepId)?.approved ?? false;
       const found = unitKeysOf(call).map((key, index) => {
         const hash = itemHashes?.[index] ?? argsHash;

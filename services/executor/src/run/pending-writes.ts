@@ -21,7 +21,7 @@ export interface PendingWrites {
   intend(call: Call, of: Omit<Intent, "call">): Promise<void>;
   /** How the call ended, for all units that it served. */
   ended(call: Call, end: Omit<AttemptEnd, "key">): void;
-  /** A warning about the tool of the running attempt. */
+  /** A warning about the running attempt. */
   warn(call: Call, warning: string): void;
   /** New states, with the ends of attempts that led to them. */
   toWrite(changed: readonly StepRecord[]): LastRecords;
@@ -47,7 +47,7 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
    */
   const ends = new Map<string, AttemptEnd[]>();
   /** Warnings of each unit, until it is written. */
-  const warnings = new Map<string, string>();
+  const warnings = new Map<string, string[]>();
   let isShowScheduled = false;
 
   /** Unwritten ends of attempts of these units. */
@@ -58,10 +58,10 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
   }
 
   function withWarning(record: StepRecord): StepRecord {
-    const warning = warnings.get(record.key);
-    if (warning === undefined) return record;
+    const added = warnings.get(record.key);
+    if (added === undefined) return record;
     warnings.delete(record.key);
-    return { ...record, warnings: [...new Set([...(record.warnings ?? []), warning])].toSorted() };
+    return { ...record, warnings: [...new Set([...(record.warnings ?? []), ...added])].toSorted() };
   }
 
   /** A short call is written once, with its result; a longer one becomes visible as RUNNING. */
@@ -91,7 +91,7 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
       for (const key of unitKeysOf(call)) ends.set(key, [...(ends.get(key) ?? []), { key, ...end }]);
     },
     warn(call, warning) {
-      for (const key of unitKeysOf(call)) warnings.set(key, warning);
+      for (const key of unitKeysOf(call)) warnings.set(key, [...(warnings.get(key) ?? []), warning]);
     },
     toWrite(changed) {
       const ended = takeEnds(changed.map(({ key }) => key));

@@ -3,6 +3,7 @@ import type { Liveness, Logger, RunClock } from "@planwright/runtime";
 import type { ExecutionStore } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 import type { RunMetrics } from "../metrics/run-metrics.ts";
+import type { LargeJson } from "../outputs/large-json.ts";
 import type { OutputMemory } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
 import type { Secrets } from "../secrets/secrets.ts";
@@ -18,6 +19,8 @@ export interface RunDependencies {
   limits?: ToolLimits | undefined;
   /** The memory for outputs of all plans of this process. Default: up to 256 MiB. */
   outputMemory?: OutputMemory | undefined;
+  /** Resolves the arguments of calls that insert large outputs. Default: on the event loop. */
+  largeJson?: Pick<LargeJson, "resolve"> | undefined;
   /** Learns the shapes of outputs. Default: nothing is learned. */
   outputs?: Pick<OutputRecorder, "note"> | undefined;
   /** Counts calls by tool. Default: they are not counted. */

@@ -10,6 +10,7 @@ import { createRunClock, type RunClock } from "@planwright/runtime";
 import type { PlanClaim } from "@planwright/store";
 import { createApprovals } from "../controls/approvals.ts";
 import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
+import { createLargeJson } from "../outputs/large-json.ts";
 import { createOutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
 import { createSecrets } from "../secrets/secrets.ts";
 import { createPlanLimits, type PlanLimits } from "../tools/plan-limits.ts";
@@ -68,6 +69,7 @@ export interface RunParts
 export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
   const { claim, planTools, store, logger, trace, offerPlanning } = parts;
   const { clock = createRunClock(), metrics = NO_METRICS, outputMemory = createOutputMemory() } = parts;
+  const { largeJson = createLargeJson() } = parts;
   const { dispatch, fail, lose, isExpired } = hooks;
   const { plan } = claim;
   const phases = createRunPhases();
@@ -83,7 +85,9 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
   });
   const heldOutputs = outputMemory.join({
     heldBytes: () => heldBytesOf(state),
+    tenant: plan.tenant,
     drop: (toBytes) => dispatch({ type: "drop", toBytes, at: store.now() }),
+    reserved: (key) => dispatch({ type: "limit.cleared", key, at: store.now() }),
   });
   const approvals = createApprovals(parts);
   const planLimits = limitsOf(parts, clock, dispatch);
@@ -105,6 +109,8 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     timers,
     clock,
     approvals,
+    heldOutputs,
+    largeJson,
     metrics,
     trace,
     logger,
@@ -113,6 +119,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     secrets: (parts.secrets ?? createSecrets()).ofPlan(plan),
     limits: planLimits,
     right: createRightToCall({ claim, liveness: parts.liveness, clock, hasEnded, onLost: lose }),
+    onError: fail,
     onEnded: ({ key, attempt }, outcome) =>
       dispatch({ type: "attempt.ended", key, attempt, outcome, at: store.now(), random: clock.random() }),
   });

@@ -27,7 +27,10 @@ const VARIABLES = { PLANWRIGHT_SECRET_CRM_KEY: "value-of-crm-key", PLANWRIGHT_SE
 /**
  * Sends a call of a plan of one step with these arguments. @returns what arrives at the tool, and the outcome
  */
-async function send(written: JsonObject, more: Partial<ToolCall> & { tenant?: string } = {}) {
+async function send(
+  written: JsonObject,
+  more: Partial<Omit<ToolCall, "arguments">> & { arguments?: JsonObject; tenant?: string } = {},
+) {
   const { tenant = "t1", ...call } = more;
   const plan = PlanSchema.parse({ steps: [{ id: "s", tool: "save", arguments: written }] });
   const source = createSecretSource({ variables: VARIABLES });

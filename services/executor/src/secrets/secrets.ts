@@ -38,7 +38,7 @@ export interface PlanSecrets {
 }
 
 /** A call that may contain secrets. */
-export type SecretCall = Pick<ToolCall, "tool" | "server" | "arguments">;
+export type SecretCall = Pick<ToolCall, "tool" | "server"> & { arguments: JsonObject };
 
 /** All secrets of this process. */
 export interface Secrets {

@@ -8,6 +8,7 @@ import {
   resolveReferences,
   type ToolContract,
   type ToolDescriptor,
+  valueOfHeld,
 } from "@planwright/plan";
 import type { ToolClients } from "@planwright/tools";
 import type { PlanTools } from "./plan-tools.ts";
@@ -84,7 +85,7 @@ async function ask(
     return doubt(`The lookup tool was not asked: ${outcome.error.message}`);
   if (outcome.type === "failed") return unanswered(lookup.tool, outcome);
   if (outcome.type !== "completed") return outcome;
-  const { output } = outcome;
+  const output = valueOfHeld(outcome.output);
   if (isJsonObject(output) && output["found"] === true) {
     return { type: "completed", output: output["result"] ?? null };
   }

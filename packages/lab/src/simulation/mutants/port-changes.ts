@@ -1,11 +1,12 @@
 import { type JournalEntry, type JournalEvent, type Outcome } from "@planwright/engine";
 import {
   type ForEach,
+  type HeldJson,
   isForEachStep,
   isJsonObject,
-  type JsonValue,
   type Step,
   toolOfStep,
+  valueOfHeld,
 } from "@planwright/plan";
 import {
   type EntryLog,
@@ -105,7 +106,8 @@ export function withLists(store: ExecutionStore, change: (forEach: ForEach) => F
 }
 
 /** An envelope that counts every item as a success. */
-export function countedAsSuccess(output: JsonValue | undefined): JsonValue | undefined {
+export function countedAsSuccess(held: HeldJson | undefined): HeldJson | undefined {
+  const output = held === undefined ? held : valueOfHeld(held);
   if (!isJsonObject(output) || !isJsonObject(output["summary"]) || !Array.isArray(output["results"]))
     return output;
   return { ...output, summary: { ok: output["results"].length, error: 0 } };

@@ -52,7 +52,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
     const { effectClass } = facts;
     const each = argumentsOfEach(call);
     if (isRefused(call)) return null;
-    const isBatch = Array.isArray(call.arguments["items"]);
+    const isBatch = !(call.arguments instanceof Uint8Array) && Array.isArray(call.arguments["items"]);
     const results = names.map((name, index): ItemResult => {
       const entry = effectClass === "K" ? `${call.idempotencyKey} ${name}` : name;
       const known = effectClass === "K" ? ledger.get(entry) : undefined;

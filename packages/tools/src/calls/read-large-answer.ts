@@ -1,0 +1,72 @@
+/**
+ * Reads a large message of a server: parses it, takes the answer of a call out of it, masks the secrets,
+ * compares it with its schema, and writes the output as text.
+ */
+import {
+  JsonText,
+  type JsonValue,
+  LARGE_JSON_BYTES,
+  readDeclaredOutput,
+  shapeOfOutput,
+  stringifyExactJson,
+} from "@planwright/plan";
+import { type CallTrace, createCallTrace } from "../connection/call-trace.ts";
+import { UnreadableAnswerError } from "../connection/errors.ts";
+import type { AnsweredCall, LargeAnswer, ReadAnswer, SentOutcome } from "../connection/large-answer.ts";
+import { traceById } from "../connection/take-answer.ts";
+import { readMessages } from "../connection/wire-messages.ts";
+import { createMasker } from "../masking/masker.ts";
+import { outcomeOfResult } from "./call-tool.ts";
+
+/** Reads a message. Never throws because of what it says. */
+export function readLargeAnswer(job: LargeAnswer): ReadAnswer {
+  const { message, requestId, isShared, calls } = job;
+  const text = typeof message === "string" ? message : Buffer.from(message).toString("utf8");
+  const traces = new Map<CallTrace, AnsweredCall>();
+  for (const call of calls) {
+    const trace = createCallTrace("");
+    trace.requestId = call.requestId;
+    traces.set(trace, call);
+  }
+  const outcomes: [string | number, SentOutcome][] = [];
+  const errors: [string | number, JsonValue][] = [];
+  try {
+    const traceOf = (id: JsonValue | undefined) => traceById(traces.keys(), id);
+    const { messages, isMended } = readMessages(text, { traceOf, requestId, isShared });
+    for (const [{ answer }, call] of traces) {
+      if (answer && "error" in answer) errors.push([call.requestId, answer.error]);
+      if (answer && "result" in answer)
+        outcomes.push([call.requestId, outcomeOfLarge(answer.result, call, job)]);
+    }
+    return { ok: true, messages, isMended, outcomes, errors };
+  } catch (error) {
+    if (error instanceof UnreadableAnswerError) return { ok: false, reason: error.facts.reason };
+    throw error;
+  }
+}
+
+function outcomeOfLarge(result: JsonValue, call: AnsweredCall, job: LargeAnswer): SentOutcome {
+  const read = outcomeOfResult(result, call.ownName, job.maxOutputBytes);
+  const outcome = createMasker(job.secrets).outcome(read);
+  if (outcome.type === "failed") {
+    const { data, ...error } = outcome.error;
+    // Larger data are never stored; only those of items decide anything.
+    const isKept =
+      data !== undefined && (call.isBatch || stringifyExactJson(data).length <= LARGE_JSON_BYTES);
+    return isKept ? outcome : { ...outcome, error };
+  }
+  if (outcome.type !== "completed" || outcome.output instanceof JsonText) return { type: "aborted" };
+  const declared = readDeclaredOutput(call.outputSchema, outcome.output);
+  const { output } = declared;
+  const written = output === outcome.output ? outcome.text : undefined;
+  const warnings = [...(outcome.warnings ?? []), ...declared.warnings];
+  const text = typeof written === "string" ? written : stringifyExactJson(output);
+  const isLarge = text.length > LARGE_JSON_BYTES;
+  return {
+    type: "completed",
+    output: isLarge ? { text, sizeBytes: Buffer.byteLength(text) } : { value: output },
+    text: written,
+    ...(isLarge && { shape: shapeOfOutput(output) }),
+    ...(warnings.length > 0 && { warnings }),
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Reading a large message takes seconds for many fields, so it is a job that another thread can do: what it
+ * gets and what comes of it are plain data.
+ */
+import type { Outcome } from "@planwright/engine";
+import { type HeldJson, type JsonObject, JsonText, type JsonValue } from "@planwright/plan";
+import type { WireMessages } from "./wire-messages.ts";
+
+/** A call that a message may answer. */
+export interface AnsweredCall {
+  requestId: string | number;
+  /** The name of the tool on its server. */
+  ownName: string;
+  outputSchema: JsonObject | undefined;
+  /** The tool takes several items: what it answers beside an error says which of them acted. */
+  isBatch: boolean;
+}
+
+/** A message of more than 256 KiB, and what is known about it. */
+export interface LargeAnswer {
+  message: string | Uint8Array;
+  /** The only request that it can answer, if there is only one. */
+  requestId: string | number | undefined;
+  /** True where all requests share a stream. */
+  isShared: boolean;
+  calls: readonly AnsweredCall[];
+  /** Values to be masked. */
+  secrets: readonly string[];
+  maxOutputBytes: number;
+}
+
+type Completed = Extract<Outcome, { type: "completed" }>;
+
+/** An outcome whose output is a value, or the text of a large one. */
+export type SentOutcome =
+  | Exclude<Outcome, Completed>
+  | (Omit<Completed, "output"> & { output: { value: JsonValue } | { text: string; sizeBytes: number } });
+
+/** What a large message says. */
+export type ReadAnswer =
+  | {
+      ok: true;
+      /** The messages for the SDK: answers of calls are empty. */
+      messages: JsonObject[];
+      isMended: boolean;
+      outcomes: [requestId: string | number, outcome: SentOutcome][];
+      /** Answers that are JSON-RPC errors. */
+      errors: [requestId: string | number, error: JsonValue][];
+    }
+  | { ok: false; reason: string };
+
+/** Reads a large message. Rejects when it could not be read for a reason that is not in the message. */
+export type ReadLargeAnswer = (job: LargeAnswer) => Promise<ReadAnswer>;
+
+/**
+ * Reads a large message of a session, and puts answers of calls into their traces.
+ * @throws {UnreadableAnswerError} like `readMessages`
+ */
+export type ReadLargeMessages = (
+  message: string | Uint8Array,
+  reading: Pick<LargeAnswer, "requestId" | "isShared">,
+) => Promise<WireMessages>;
+
+/** The outcome that was sent by another thread. */
+export function outcomeOfSent(sent: SentOutcome): Outcome {
+  if (sent.type !== "completed") return sent;
+  const { output } = sent;
+  const held: HeldJson = "text" in output ? new JsonText(output.text, output.sizeBytes) : output.value;
+  return { ...sent, output: held };
+}

@@ -1,0 +1,54 @@
+/** What is done with large JSON beside the event loop. Jobs and their results are plain data. */
+import { fromSent, resolveUnresolved, type SentArguments, type StepError } from "@planwright/engine";
+import { type JsonObject, LARGE_JSON_BYTES, sha256, unmarkNumbers } from "@planwright/plan";
+import { type LargeAnswer, type ReadAnswer, readLargeAnswer } from "@planwright/tools";
+
+/** A job. */
+export type LargeJob =
+  /** Read a message of a tool server. */
+  | { type: "read"; answer: LargeAnswer }
+  /** @property asObject - the arguments are needed as an object, whatever their size */
+  | { type: "resolve"; unresolved: SentArguments; asObject: boolean };
+
+/** Arguments of a call as they are sent and stored. */
+export interface LargeArguments {
+  /** Their JSON text in UTF-8. */
+  bytes: Uint8Array<ArrayBuffer>;
+  argsHash: string;
+  /** The beginning of the text. */
+  beginning: string;
+}
+
+/** Resolved arguments: an object, or the text of large ones. */
+export type ResolvedArguments =
+  | { ok: true; arguments: JsonObject; large?: LargeArguments; warnings: readonly string[] }
+  | { ok: false; error: StepError };
+
+/** The result of a job. */
+export type LargeResult = ReadAnswer | ResolvedArguments;
+
+/** Longest beginning that is kept of large arguments, in characters. */
+const BEGINNING_CHARS = 1_024;
+
+/** Does a job. */
+export function performJob(job: LargeJob): LargeResult {
+  return job.type === "read" ? readLargeAnswer(job.answer) : resolveArguments(job);
+}
+
+function resolveArguments({
+  unresolved,
+  asObject,
+}: Extract<LargeJob, { type: "resolve" }>): ResolvedArguments {
+  const resolved = resolveUnresolved(fromSent(unresolved));
+  if (!resolved.ok || asObject) return resolved;
+  // The hash of arguments is over this form, in which exact numbers are marked.
+  const written = JSON.stringify(resolved.arguments);
+  if (written.length <= LARGE_JSON_BYTES) return resolved;
+  const text = unmarkNumbers(written);
+  const large = {
+    bytes: new TextEncoder().encode(text),
+    argsHash: sha256(written),
+    beginning: text.slice(0, BEGINNING_CHARS),
+  };
+  return { ok: true, arguments: {}, large, warnings: resolved.warnings };
+}

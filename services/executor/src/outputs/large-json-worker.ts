@@ -1,0 +1,18 @@
+/** The thread that does the jobs of `createLargeJson`, one after the other. */
+import { parentPort } from "node:worker_threads";
+import { type LargeJob, type LargeResult, performJob } from "./large-json-jobs.ts";
+
+/** What the thread answers. */
+export type JobAnswer = { result: LargeResult } | { failure: string };
+
+parentPort?.on("message", (job: LargeJob) => parentPort?.postMessage(...answerOf(job)));
+
+function answerOf(job: LargeJob): [answer: JobAnswer, transferred: ArrayBuffer[]] {
+  try {
+    const result = performJob(job);
+    const large = "large" in result ? result.large : undefined;
+    return [{ result }, large ? [large.bytes.buffer] : []];
+  } catch (error) {
+    return [{ failure: error instanceof Error ? error.message : String(error) }, []];
+  }
+}
