@@ -635,3 +635,13 @@ test("a stdio server runs in a folder of its own, or in its cwd", async () => {
   const given = await connected({ ...wildProcess(LINE, begin), cwd: other }, { serversFolder });
   expect(await call(given)).toEqual({ type: "completed", output: realpathSync(other) });
 });
+
+test.runIf(process.platform === "linux")(
+  "a folder that cannot be made is named, also below a folder of the system",
+  async () => {
+    const clients = await connected(wildProcess(LINE), { serversFolder: "/proc/x", startTimeoutMs: 2_000 });
+    expect(clients.status()[0]?.error).toContain(
+      "its folder /proc/x/s cannot be made (ENOENT); set DATA_DIR",
+    );
+  },
+);

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
-import { mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import {
   Client,
   type JSONRPCMessage,
@@ -409,7 +409,7 @@ function folderOf(server: string, serversFolder: string): string {
   // Names may consist of dots.
   const folder = join(resolve(serversFolder), server.replace(/^\.+/, "_"));
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
     const remedy = "set DATA_DIR to a folder that may be written, or its cwd in the servers file";
@@ -420,6 +420,16 @@ function folderOf(server: string, serversFolder: string): string {
     );
   }
   return folder;
+}
+
+/**
+ * The `recursive` of Node is not used: where the system answers "no such file" although the parent exists, as
+ * below /proc, it tries for ever.
+ */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 /**
