@@ -85,7 +85,7 @@ export function versionSteps(facts: VersionFacts): VersionSteps {
     const step = steps.get(id);
     const before = latest?.stepOf(id);
     return latest?.isComplete(id) && step && before
-      ? isDeepStrictEqual(comparable(step, facts), comparable(before, latest.version))
+      ? isIdentical(step, facts, before, latest.version)
       : false;
   };
   return { sources, again, implied: new Set([...again].filter(isImplied)) };
@@ -216,9 +216,8 @@ function isSame(
 ): boolean {
   const { version } = context;
   const before = context.inputsOf(other.id);
-  const isIdentical =
-    step.id === other.id && isDeepStrictEqual(comparable(step, facts), comparable(other, version));
-  if (isIdentical) return isDeepStrictEqual(inputs.reads, before?.reads);
+  if (step.id === other.id && isIdentical(step, facts, other, version))
+    return isDeepStrictEqual(inputs.reads, before?.reads);
   return (
     inputs.call === before?.call &&
     isSameTool(toolOfStep(step), facts, toolOfStep(other), version) &&
@@ -226,14 +225,18 @@ function isSame(
   );
 }
 
-/** A step with its pinned tool in place of the plan's name for it. `approval` does not count. */
-function comparable(step: Step, { pins }: ComparedPlan): unknown {
-  const name = toolOfStep(step);
-  const pin = pins?.get(name);
-  const tool = pin ? [pin.server, pin.name] : name;
+/** True for the same tool and the same fields. `approval` does not count. */
+function isIdentical(step: Step, of: ComparedPlan, other: Step, ofOther: ComparedPlan): boolean {
+  return (
+    isSameTool(toolOfStep(step), of, toolOfStep(other), ofOther) &&
+    isDeepStrictEqual(withoutTool(step), withoutTool(other))
+  );
+}
+
+function withoutTool(step: Step): unknown {
   const { approval: _, ...call } = isForEachStep(step)
-    ? { ...step, forEach: { ...step.forEach, do: { ...step.forEach.do, tool } } }
-    : { ...step, tool };
+    ? { ...step, forEach: { ...step.forEach, do: { ...step.forEach.do, tool: "" } } }
+    : { ...step, tool: "" };
   return call;
 }
 
