@@ -70,12 +70,15 @@ test.each<JsonValue>([
   { $ref: "#/definitions/author" },
   { $ref: "s9.text" },
   { $ref: 5 },
-  { $ref: "s1", $id: "17" },
   { "text.$": "$.s9" },
   { "text.$": 5 },
   { ".$": "x" },
 ])("%j, which names no step, is data", (value) => {
   expect(read({ value })).toMatchObject({ value: { value }, codes: [] });
+});
+
+test("an object with $ref and $id, which a database reads as a reference, is refused", () => {
+  expect(read({ value: { $ref: "s1", $id: "17" } }).codes).toEqual(["error FIELD_UNKNOWN"]);
 });
 
 test("an object that the request contains literally is data, and stays data whenever the plan is read", () => {

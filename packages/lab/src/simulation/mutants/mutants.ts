@@ -315,7 +315,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "end-not-read",
-    violates: ["journal-folds", "one-writer", "completed-is-final", "no-surprise"],
+    violates: ["journal-folds", "one-writer", "completed-is-final", "no-surprise", "ends-in-time"],
     log: (log) => ({
       ...log,
       async *readTails(positions) {
