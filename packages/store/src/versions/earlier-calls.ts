@@ -205,10 +205,6 @@ export function groupBy<Key, Value>(
   return groups;
 }
 
-function hasReferences(step: Step | undefined, plan: Plan): boolean {
-  return step !== undefined && referencedSteps(step, plan).length > 0;
-}
-
 /** A unit that is about to be called for the first time in its version. */
 export interface UnitToCall {
   key: string;
@@ -259,6 +255,17 @@ export function createRepeats(
     return step !== undefined && other !== undefined && isSameCall(step, now, other, version);
   }
 
+  /** True when the steps that this one reads, and those that they read, make the same calls in both versions. */
+  function readsTheSame(version: EarlierVersion, stepId: string): boolean {
+    const read = new Set([stepId]);
+    for (const id of read) {
+      const step = steps.get(id);
+      if (!step || !isStepOf(version, id)) return false;
+      for (const other of referencedSteps(step, now.plan)) read.add(other);
+    }
+    return true;
+  }
+
   /** True when the unit was planned beside the earlier call, as the same call: both are to be made. */
   function wasPlannedBeside({ key, stepId, hash }: UnitToCall, { origin, unit: done }: EarlierCall): boolean {
     return earlier.some((version) => {
@@ -266,8 +273,8 @@ export function createRepeats(
       const planned = units.get(key);
       if (!planned || !isStepOf(version, stepId)) return false;
       const plannedHash = planned.itemHash ?? planned.argsHash;
-      // Whether a call that was never made would have been the same is known when it has no references.
-      const isKnown = done.stepId === stepId || !hasReferences(steps.get(stepId), now.plan);
+      // A call that was never made would have been the same when everything that it reads is planned as before.
+      const isKnown = done.stepId === stepId || readsTheSame(version, stepId);
       if (plannedHash === null ? !isKnown : plannedHash !== hash) return false;
       return [...units.values()].some((unit) => unit.key !== key && originOf(version, unit) === origin);
     });
