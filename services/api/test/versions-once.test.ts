@@ -31,8 +31,8 @@ beforeAll(async () => {
 });
 
 const CALLS = {
-  rerun: `mutation ($id: ID!, $from: ID, $execute: Boolean! = true, $version: Int, $key: String) {
-    again: rerun(requestId: $id, from: $from, execute: $execute, fromVersion: $version, idempotencyKey: $key) { version planId status } }`,
+  rerun: `mutation ($id: ID!, $from: ID, $accept: [ID!], $execute: Boolean! = true, $version: Int, $key: String) {
+    again: rerun(requestId: $id, from: $from, acceptRepeat: $accept, execute: $execute, fromVersion: $version, idempotencyKey: $key) { version planId status } }`,
   replan: `mutation ($id: ID!, $execute: Boolean! = true, $version: Int, $key: String) {
     again: replan(requestId: $id, execute: $execute, fromVersion: $version, idempotencyKey: $key) { version replans status } }`,
 };
@@ -55,7 +55,7 @@ const atOnce = (query: string, variables: object): Promise<Answer[]> =>
 
 test("a rerun whose answer was lost repeats no effect: a retry with the same key returns the first version", async () => {
   const { id } = await submitted(executeAs);
-  const variables = { id, from: "createAuthor", key: "lost" };
+  const variables = { id, from: "createAuthor", accept: ["createAuthor", "createBlog"], key: "lost" };
   const answers = await atOnce(CALLS.rerun, variables);
   const versions = new Set(answers.map(({ body }) => JSON.stringify(body.data.again)));
   expect(versions.size).toBe(1);

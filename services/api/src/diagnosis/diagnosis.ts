@@ -105,6 +105,11 @@ export function toDiagnosis(partial: PartialDiagnosis): Diagnosis {
     reasons: reasons.slice(0, 3),
     stepKeys: stepKeys.slice(0, MAX_KEYS),
     since,
-    next: next.slice(0, 2),
+    next: next.filter((action, index) => next.findIndex(isSame(action)) === index).slice(0, 2),
   };
 }
+
+const isSame =
+  ({ command }: NextAction) =>
+  (other: NextAction): boolean =>
+    other.command.join(" ") === command.join(" ");

@@ -544,7 +544,7 @@ test.each<[string, Diagnosis, string[]]>([
     failedCall("TOOL_CHANGED", "changed", { inputSchema: { required: ["to", "from"] } }),
     [`${RETRY} --set 'mail.from=…'`, RETRY],
   ],
-  ["is unchanged, in a tool that has changed", failedCall("TOOL_CHANGED", "changed"), [RETRY, RETRY]],
+  ["is unchanged, in a tool that has changed", failedCall("TOOL_CHANGED", "changed"), [RETRY]],
   [
     "has the reference",
     failedCall("REFERENCE_MISSING", "no such field", { step: { arguments: { n: 1, to: "<<a.mail>>" } } }),

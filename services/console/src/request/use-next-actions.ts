@@ -35,8 +35,6 @@ export function useNextActions(request: RequestFacts, onSelect: (stepId: string)
   const [stepKey] = request.diagnosis.stepKeys;
   const show = stepKey === undefined ? undefined : () => onSelect(stepIdOf(stepKey));
   const toDesk = () => navigate(deskPath(requestId));
-  /** Completed steps of a started plan can be carried over, so its corrections are made at the desk. */
-  const wasStarted = typeof plan?.startedAt === "string";
   const buttons: Readonly<Record<string, NextButton>> = {
     approve: { label: "Look at the call and decide", press: show },
     resolveInDoubt: { label: "Look at the call and say what happened", press: show },
@@ -46,7 +44,6 @@ export function useNextActions(request: RequestFacts, onSelect: (stepId: string)
       label: plan ? "Change the plan at the desk" : "Write a plan at the desk",
       press: toDesk,
     },
-    ...(wasStarted && { createPlan: { label: "Change the plan at the desk", press: toDesk } }),
     cancel: { label: "Cancel", press: () => cancel.run({ requestId }) },
     fleet: { label: "Look at the fleet", press: () => navigate("/fleet") },
     resume: { label: "Resume", press: () => resume.run({ requestId }) },
@@ -63,6 +60,9 @@ export function useNextActions(request: RequestFacts, onSelect: (stepId: string)
     problem: all.find((action) => action.problem)?.problem,
     /** The button of an action; undefined for one that has none here. */
     buttonOf: ({ operation, arguments: given }: Next): NextButton | undefined => {
+      // The user has to write a value first.
+      if (operation !== "resolveInDoubt" && hasPlaceholder(given))
+        return { label: "Change the plan at the desk", press: toDesk };
       const acceptRepeat = operation === "rerun" ? acceptedRepeats(given) : [];
       if (acceptRepeat.length > 0) {
         return {
@@ -86,6 +86,12 @@ type Next = RequestFacts["diagnosis"]["next"][number];
 export function acceptedRepeats(given: unknown): string[] {
   const named = isJsonObject(given) ? given["acceptRepeat"] : undefined;
   return Array.isArray(named) ? named.filter((id) => typeof id === "string") : [];
+}
+
+/** True when the arguments of a suggested action have a place for a value that only the user knows. */
+export function hasPlaceholder(given: unknown): boolean {
+  if (given === "…") return true;
+  return typeof given === "object" && given !== null && Object.values(given).some(hasPlaceholder);
 }
 
 /** The id of the step of a key; for an item, of its list. */
