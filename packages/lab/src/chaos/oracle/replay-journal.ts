@@ -187,7 +187,7 @@ function storePlan(
   event: EventOf<"plan.stored">,
   fault: EventContext["fault"],
 ): void {
-  const { planId, version, isValid, carried } = event;
+  const { planId, version, isValid, carried, moved = [] } = event;
   const before = [...replay.plans.values()].at(-1);
   replayStored({ planning: replay.planning, entry, fault }, event);
   if (replay.plans.has(planId)) return fault("each plan stored once", `${planId} a second time`);
@@ -201,13 +201,16 @@ function storePlan(
   }
   const units = new Map<string, ReplayedUnit>();
   for (const key of carried) {
-    const unit = before?.units.get(key);
+    const stepId = key.replace(/\[\d+\]$/, "");
+    const source = moved.find((one) => one.stepId === stepId);
+    const from = source === undefined ? before : replay.plans.get(source.planId);
+    const unit = from?.units.get((source?.from ?? stepId) + key.slice(stepId.length));
     const last = unit?.moments.at(-1);
-    if (before === undefined || unit === undefined || last === undefined) {
-      fault(`${key} in the version before, since it is carried over`, "nothing");
+    if (from === undefined || unit === undefined || last === undefined) {
+      fault(`${key} in an earlier version, since it is carried over`, "nothing");
       continue;
     }
-    const carriedFrom = unit.carriedFrom ?? before.planId;
+    const carriedFrom = unit.carriedFrom ?? from.planId;
     units.set(key, { carriedFrom, moments: [{ ...last, seq: entry.seq }], tries: [...unit.tries] });
   }
   const status = isValid ? "READY" : "INVALID";
@@ -288,10 +291,22 @@ function expandItems({ plan, entry }: EventContext, { stepId, count }: EventOf<"
 }
 
 function changeUnit(context: EventContext, event: EventOf<"step.changed">): void {
-  const { key, status, output, outputRef, error } = event;
+  const { key, status, output, outputRef, error, carriedFrom } = event;
   const unit = unitOf(context, key);
   if (hasUnitEnded(unit))
     context.fault(`${key} to stay ${unit.moments.at(-1)?.status ?? "ended"}`, `it became ${status}`);
+  if (carriedFrom) {
+    // An earlier version made the same call.
+    const { planId } = carriedFrom;
+    const earlier = context.replay.plans.get(planId)?.units.get(carriedFrom.key);
+    const last = earlier?.moments.at(-1);
+    if (earlier === undefined || last?.status !== "COMPLETED")
+      return context.fault(`${carriedFrom.key} of ${planId} to have completed`, last?.status ?? "nothing");
+    unit.carriedFrom = earlier.carriedFrom ?? planId;
+    unit.moments.push({ ...last, seq: context.entry.seq });
+    unit.tries = [...earlier.tries];
+    return;
+  }
   const hasOutput = output !== undefined || outputRef !== undefined;
   updateUnit(unit, context.entry.seq, {
     status,
