@@ -36,12 +36,12 @@ export function createSettleLateControls(context: StoreDependencies): (planId: P
     if (request) await cancelPlanning(tenant, requestId, by);
   }
 
-  /** Appends a control behind the end, unless it is in the journal. */
+  /** Appends a control behind the end, unless it is in the journal, or the request is being removed. */
   async function record(plan: PlanDocument, control: PendingControl): Promise<void> {
     const events: JournalEvent[] = [askedEvent(control)];
     for (;;) {
       const request = await unitReads.ofRequest(plan.requestId);
-      if ((request.plans.get(plan._id)?.controlSeq ?? 0) >= control.id) return;
+      if (request.isRemoved || (request.plans.get(plan._id)?.controlSeq ?? 0) >= control.id) return;
       const by = { kind: "api", id: control.by } as const;
       const { type } = await journal.append(nextEntry(plan, request, { by, events }).entry);
       if (type === "appended") return;
