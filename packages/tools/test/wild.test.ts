@@ -1,5 +1,5 @@
 /** Servers as they are: what bends the protocol, and is still understood or named. */
-import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
@@ -645,3 +645,11 @@ test.runIf(process.platform === "linux")(
     );
   },
 );
+
+test("a file in place of the folder of a server is named", async () => {
+  const serversFolder = mkdtempSync(join(tmpdir(), "wild-"));
+  onTestFinished(() => rmSync(serversFolder, { recursive: true, force: true }));
+  writeFileSync(join(serversFolder, "s"), "");
+  const clients = await connected(wildProcess(LINE), { serversFolder, startTimeoutMs: 2_000 });
+  expect(clients.status()[0]?.error).toContain("cannot be made (EEXIST); set DATA_DIR");
+});

@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
   Client,
@@ -427,9 +427,15 @@ function folderOf(server: string, serversFolder: string): string {
  * below /proc, it tries for ever.
  */
 function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
+  const isThere = (): boolean => statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (isThere()) return;
   makeFolder(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another executor has made it meanwhile.
+    if (!isThere()) throw error;
+  }
 }
 
 /**
