@@ -12,6 +12,7 @@ import { PRIORITIES, type Priority, placeInLine } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { GroupCommit } from "../commit/group-commit.ts";
 import { type Collections, LINES_INDEX } from "../database/collections.ts";
+import { groupBy } from "../database/group-by.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
@@ -162,7 +163,12 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
       // Fewer than the limit are all that is due.
       const lines =
         oldest.length < limit
-          ? byTenant(inOrder(oldest.filter(({ tenant }) => !full.includes(tenant))))
+          ? [
+              ...groupBy(
+                inOrder(oldest.filter(({ tenant }) => !full.includes(tenant))),
+                ({ tenant }) => tenant,
+              ).values(),
+            ]
           : await Promise.all((await nextTenants(full)).map((tenant) => lineOf(tenant, now, limit)));
       return inTurns(lines)
         .slice(0, limit)
@@ -247,12 +253,6 @@ function inOrder<Work extends InLine>(work: readonly Work[]): Work[] {
   const placeOf = ({ dueAt, priority }: Work): number =>
     placeInLine(dueAt?.getTime() ?? 0, priority ?? undefined);
   return work.toSorted((one, other) => placeOf(one) - placeOf(other));
-}
-
-function byTenant<Work extends InLine>(work: readonly Work[]): Work[][] {
-  const lines = new Map<string, Work[]>();
-  for (const one of work) lines.set(one.tenant, [...(lines.get(one.tenant) ?? []), one]);
-  return [...lines.values()];
 }
 
 /** One from each line, then the second from each, and so on. */

@@ -18,6 +18,7 @@
 import type { JournalEntry } from "@planwright/engine";
 import { ENDED_REQUEST_STATUSES, type RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
+import { groupBy } from "../database/group-by.ts";
 import { insertUnlessThere } from "../database/insert-unless-there.ts";
 import { isDuplicateKey } from "../database/transient-errors.ts";
 import { idsAfter, toJournalDocument } from "../journal/entry-log.ts";
@@ -120,7 +121,8 @@ export async function removeRecords(
   { plans, journal, outputs, modelCalls, outbox }: Collections,
   gone: readonly RemovalDocument[],
 ): Promise<void> {
-  for (const [tenant, ids] of byTenant(gone)) {
+  for (const [tenant, removals] of groupBy(gone, (removal) => removal.tenant)) {
+    const ids = removals.map(({ _id }) => _id);
     const ofRequests = { tenant, requestId: { $in: ids } };
     const versions = await plans.find(ofRequests, { projection: { _id: 1 } }).toArray();
     const planIds = versions.map(({ _id }) => _id);
@@ -144,12 +146,6 @@ async function removeEntriesButLast(journal: Collections["journal"], requestId: 
     .limit(1)
     .toArray();
   if (last) await journal.deleteMany({ _id: { ...range, $lt: last._id } });
-}
-
-function byTenant(gone: readonly RemovalDocument[]): Map<string, RequestId[]> {
-  const ids = new Map<string, RequestId[]>();
-  for (const { _id, tenant } of gone) ids.set(tenant, [...(ids.get(tenant) ?? []), _id]);
-  return ids;
 }
 
 /** Removes old requests, so that the database does not grow for ever. */

@@ -10,6 +10,7 @@ import {
   type Step,
   toolOfStep,
 } from "@planwright/plan";
+import { groupBy } from "../database/group-by.ts";
 import { newSteps, outlineOf, toStepDocument } from "../journal/plan-units.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
@@ -19,7 +20,6 @@ import {
   type EarlierCall,
   type EarlierVersion,
   earlierCalls,
-  groupBy,
   isSameCall,
   isSameTool,
   originOf,

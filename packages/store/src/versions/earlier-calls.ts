@@ -30,6 +30,7 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
+import { groupBy } from "../database/group-by.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 
 /** A version of a request's plan, with the folded state of its units. */
@@ -188,21 +189,6 @@ function sentKeyOf({ folded }: EarlierVersion, unit: FoldedUnit): string {
   const { key, argsHash, unanswered, carriedFrom, carriedKey } = unit;
   const first = unanswered.find((call) => call.key === key && call.argsHash === argsHash);
   return `${first?.planId ?? carriedFrom ?? folded.planId}/${carriedKey ?? key}`;
-}
-
-/** The values by their keys, in their order. */
-export function groupBy<Key, Value>(
-  values: Iterable<Value>,
-  keyOf: (value: Value) => Key,
-): Map<Key, Value[]> {
-  const groups = new Map<Key, Value[]>();
-  for (const value of values) {
-    const key = keyOf(value);
-    const group = groups.get(key);
-    if (group) group.push(value);
-    else groups.set(key, [value]);
-  }
-  return groups;
 }
 
 /** A unit that is about to be called for the first time in its version. */
