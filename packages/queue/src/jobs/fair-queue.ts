@@ -29,10 +29,8 @@ export interface QueuedHint {
 
 /** The hints of one kind of work, over all processes. */
 export interface FairQueue {
-  /** Adds a hint, unless its id is in the line. Returns whether it was added. */
+  /** Adds a hint, also one that was taken, unless its id is in the line. Returns whether it was added. */
   push(hint: QueuedHint): Promise<boolean>;
-  /** Gives back a hint that was taken, at its place. */
-  putBack(hint: QueuedHint): Promise<void>;
   /** Takes the next hint; null when there is none. @param full - tenants to pass over */
   take(full: readonly string[]): Promise<QueuedHint | null>;
   /** Sets the weights of tenants: how many turns they get for one of the others. All others have 1. */
@@ -114,13 +112,9 @@ const TakeAnswerSchema = z
 export function createFairQueue(client: Redis, prefix: string, queue: QueueName): FairQueue {
   const key = (part: string): string => `{${prefix}:${queue}}:${part}`;
   const [turns, weights, now, lines] = [key("turns"), key("weights"), key("now"), key("line:")];
-  const add = async ({ id, tenant, place }: QueuedHint): Promise<boolean> =>
-    (await push(client, [turns, now], [lines, tenant, id, place])) === 1;
   return {
-    push: add,
-    async putBack(hint) {
-      await add(hint);
-    },
+    push: async ({ id, tenant, place }) =>
+      (await push(client, [turns, now], [lines, tenant, id, place])) === 1,
     take: async (full) =>
       TakeAnswerSchema.parse(await take(client, [turns, weights, now], [lines, PAGE, ...full])),
     async setWeights(given) {

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Queue, Worker } from "bullmq";
+import { type Queue, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import { connect, DEFAULT_PREFIX, requireNoEviction } from "../redis/connection.ts";
 import { type OnError, reportOnce } from "../redis/report-once.ts";
 import { createFairQueue } from "./fair-queue.ts";
 import type { QueueName } from "./job.ts";
+import { openQueue } from "./queues.ts";
 import type { Slots } from "./slots.ts";
 
 /** How long the start waits for a Redis that does not answer, in milliseconds. */
@@ -50,7 +51,8 @@ export interface QueueWorker {
 
 /**
  * Starts to take jobs from a queue. A job says that there is work; which one it does is decided when it is
- * taken, by the turns of {@link createFairQueue}. A Redis that is unreachable, restarted or emptied only causes delay: the
+ * taken, by the turns of {@link createFairQueue}. A Redis that is unreachable, restarted or emptied only causes
+ * delay: the
  * worker reconnects. When Redis does not answer within 3 s of the start, the worker begins as soon as it
  * does.
  * @throws {RedisEvictsError} when Redis answers in that time and may evict jobs; later it is reported instead
@@ -58,7 +60,8 @@ export interface QueueWorker {
 export async function createQueueWorker(options: QueueWorkerOptions): Promise<QueueWorker> {
   const report = reportOnce(options.onError);
   const client = connect(options.redisUrl, report);
-  const hints = createFairQueue(client, options.prefix ?? DEFAULT_PREFIX, options.queue);
+  const { prefix = DEFAULT_PREFIX } = options;
+  const hints = createFairQueue(client, prefix, options.queue);
   let worker: Worker | undefined;
   let queue: Queue | undefined;
   let isClosing = false;
@@ -76,8 +79,11 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
       const hint = await hints.take(slots.full());
       if (!hint) return;
       const release = isClosing ? null : slots.take(hint.tenant);
-      // The sweeper took the slot meanwhile.
-      if (!release) return hints.putBack(hint);
+      if (!release) {
+        // The sweeper took the slot meanwhile.
+        await hints.push(hint);
+        return;
+      }
       try {
         await handle(hint.id, signal);
       } catch (error) {
@@ -94,7 +100,7 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
 
   const starting = requireNoEviction(client).then(() => {
     if (isClosing) return;
-    queue = openQueue(options, client, report);
+    queue = openQueue(options.queue, { connection: client, prefix, report });
     worker = openWorker(options, { connection: client, report, work });
     // For hints whose jobs were taken by a worker that died.
     addJob().catch(report);
@@ -156,22 +162,6 @@ function openWorker(
   worker.on("error", report);
   worker.on("failed", (_job, error) => report(error));
   return worker;
-}
-
-/** A queue over the worker's connection, which the worker closes. */
-function openQueue(
-  { queue: name, prefix = DEFAULT_PREFIX }: QueueWorkerOptions,
-  connection: Redis,
-  report: OnError,
-): Queue {
-  const queue = new Queue(name, {
-    connection,
-    prefix,
-    skipMetasUpdate: true,
-    defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
-  });
-  queue.on("error", report);
-  return queue;
 }
 
 async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { placeInLine } from "@planwright/plan";
 import { Queue } from "bullmq";
+import type { Redis } from "ioredis";
 import { connect, DEFAULT_PREFIX } from "../redis/connection.ts";
 import { type OnError, reportOnce } from "../redis/report-once.ts";
 import { createFairQueue } from "./fair-queue.ts";
@@ -39,16 +40,10 @@ export function createQueues(options: QueuesOptions): Queues {
   const { redisUrl, prefix = DEFAULT_PREFIX, maxPending = MAX_PENDING } = options;
   const report = reportOnce(options.onError ?? (() => undefined));
   const client = connect(redisUrl, report);
-  const queueOf = (name: QueueName) => {
-    const queue = new Queue(name, {
-      connection: client,
-      prefix,
-      defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
-      streams: { events: { maxLen: 100 } },
-    });
-    queue.on("error", report);
-    return { queue, hints: createFairQueue(client, prefix, name) };
-  };
+  const queueOf = (name: QueueName) => ({
+    queue: openQueue(name, { connection: client, prefix, report }),
+    hints: createFairQueue(client, prefix, name),
+  });
   const queues = { planning: queueOf("planning"), execution: queueOf("execution") };
   const pending = new Set<Promise<void>>();
   let isClosed = false;
@@ -88,4 +83,19 @@ export function createQueues(options: QueuesOptions): Queues {
       await Promise.allSettled(Object.values(queues).map(({ queue }) => queue.close()));
     },
   };
+}
+
+/** The jobs of a queue over a connection that the caller closes. */
+export function openQueue(
+  name: QueueName,
+  { connection, prefix, report }: { connection: Redis; prefix: string; report: OnError },
+): Queue {
+  const queue = new Queue(name, {
+    connection,
+    prefix,
+    defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+    streams: { events: { maxLen: 100 } },
+  });
+  queue.on("error", report);
+  return queue;
 }

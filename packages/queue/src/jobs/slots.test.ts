@@ -17,7 +17,7 @@ test.each<[string, number, string[], number[], boolean?]>([
   ["while one tenant is known it takes all slots", 64, ["a"], [64], false],
   ["of two slots one stays free for another tenant", 2, ["a", "b"], [1, 1]],
   ["of four slots one stays free for another tenant", 4, ["a", "b"], [3, 1]],
-  ["one slot is taken by whoever comes first", 1, ["a", "b"], [1, 0]],
+  ["one slot is taken by the tenant that comes first", 1, ["a", "b"], [1, 0]],
 ])("%s", (_, max, tenants, expected, isShared) => {
   expect(held(max, tenants, isShared)).toEqual(expected);
 });
