@@ -319,4 +319,5 @@ export {
   type ToolResultOutput,
 } from "./tools/tool-result.ts";
 export { boundedText, countText, durationText, shareText } from "./wording/amounts.ts";
+export { hasPlaceholder, PLACEHOLDER } from "./wording/placeholder.ts";
 export { requestTitle } from "./wording/request-title.ts";

@@ -1,4 +1,4 @@
-import { findUnfit, unfitText } from "@planwright/plan";
+import { findUnfit, hasPlaceholder, PLACEHOLDER, unfitText } from "@planwright/plan";
 import { BadInputError } from "../errors/input-errors.ts";
 
 /** MongoDB allows 100 levels; the plan language allows fewer and reports where. */
@@ -47,23 +47,16 @@ function childrenOf(argument: string, value: unknown): unknown[] {
   return Object.values(value).filter((child) => typeof child === "object" && child !== null);
 }
 
-/** Stands in printed commands and in the actions of a diagnosis for a value that the user has to fill in. */
-export const PLACEHOLDER = "…";
-
 /**
  * Refuses a value in which a placeholder was left: it was copied from an action of a diagnosis and not filled
  * in. Call {@link checkJsonShape} first.
  * @throws {BadInputError}
  */
 export function checkFilledIn(argument: string, value: unknown): void {
-  const isObject = typeof value === "object" && value !== null;
-  if (value === PLACEHOLDER || (isObject && Object.hasOwn(value, PLACEHOLDER))) {
-    throw new BadInputError(
-      argument,
-      `In ${argument} a placeholder is left: ${PLACEHOLDER} stands for a value`,
-      `Write the value in place of ${PLACEHOLDER}.`,
-    );
-  }
-  if (!isObject) return;
-  for (const child of Object.values(value)) checkFilledIn(argument, child);
+  if (!hasPlaceholder(value)) return;
+  throw new BadInputError(
+    argument,
+    `In ${argument} a placeholder is left: ${PLACEHOLDER} stands for a value`,
+    `Write the value in place of ${PLACEHOLDER}.`,
+  );
 }

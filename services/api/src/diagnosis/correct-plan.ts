@@ -4,8 +4,7 @@
  * have acted is named.
  */
 import type { StepAdvice } from "@planwright/engine";
-import { isForEachStep, type JsonValue, type Step, type ToolDescriptor } from "@planwright/plan";
-import { PLACEHOLDER } from "../arguments/json-shape.ts";
+import { isForEachStep, type JsonValue, PLACEHOLDER, type Step, type ToolDescriptor } from "@planwright/plan";
 import type { NextAction } from "./diagnosis.ts";
 import type { DiagnosisFacts, ErrorFact, PlanFact, StepFact } from "./facts.ts";
 import { amendPart, replan, rerun } from "./next-actions.ts";

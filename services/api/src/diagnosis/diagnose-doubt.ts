@@ -1,5 +1,11 @@
-import { countText, isJsonObject, type JsonObject, type JsonValue, schemaOfShape } from "@planwright/plan";
-import { PLACEHOLDER } from "../arguments/json-shape.ts";
+import {
+  countText,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  PLACEHOLDER,
+  schemaOfShape,
+} from "@planwright/plan";
 import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
 import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { rerun, settleCompleted, settleRetry } from "./next-actions.ts";

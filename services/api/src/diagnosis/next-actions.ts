@@ -1,6 +1,5 @@
 import { needsAcceptance } from "@planwright/engine";
-import type { JsonValue } from "@planwright/plan";
-import { PLACEHOLDER } from "../arguments/json-shape.ts";
+import { type JsonValue, PLACEHOLDER } from "@planwright/plan";
 import type { NextAction } from "./diagnosis.ts";
 import type { RequestFact, StepFact } from "./facts.ts";
 import { limitArguments, type SetLimits } from "./raised-limits.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@planwright/plan";
+import { hasPlaceholder, isJsonObject } from "@planwright/plan";
 import { useLocation } from "wouter";
 import {
   AMEND_AS_SUGGESTED,
@@ -86,12 +86,6 @@ type Next = RequestFacts["diagnosis"]["next"][number];
 export function acceptedRepeats(given: unknown): string[] {
   const named = isJsonObject(given) ? given["acceptRepeat"] : undefined;
   return Array.isArray(named) ? named.filter((id) => typeof id === "string") : [];
-}
-
-/** True when the arguments of a suggested action have a place for a value that only the user knows. */
-export function hasPlaceholder(given: unknown): boolean {
-  if (given === "…") return true;
-  return typeof given === "object" && given !== null && Object.values(given).some(hasPlaceholder);
 }
 
 /** The id of the step of a key; for an item, of its list. */
