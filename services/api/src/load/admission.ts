@@ -8,6 +8,7 @@
  * 3. New plans are refused while their tenant has too many unfinished ones, or all tenants together. Plans
  *    that wait for a person do not count for their tenant. Accepted plans are never dropped.
  */
+import { LRUCache } from "lru-cache";
 import { OverloadedError } from "../errors/service-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { createQuerySlots, type QuerySlots } from "./query-slots.ts";
@@ -60,12 +61,11 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
   const querySlots = createQuerySlots({ maxRunning: maxPendingQueries, metrics, random });
   let pending = 0;
   const all = createPlanCount((limit) => countUnfinished(limit), now);
-  const counts = new Map<string, PlanCount>();
+  const counts = new LRUCache<string, PlanCount>({ max: MAX_TENANTS });
 
   function countOf(tenant: string): PlanCount {
     const found = counts.get(tenant);
     if (found) return found;
-    if (counts.size >= MAX_TENANTS) counts.clear();
     const made = createPlanCount((limit) => countUnfinished(limit, tenant), now);
     counts.set(tenant, made);
     return made;

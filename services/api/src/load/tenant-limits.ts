@@ -1,4 +1,5 @@
 import type { TenantLimits, TenantStore } from "@planwright/store";
+import { LRUCache } from "lru-cache";
 
 /** Dependencies of {@link createTenantLimits}. */
 export interface TenantLimitsDependencies {
@@ -25,7 +26,7 @@ export function createTenantLimits({
   defaults,
   now = () => performance.now(),
 }: TenantLimitsDependencies): (tenant: string) => Promise<Limits> {
-  const known = new Map<string, { readAt: number; limits: Promise<Limits> }>();
+  const known = new LRUCache<string, { readAt: number; limits: Promise<Limits> }>({ max: MAX_KEPT });
 
   async function read(tenant: string, before: Promise<Limits>): Promise<Limits> {
     try {
@@ -42,7 +43,6 @@ export function createTenantLimits({
   return (tenant) => {
     const found = known.get(tenant);
     if (found && now() - found.readAt < USED_FOR_MS) return found.limits;
-    if (known.size >= MAX_KEPT) known.clear();
     const limits = read(tenant, found?.limits ?? Promise.resolve(defaults));
     known.set(tenant, { readAt: now(), limits });
     return limits;
