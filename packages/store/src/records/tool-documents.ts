@@ -97,6 +97,8 @@ export interface ToolCallStatsDocument {
   failures: number;
   /** Durations of attempts that were sent, by bucket: a `LatencyHistogram`. Absent: none. */
   durations?: { [bucket: string]: number };
+  /** The summed durations of each bucket, in milliseconds. Absent: none, or written by an earlier version. */
+  durationSums?: { [bucket: string]: number };
   /** Failures by code. Absent: none. */
   errors?: { [code: string]: number };
   /** Time when the last attempt ended. */
