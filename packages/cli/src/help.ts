@@ -48,8 +48,14 @@ export const EXAMPLES = {
     "planwright list --tag team:billing",
     "planwright list --failed --since 24h",
     "planwright list --needs doubt",
+    "planwright list --touched createBlog --since 2026-11-21T01:30:00Z --until 2026-11-21T02:15:00Z",
   ),
-  tools: examples("planwright tools", "planwright tools createBlog", "planwright tools --reload blog"),
+  tools: examples(
+    "planwright tools",
+    "planwright tools createBlog",
+    "planwright tools --slow",
+    "planwright tools --reload blog",
+  ),
   contracts: examples(
     "planwright contracts suggest github",
     "planwright contracts suggest github --json | jq .tools",

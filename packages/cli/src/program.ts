@@ -17,7 +17,7 @@ import {
 import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { type ListOptions, list, listOptions } from "./commands/list-requests.ts";
-import { debug, fleet, suggestContracts, tools } from "./commands/look.ts";
+import { debug, fleet, suggestContracts, type ToolsOptions, tools } from "./commands/look.ts";
 import { type OutputOptions, printOutput } from "./commands/print-output.ts";
 import type { SentenceOptions } from "./commands/sentence-options.ts";
 import { collectSet } from "./commands/set-arguments.ts";
@@ -145,7 +145,8 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
       "--reload <server>",
       "connect all executors to this server anew: a stdio server gets a new process",
     )
-    .action((name: string | undefined, options: { reload?: string }) =>
+    .option("--slow", "list the tools that your plans called in the last 24 hours, the slowest first")
+    .action((name: string | undefined, options: ToolsOptions) =>
       performs((context) => tools(context, name, options)),
     );
   add("contracts", "suggest contracts for the tools of a server that publishes none; changes nothing")

@@ -51,7 +51,13 @@ test("a tool that was never called has no figures", async () => {
 test("a tool shows the calls of the caller's tenant with the most frequent failures, and none of other tenants", async () => {
   const errors = { A: 1, B: 2, C: 3, D: 4, E: 5, F: 6 };
   await count("default", { calls: 90, durations: { 40: 90 }, durationSums: { 40: 90_000 } });
-  await count("default", { calls: 31, failures: 21, errors, durations: { 60: 10 }, durationSums: { 60: 300_000 } });
+  await count("default", {
+    calls: 31,
+    failures: 21,
+    errors,
+    durations: { 60: 10 },
+    durationSums: { 60: 300_000 },
+  });
   await count("another", { calls: 1_000, failures: 1_000, errors: { SECRET: 1_000 } });
   expect((await toolNamed("createAuthor")).calls).toEqual({
     since: expect.any(String),

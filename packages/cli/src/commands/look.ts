@@ -3,6 +3,7 @@ import { READ_FLEET } from "../api/fleet.ts";
 import { READ_BUNDLE, READ_REQUEST } from "../api/request-record.ts";
 import {
   EXPLAIN_TOOLS,
+  LIST_CALLS,
   LIST_TOOLS,
   LIST_TOOLS_AND_SERVERS,
   RELOAD_SERVER,
@@ -15,7 +16,7 @@ import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { fleetLines, workloadLine } from "../report/fleet-lines.ts";
 import { leftOutTools, missingServers, reloadLines } from "../report/missing-servers.ts";
 import { suggestionJson, suggestionLines } from "../report/suggestion-lines.ts";
-import { contractProblems, toolsTable } from "../report/tables.ts";
+import { callsTable, contractProblems, toolsTable } from "../report/tables.ts";
 import { toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -56,13 +57,22 @@ async function readTools({ client, signal }: CommandContext): Promise<ToolRecord
   return read.tools;
 }
 
+/** The options of `tools`. */
+export interface ToolsOptions {
+  /** Connects all executors to this server anew. */
+  reload?: string;
+  /** Lists the tools that were called lately, the slowest first. */
+  slow?: boolean;
+}
+
 /** Lists the tools, or shows one of them; with `reload` it connects all executors to a server anew. */
 export async function tools(
   context: CommandContext,
   name: string | undefined,
-  { reload }: { reload?: string } = {},
+  { reload, slow = false }: ToolsOptions = {},
 ): Promise<ExitCode> {
   if (reload !== undefined) return reloadServer(context, reload);
+  if (slow) return listSlow(context);
   if (name !== undefined) return showTool(context, name);
   const { client, output, isJson, now } = context;
   const { tools: all, toolServers } = await client.execute(LIST_TOOLS_AND_SERVERS, {});
@@ -75,6 +85,17 @@ export async function tools(
       ...contractProblems(all, output.style),
     ]);
   }
+  return EXIT.OK;
+}
+
+/** By the 99th percentile; tools without a measured call come last. */
+async function listSlow({ client, output, isJson, now }: CommandContext): Promise<ExitCode> {
+  const { tools: all } = await client.execute(LIST_CALLS, {});
+  const called = all
+    .filter(({ calls }) => calls.count > 0)
+    .toSorted((one, other) => (other.calls.p99Ms ?? -1) - (one.calls.p99Ms ?? -1));
+  if (isJson) output.printJson(called, { isIndented: true });
+  else output.print(callsTable(called, { columns: output.columns, style: output.style, nowMs: now() }));
   return EXIT.OK;
 }
 

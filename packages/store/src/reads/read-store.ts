@@ -35,11 +35,23 @@ export interface RequestFilter {
   text?: string | undefined;
   createdFrom?: Date | undefined;
   createdBefore?: Date | undefined;
+  /** A tool that a plan of the request called, and when. Not for `fitOf`: it needs the journal. */
+  called?: CalledTool | undefined;
   /**
    * What the request needs from a person: to approve or settle a step of one of its plans, or to answer the
    * planner.
    */
   needs?: RequestNeed | undefined;
+}
+
+/** A call of a tool that was sent, or is to be sent, at a time. */
+export interface CalledTool {
+  /** Its name as in the plan. */
+  tool: string;
+  /** Sent at this time or later. */
+  from?: Date | undefined;
+  /** Sent before this time. */
+  before?: Date | undefined;
 }
 
 /** A need of a request: see {@link RequestFilter}. */
