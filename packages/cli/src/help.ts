@@ -61,6 +61,11 @@ export const EXAMPLES = {
     "planwright contracts suggest github --json | jq .tools",
   ),
   fleet: examples("planwright fleet", "planwright fleet --json | jq '.workers[] | select(.takesWork | not)'"),
+  cost: examples(
+    "planwright cost",
+    "planwright cost --since 7d",
+    "planwright cost --since 2d --until 1d --json",
+  ),
   answer: examples(`planwright answer ${ID} "email: alice@test.com"`, `planwright answer ${ID} --watch`),
   approve: examples(
     `planwright approve ${ID}`,

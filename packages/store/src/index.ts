@@ -65,6 +65,7 @@ export type {
 export { parseCursor, type RequestCursor, toCursor } from "./reads/cursor.ts";
 export { eventCursor } from "./reads/event-pages.ts";
 export { asksForVersions, type Fit, fitOf } from "./reads/fit-of.ts";
+export type { ModelCost, ModelCosts } from "./reads/model-costs.ts";
 export type {
   DiagnosedUnits,
   ListPage,

@@ -179,3 +179,41 @@ test("the use of a request without limits is counted too", async () => {
   await store.endModelCall(await begin(claim, call(9_000_000, 70)), end(8_000_000, 60));
   expect(await useOf(claim)).toMatchObject({ spent: { tokens: 8_000_000, costUsd: 60 } });
 });
+
+test("costs are summed by model and request for one tenant and time; open and offline calls are told apart", async () => {
+  const [cheap, dear] = [await claimed(), await claimed()];
+  await store.endModelCall(await begin(cheap, call(100)), end(100, 0.25));
+  await store.endModelCall(await begin(dear, call(100)), end(100, 0.5));
+  const failed = { ...end(100), error: { code: "MODEL_TIMEOUT", message: "late", retryable: true } };
+  await store.endModelCall(await begin(dear, { ...call(100), model: "openai:y" }), {
+    ...failed,
+    costUsd: null,
+    pricing: "unpriced",
+  });
+  await begin(dear, call(100));
+  await store.recordModelCall({
+    ...call(1),
+    ...end(1),
+    requestId: cheap.request._id,
+    tenant: TENANT,
+    model: "offline",
+  });
+  await store.recordModelCall({ ...call(1), ...end(1, 9), requestId: cheap.request._id, tenant: "other" });
+  const time = { from: new Date(store.now() - 60_000), before: new Date(store.now() + 60_000) };
+  const sums = { failures: 0, unended: 0, unpriced: 0, cachedInputTokens: 0 };
+  const all = { ...sums, calls: 4, failures: 1, unended: 1, unpriced: 1, inputTokens: 285, outputTokens: 15 };
+  expect(await store.modelCosts(TENANT, time)).toEqual({
+    total: { ...all, costUsd: 0.75 },
+    models: [
+      { ...sums, model: "openai:x", calls: 3, unended: 1, inputTokens: 190, outputTokens: 10, costUsd: 0.75 },
+      { ...all, model: "openai:y", calls: 1, unended: 0, inputTokens: 95, outputTokens: 5, costUsd: 0 },
+    ],
+    requests: [
+      { ...all, requestId: dear.request._id, calls: 3, inputTokens: 190, outputTokens: 10, costUsd: 0.5 },
+      { ...sums, requestId: cheap.request._id, calls: 1, inputTokens: 95, outputTokens: 5, costUsd: 0.25 },
+    ],
+    isComplete: true,
+  });
+  const earlier = { from: new Date(time.from.getTime() - 60_000), before: time.from };
+  expect(await store.modelCosts(TENANT, earlier)).toMatchObject({ models: [], total: { calls: 0 } });
+});

@@ -1,5 +1,5 @@
 import { findLeftOut } from "@planwright/plan";
-import { READ_FLEET } from "../api/fleet.ts";
+import { READ_COSTS, READ_FLEET } from "../api/fleet.ts";
 import { READ_BUNDLE, READ_REQUEST } from "../api/request-record.ts";
 import {
   EXPLAIN_TOOLS,
@@ -10,6 +10,7 @@ import {
   type ToolRecord,
 } from "../api/tools.ts";
 import { UsageError } from "../errors.ts";
+import { costLines } from "../report/cost-lines.ts";
 import { debugReport } from "../report/debug-report.ts";
 import { printedDiagnosis } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
@@ -20,6 +21,7 @@ import { callsTable, contractProblems, toolsTable } from "../report/tables.ts";
 import { toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
+import { instantOf, type Since } from "./list-requests.ts";
 
 /**
  * Reports on a request: the cause first, then everything recorded; with `bundle` it prints the record as JSON
@@ -152,5 +154,18 @@ export async function fleet({ client, output, isJson }: CommandContext): Promise
   const { fleet: read, workload } = await client.execute(READ_FLEET, {});
   if (isJson) output.printJson({ ...read, workload }, { isIndented: true });
   else output.print([...fleetLines(read, output.style), "", workloadLine(workload)]);
+  return EXIT.OK;
+}
+
+/** Shows what the model calls of the caller's tenant cost within a time. */
+export async function cost(
+  { client, output, isJson, now }: CommandContext,
+  { since, until }: { since: Since; until?: Since },
+): Promise<ExitCode> {
+  const nowMs = now();
+  const before = until ? instantOf(until, nowMs) : null;
+  const { costs } = await client.execute(READ_COSTS, { from: instantOf(since, nowMs), before });
+  if (isJson) output.printJson(costs, { isIndented: true });
+  else output.print(costLines(costs, { columns: output.columns, style: output.style }));
   return EXIT.OK;
 }

@@ -171,7 +171,11 @@ const INDEXES: {
     },
   ],
   outputs: [{ key: { tenant: 1, planId: 1 } }],
-  modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1, _id: 1 } }],
+  modelCalls: [
+    { key: { tenant: 1, requestId: 1, createdAt: 1, _id: 1 } },
+    // For sums of costs.
+    { key: { tenant: 1, createdAt: -1 } },
+  ],
   tools: [{ key: { server: 1 } }],
   observedOutputs: [
     { key: { tenant: 1, seenAt: -1 } },

@@ -16,6 +16,7 @@ import type { StepDocument } from "../records/step-document.ts";
 import type { ToolDocument, ToolServerDocument } from "../records/tool-documents.ts";
 import type { ToolCallStats } from "../tools/tool-call-stats.ts";
 import type { ToolListing } from "../tools/tool-listings.ts";
+import type { ModelCosts } from "./model-costs.ts";
 import type { Page, PagedReads } from "./paged-reads.ts";
 import type { Workload } from "./workload.ts";
 
@@ -84,6 +85,8 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
    * Running, waiting and recently ended work of a tenant. Every count is bounded, and reads only an index.
    */
   readWorkload(tenant: string): Promise<Workload>;
+  /** What the tenant's model calls cost that were sent from a time on and before another. */
+  modelCosts(tenant: string, time: { from: Date; before: Date }): Promise<ModelCosts>;
   /** As with `getPlan` and `listSteps`, calls of the same turn share one read. */
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   /** Many requests in one read, in the order of the ids; null for unknown ones. */

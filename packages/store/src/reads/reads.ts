@@ -15,6 +15,7 @@ import { readLeftOut, readServers } from "../tools/tool-servers.ts";
 import { createEventPages } from "./event-pages.ts";
 import { createHeadReads } from "./head-reads.ts";
 import { createListRequests } from "./list-requests.ts";
+import { readModelCosts } from "./model-costs.ts";
 import type { ReadStore } from "./read-store.ts";
 import { createRecordPages } from "./record-pages.ts";
 import { createStateReads } from "./state-reads.ts";
@@ -61,6 +62,7 @@ export function createReads({
     },
 
     readWorkload: createReadWorkload(collections, clock),
+    modelCosts: (tenant, time) => readModelCosts(collections, tenant, time),
     getRequest,
     getRequests: (tenant, requestIds) => Promise.all(requestIds.map((id) => getRequest(tenant, id))),
     getPlan,

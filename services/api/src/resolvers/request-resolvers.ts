@@ -50,8 +50,8 @@ export const requestResolvers = {
   planningFinishedAt: (request: RequestDocument) => request.planning.finishedAt,
 };
 
-/** Fields of BulkResult that are read when they are selected. */
-export const bulkResultResolvers = {
+/** Fields of types that name a request by its id; they are read when they are selected. */
+export const namedRequestResolvers = {
   async title({ requestId }: { requestId: RequestId }, _: unknown, context: GraphqlContext) {
     const request = await context.reads.request(requestId);
     return request && titleOf(request, _, context);
