@@ -25,14 +25,7 @@ export {
   NoToolsError,
   type PartialDraft,
 } from "./draft/draft-error.ts";
-export type {
-  ContractInput,
-  Drafter,
-  DraftInput,
-  DraftResult,
-  ProposedContracts,
-  RepairRequest,
-} from "./draft/drafter.ts";
+export type { Drafter, DraftInput, DraftResult, RepairRequest } from "./draft/drafter.ts";
 export {
   BothModelsFailedError,
   isModelError,
