@@ -28,9 +28,11 @@ export type {
 } from "./journal/folded.ts";
 export { recordsOf } from "./journal/records-of.ts";
 export {
+  deadlineOf,
   isForPerson,
   type TimeUse,
   timeUse,
+  timeUseText,
   type WaitedFor,
   waitedForPeopleMs,
 } from "./journal/time-use.ts";

@@ -1,4 +1,5 @@
 import {
+  approvalTimeoutOf,
   canMove,
   isTerminalStepStatus,
   STEP_LIFECYCLE,
@@ -31,6 +32,7 @@ function newUnit(key: string): FoldedUnit {
     warnings: [],
     waitReason: null,
     nextAttemptAt: null,
+    expiresAt: null,
     mayHaveActed: false,
     approved: false,
     carriedFrom: null,
@@ -95,6 +97,7 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   unit.warnings = event.warnings ?? unit.warnings;
   unit.waitReason = event.waitReason ?? null;
   unit.nextAttemptAt = event.nextAttemptAt ?? null;
+  unit.expiresAt = event.status === "WAITING_APPROVAL" ? (event.expiresAt ?? expiryOfOlder(context)) : null;
   unit.mayHaveActed = event.mayHaveActed ?? false;
   unit.approved ||= event.approved ?? false;
   if (output !== undefined) unit.output = output;
@@ -105,6 +108,11 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   if (toApprove) Object.assign(unit, toApprove, { argumentsSeq: seq });
   if (resolvedBy) unit.resolvedBy = resolvedBy;
   if (isTerminalStepStatus(event.status)) unit.finishedAt = context.entry.at;
+}
+
+/** When an approval expires that was asked for before journals named the time. */
+function expiryOfOlder({ entry }: FoldContext): Date {
+  return new Date(entry.at.getTime() + approvalTimeoutOf({}));
 }
 
 /** Notes when a unit begins, or no longer has, to wait for a person. */

@@ -81,6 +81,8 @@ export interface FoldedUnit {
   warnings: string[];
   waitReason: WaitReason | null;
   nextAttemptAt: Date | null;
+  /** When the approval that it waits for expires; null while it waits for none. */
+  expiresAt: Date | null;
   mayHaveActed: boolean;
   approved: boolean;
   /** The version that executed it; null when this version does. */

@@ -6,7 +6,15 @@
  * 3. A plan waits for a person only while nothing but a person could continue it: no executor holds it, and no
  *    call, retry or limit would let it continue. That time is not the plan's own.
  */
-import { needsPerson, WAIT_REASONS, type WaitReason } from "@planwright/plan";
+import {
+  approvalTimeoutOf,
+  countText,
+  durationText,
+  needsPerson,
+  type Policy,
+  WAIT_REASONS,
+  type WaitReason,
+} from "@planwright/plan";
 import type { FoldedPlan, FoldedUnit, FoldedWait } from "./folded.ts";
 
 /** What was waited for: a wait reason, or a tool server that could not be reached. */
@@ -75,6 +83,24 @@ export function waitedForPeopleMs({ waits }: Pick<FoldedPlan, "waits">, at: Date
     .reduce((sum, { from, until }) => sum + Math.max(0, (until ?? at).getTime() - from.getTime()), 0);
 }
 
+/**
+ * When a plan that an executor works on becomes EXPIRED. The time in which only a person could continue it does
+ * not count; a doubt or a pause may last as long as its policy's `approvalTimeoutMs`, and an approval ends with
+ * its step.
+ * @param timeoutMs - the plan's own time, from `startedAt`
+ */
+export function deadlineOf(
+  { waits }: Pick<FoldedPlan, "waits">,
+  { startedAt, timeoutMs, policy }: { startedAt: Date; timeoutMs: number; policy: Partial<Policy> },
+): Date {
+  const last = waits.at(-1);
+  const from = last?.from ?? startedAt;
+  const longestUntil = from.getTime() + approvalTimeoutOf(policy);
+  const isOverdue = (last?.until?.getTime() ?? 0) >= longestUntil;
+  if ((last?.reason === "in doubt" || last?.reason === "paused") && isOverdue) return new Date(longestUntil);
+  return new Date(startedAt.getTime() + timeoutMs + waitedForPeopleMs({ waits }, from));
+}
+
 /** True for a wait that only a person ends. */
 export function isForPerson(reason: WaitedFor): boolean {
   return reason !== "unreachable" && needsPerson(WAIT_REASONS[reason].needs);
@@ -141,4 +167,63 @@ function sumUp(spans: readonly Span[], from: number, until: number): TimeUse {
   const sum = (of: typeof waits) => of.reduce((total, [, ms]) => total + ms, 0);
   const people = sum(waits.filter(([use]) => use !== "calls" && isForPerson(use)));
   return { totalMs, ownMs: totalMs - people, callsMs, waitedMs, otherMs: totalMs - callsMs - sum(waits) };
+}
+
+/** What a plan spent its time on, in words; the first is what took longest. */
+const USE_TEXTS: Readonly<Record<WaitedFor | "calls" | "other", string>> = {
+  calls: "calls",
+  unreachable: "waiting for a server that cannot be reached",
+  backoff: "waiting between attempts",
+  limit: "waiting under the limits of tools",
+  memory: "waiting for memory",
+  "no worker": "waiting for an executor",
+  dependency: "waiting for other steps",
+  other: "the work between calls",
+  approval: "an approval",
+  "in doubt": "the decision about a doubt",
+  paused: "a pause",
+};
+
+/**
+ * What used up the time of a plan, longest first, and the step in which it was spent: "own time 1 h 0 min: 52 min
+ * 3 s waiting for a server that cannot be reached (step pay), 7 min 57 s calls (step read); not counted: 10 h 0
+ * min an approval (step pay)". Each number is one of {@link timeUse}.
+ */
+export function timeUseText(plan: FoldedPlan, at: Date): string {
+  const use = timeUse(plan, at);
+  const spent: [WaitedFor | "calls" | "other", number][] = [
+    ["calls", use.callsMs],
+    ["other", use.otherMs],
+    ...PRECEDENCE.flatMap((one): [WaitedFor, number][] =>
+      one === "calls" ? [] : [[one, use.waitedMs[one] ?? 0]],
+    ),
+  ];
+  const shown = spent.filter(([, ms]) => ms > 0).toSorted(([, a], [, b]) => b - a);
+  const isPeople = (one: WaitedFor | "calls" | "other") =>
+    one !== "calls" && one !== "other" && isForPerson(one);
+  const textOf = ([one, ms]: (typeof shown)[number]) =>
+    `${durationText(ms)} ${USE_TEXTS[one]}${stepText(plan, at, one)}`;
+  const own = shown
+    .filter(([one]) => !isPeople(one))
+    .slice(0, 3)
+    .map(textOf);
+  const people = shown.filter(([one]) => isPeople(one)).map(textOf);
+  const text = `own time ${durationText(use.ownMs)}${own.length > 0 ? `: ${own.join(", ")}` : ""}`;
+  return people.length > 0 ? `${text}; not counted: ${people.join(", ")}` : text;
+}
+
+/** The step in which most of this time was spent. */
+function stepText(plan: FoldedPlan, at: Date, use: WaitedFor | "calls" | "other"): string {
+  if (use === "other" || use === "no worker") return "";
+  const steps = new Set([...plan.units.values()].map(({ stepId }) => stepId));
+  let most = { stepId: "", ms: 0 };
+  let count = 0;
+  for (const stepId of steps) {
+    const { callsMs, waitedMs } = timeUse(plan, at, stepId);
+    const ms = use === "calls" ? callsMs : (waitedMs[use] ?? 0);
+    if (ms > 0) count += 1;
+    if (ms > most.ms) most = { stepId, ms };
+  }
+  if (count === 0) return "";
+  return count === 1 ? ` (step ${most.stepId})` : ` (${countText(count, "step")}, most in ${most.stepId})`;
 }
