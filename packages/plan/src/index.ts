@@ -22,6 +22,7 @@ export {
   type ToolToSuggest,
 } from "./contract/suggest-contracts.ts";
 export {
+  actsWhenRepeated,
   type EffectiveContract,
   hasSideEffects,
   knownContract,

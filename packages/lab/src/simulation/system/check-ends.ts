@@ -1,4 +1,5 @@
 import { isTerminalPlanStatus } from "@planwright/plan";
+import { waitsForPeople } from "../checker/check-plans.ts";
 import type { PlanFacts } from "../checker/plan-facts.ts";
 import { TAKE_OVER_MS } from "../world/faults.ts";
 import { EPOCH_MS } from "../world/simulated-process.ts";
@@ -67,11 +68,13 @@ function requestOf({ database }: World, facts: PlanFacts) {
 }
 
 /** The simulated time by which a plan must end, in milliseconds. Time that faults cost is added. */
-function latestEnd({ settings, faults }: World, { document }: PlanFacts): number {
-  const { deadlineAt, queuedAt, createdAt } = document;
+function latestEnd({ settings, faults, timeline }: World, { document, peopleMs }: PlanFacts): number {
+  const { startedAt, dueAt, queuedAt, createdAt } = document;
+  if (dueAt && waitsForPeople(document, timeline.now()))
+    return dueAt.getTime() - EPOCH_MS + AFTER_DEADLINE_MS;
   const begunAt = (queuedAt ?? createdAt).getTime() - EPOCH_MS;
-  const deadline = deadlineAt
-    ? deadlineAt.getTime() - EPOCH_MS
+  const deadline = startedAt
+    ? startedAt.getTime() - EPOCH_MS + settings.planTimeoutMs + peopleMs
     : Math.max(begunAt, faults.calmSince()) + CLAIMED_WITHIN_MS + settings.planTimeoutMs;
   return Math.max(deadline, faults.calmSince() + TAKE_OVER_MS) + AFTER_DEADLINE_MS;
 }
