@@ -304,7 +304,12 @@ test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
 );
 
 test("a step that repeats a side effect only because of other results of a list needs approval", () => {
-  const asked = (statuses: Record<string, StepStatus>, from: string | null, readOnly: boolean, server = {}) => {
+  const asked = (
+    statuses: Record<string, StepStatus>,
+    from: string | null,
+    readOnly: boolean,
+    server = {},
+  ) => {
     const units = unitsOf(statuses);
     const tools = [{ name: "t", server: "s", ...server, annotations: { readOnlyHint: readOnly } }];
     const rerun = stepsToRerun({ plan, units, dependents, from });

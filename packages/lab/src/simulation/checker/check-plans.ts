@@ -61,7 +61,7 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
 }
 
 /** True while no executor holds a plan that was begun, and only a person can continue it. */
-export function waitsForPeople(document: PlanDocument, now: number): boolean {
+function waitsForPeople(document: PlanDocument, now: number): boolean {
   const { lease, dueAt, startedAt } = document;
   const isDue = dueAt !== null && dueAt.getTime() - EPOCH_MS <= now;
   return !lease && !isDue && startedAt !== null && needsPerson(planNeed(document));

@@ -1,5 +1,4 @@
 import { isTerminalPlanStatus } from "@planwright/plan";
-import { waitsForPeople } from "../checker/check-plans.ts";
 import type { PlanFacts } from "../checker/plan-facts.ts";
 import { TAKE_OVER_MS } from "../world/faults.ts";
 import { EPOCH_MS } from "../world/simulated-process.ts";
@@ -68,10 +67,9 @@ function requestOf({ database }: World, facts: PlanFacts) {
 }
 
 /** The simulated time by which a plan must end, in milliseconds. Time that faults cost is added. */
-function latestEnd({ settings, faults, timeline }: World, { document, peopleMs }: PlanFacts): number {
+function latestEnd({ settings, faults }: World, { document, peopleSince, peopleMs }: PlanFacts): number {
   const { startedAt, dueAt, queuedAt, createdAt } = document;
-  if (dueAt && waitsForPeople(document, timeline.now()))
-    return dueAt.getTime() - EPOCH_MS + AFTER_DEADLINE_MS;
+  if (dueAt && peopleSince !== null) return dueAt.getTime() - EPOCH_MS + AFTER_DEADLINE_MS;
   const begunAt = (queuedAt ?? createdAt).getTime() - EPOCH_MS;
   const deadline = startedAt
     ? startedAt.getTime() - EPOCH_MS + settings.planTimeoutMs + peopleMs
