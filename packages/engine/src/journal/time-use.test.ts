@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JournalEntry, JournalEvent } from "./events.ts";
 import { emptyRequest, fold } from "./fold.ts";
-import { timeUse, waitedForPeopleMs } from "./time-use.ts";
+import { deadlineOf, timeUse, timeUseText, waitedForPeopleMs } from "./time-use.ts";
 
 const PLAN = "plan_1";
 const MINUTE = 60_000;
@@ -211,4 +211,27 @@ test("a step's time begins with its question or first call, and only its own cal
   );
   const use = timeUse(plan, at(20), "a");
   expect(inMinutes(use)).toEqual({ total: 15, own: 11, approval: 4, calls: 11 });
+});
+
+test("the text names what used the time, and the deadline moves by the waits for people", () => {
+  const plan = planAfter(
+    journalOf(
+      [0, asked, taken(1), changed("a", "WAITING_APPROVAL")],
+      [0, released("approval")],
+      [600, taken(2), approved(600), changed("a", "PENDING"), started("a", 1, 600)],
+      [610, ended("a", 1, 610, true), changed("a", "RETRYING"), released("backoff")],
+    ),
+  );
+  expect(timeUseText(plan, at(655))).toBe(
+    "own time 55 min 0 s: 55 min 0 s waiting for a server that cannot be reached (step a); not counted: 10 h 0 min an approval (step a)",
+  );
+  const limits = { startedAt: at(0), timeoutMs: 60 * MINUTE, policy: {} };
+  expect(deadlineOf(plan, limits)).toEqual(at(660));
+});
+
+test("a pause or doubt that is too long ends the plan at that time", () => {
+  const plan = planAfter(journalOf([0, asked, taken(1)], [1, released("in doubt")], [12, taken(2)]));
+  const limits = { startedAt: at(0), timeoutMs: 60 * MINUTE };
+  expect(deadlineOf(plan, { ...limits, policy: { approvalTimeoutMs: 10 * MINUTE } })).toEqual(at(11));
+  expect(deadlineOf(plan, { ...limits, policy: { approvalTimeoutMs: 12 * MINUTE } })).toEqual(at(71));
 });
