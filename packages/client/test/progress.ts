@@ -26,6 +26,7 @@ export function stepOf(id: string, more: Partial<StepProgress> = {}): StepProgre
     effect: null,
     attempts: [],
     nextAttemptAt: null,
+    expiresAt: null,
     startedAt: null,
     finishedAt: null,
     durationMs: null,

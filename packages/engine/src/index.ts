@@ -24,8 +24,18 @@ export type {
   FoldedRequest,
   FoldedSpending,
   FoldedUnit,
+  FoldedWait,
 } from "./journal/folded.ts";
 export { recordsOf } from "./journal/records-of.ts";
+export {
+  deadlineOf,
+  isForPerson,
+  type TimeUse,
+  timeUse,
+  timeUseText,
+  type WaitedFor,
+  waitedForPeopleMs,
+} from "./journal/time-use.ts";
 export {
   type EndedAttempt,
   type OutputLocation,

@@ -22,6 +22,7 @@ export {
   type ToolToSuggest,
 } from "./contract/suggest-contracts.ts";
 export {
+  actsWhenRepeated,
   type EffectiveContract,
   hasSideEffects,
   knownContract,
@@ -214,6 +215,7 @@ export { toolDigest } from "./pins/tool-digest.ts";
 export { callTimeout, MAX_STEP_TIMEOUT_MS } from "./policy/call-timeout.ts";
 export { type Limits, type LimitsInput, LimitsSchema } from "./policy/limits.ts";
 export {
+  approvalTimeoutOf,
   type FailureMode,
   FailureModeSchema,
   type Policy,

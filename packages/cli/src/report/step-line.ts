@@ -39,7 +39,9 @@ function noteOf(step: StepProgress, nowMs: number): string[] {
 const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => string[]>> = {
   PENDING: ({ waitReason }) =>
     waitReason === null || SEEN_ELSEWHERE.has(waitReason) ? [] : [`waits: ${waitReason}`],
-  WAITING_APPROVAL: () => ["waits for an approval"],
+  WAITING_APPROVAL: ({ expiresAt }) => [
+    `waits for an approval${expiresAt === null ? "" : `, which expires at ${expiresAt}`}`,
+  ],
   RUNNING: ({ attempts, startedAt }, nowMs) => {
     const since = between(attempts.at(-1)?.startedAt ?? startedAt, nowMs);
     return [...(since === null ? [] : [durationText(since)]), ...repeated(attempts.length)];

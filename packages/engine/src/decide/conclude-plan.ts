@@ -11,11 +11,13 @@ import {
   type WaitReason,
 } from "@planwright/plan";
 import { shortfallOf } from "../for-each/shortfall.ts";
+import { nextExpiry } from "../schedule/approval.ts";
 import type { EngineState } from "../state/engine-state.ts";
 import { hasOutputs, isLoading, isOnlyStored, requestedSteps } from "../state/outputs.ts";
 import { type Command, MAX_END_BYTES, type StepError } from "../state/protocol.ts";
 import type { Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
+import { expiredError } from "./stop.ts";
 
 /** Ends or parks the plan when nothing is running (invariant 5 of the protocol). */
 export function concludePlan(turn: Turn): void {
@@ -142,9 +144,7 @@ function finalError(
   if (status === "CANCELLED" && stopping?.type === "cancelled") {
     return { code: "CANCELLED", message: stopping.reason, retryable: false };
   }
-  if (status === "EXPIRED") {
-    return { code: "DEADLINE_EXCEEDED", message: "The plan's deadline has passed", retryable: false };
-  }
+  if (status === "EXPIRED" && stopping?.type === "expired") return expiredError(stopping);
   if (!state.firstFailure && state.firstShortfall) return state.firstShortfall.error;
   const failedUnit =
     state.failedBy === undefined ? state.firstFailure : state.stepsById.get(state.failedBy)?.unit;
@@ -159,12 +159,15 @@ function outputError({ name, message }: OmittedOutput): StepError {
 }
 
 function parkOf(state: EngineState): Command {
-  if (state.paused && !isEnding(state)) return { type: "park", status: "PAUSED", reason: "paused" };
+  const expiresAt = nextExpiry(state);
+  const until = expiresAt === undefined ? {} : { until: expiresAt };
+  if (state.paused && !isEnding(state)) return { type: "park", status: "PAUSED", reason: "paused", ...until };
   const next = state.waits.peek();
   if (next?.caller.waiting) {
-    return { type: "park", status: "WAITING", reason: next.caller.waiting.reason, until: next.at };
+    const first = Math.min(next.at, expiresAt ?? next.at);
+    return { type: "park", status: "WAITING", reason: next.caller.waiting.reason, until: first };
   }
-  return { type: "park", status: "WAITING", reason: idleReason(state) };
+  return { type: "park", status: "WAITING", reason: idleReason(state), ...until };
 }
 
 function idleReason(state: EngineState): WaitReason {

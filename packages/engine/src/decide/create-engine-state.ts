@@ -111,6 +111,7 @@ export function createEngineState(input: EngineInput): EngineState {
     left: steps.length,
     inDoubt: 0,
     awaitingApproval: 0,
+    approvalsExpireAt: undefined,
     started: false,
     paused: false,
     held: [],

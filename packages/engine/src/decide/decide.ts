@@ -1,5 +1,6 @@
 import { isTerminalStepStatus } from "@planwright/plan";
 import { admit, expand, offerWhenDurable } from "../schedule/admit.ts";
+import { expireApprovals, noteExpiry } from "../schedule/approval.ts";
 import { callAgain, callHeld, checkWaits, dispatch, resumeCaller } from "../schedule/dispatch.ts";
 import { unitsOfThisVersion } from "../schedule/prepare.ts";
 import { enqueue } from "../schedule/slots.ts";
@@ -31,6 +32,7 @@ export function decide(state: EngineState, event: EngineEvent | readonly EngineE
   }
   if (!state.started) return [];
   checkWaits(turn);
+  expireApprovals(turn);
   endGrace(turn);
   callHeld(turn);
   if (!turn.holdsSlots || turn.records.length === 0) dispatch(turn);
@@ -107,7 +109,7 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
       stop(turn, { type: "cancelled", reason: event.reason });
       return;
     case "deadline":
-      stop(turn, { type: "expired" });
+      stop(turn, { type: "expired", message: event.message });
       return;
     case "pause":
       state.paused = true;
@@ -173,7 +175,10 @@ function isRecordedFinal({ unit }: StepNode): boolean {
 function restoreStep(turn: Turn, node: StepNode): void {
   const { state } = turn;
   const { unit } = node;
-  if (unit.status === "WAITING_APPROVAL") state.awaitingApproval++;
+  if (unit.status === "WAITING_APPROVAL") {
+    state.awaitingApproval++;
+    noteExpiry(state, unit.expiresAt);
+  }
   if (unit.status === "IN_DOUBT") state.inDoubt++;
   if (unit.caller) {
     restoreCaller(turn, unit.caller);

@@ -150,6 +150,11 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     instruction: "To ask for approval once more",
     action: "retry",
   },
+  APPROVAL_EXPIRED: {
+    why: "The call was neither approved nor refused in time (policy approvalTimeoutMs); nothing was called.",
+    instruction: "To ask for approval once more",
+    action: "retry",
+  },
   APPROVAL_STALE: {
     why: "Nothing was called: the tool or the arguments changed after the approval.",
     instruction: "To ask for approval of the current call",

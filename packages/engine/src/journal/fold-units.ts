@@ -1,4 +1,12 @@
-import { canMove, isTerminalStepStatus, STEP_LIFECYCLE, type StepStatus } from "@planwright/plan";
+import {
+  approvalTimeoutOf,
+  canMove,
+  isTerminalStepStatus,
+  STEP_LIFECYCLE,
+  type StepStatus,
+  stepNeedsPerson,
+  waitReasonOfStep,
+} from "@planwright/plan";
 import { itemKey } from "../state/units.ts";
 import type { EventOf } from "./events.ts";
 import type { FoldContext } from "./fold-context.ts";
@@ -24,6 +32,7 @@ function newUnit(key: string): FoldedUnit {
     warnings: [],
     waitReason: null,
     nextAttemptAt: null,
+    expiresAt: null,
     mayHaveActed: false,
     approved: false,
     carriedFrom: null,
@@ -80,6 +89,7 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   if (unit.status === "PENDING" && event.status === "COMPLETED")
     throw context.invalid(`${unit.key} is PENDING, which never becomes COMPLETED`);
   moveUnit(context, unit, event.status);
+  noteWait(unit, context.entry.at);
   const { output, outputBytes, outputRef, outputText, toApprove, resolvedBy } = event;
   const { seq } = context.entry;
   unit.error = event.error ?? null;
@@ -87,6 +97,7 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   unit.warnings = event.warnings ?? unit.warnings;
   unit.waitReason = event.waitReason ?? null;
   unit.nextAttemptAt = event.nextAttemptAt ?? null;
+  unit.expiresAt = event.status === "WAITING_APPROVAL" ? (event.expiresAt ?? expiryOfOlder(context)) : null;
   unit.mayHaveActed = event.mayHaveActed ?? false;
   unit.approved ||= event.approved ?? false;
   if (output !== undefined) unit.output = output;
@@ -97,6 +108,23 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   if (toApprove) Object.assign(unit, toApprove, { argumentsSeq: seq });
   if (resolvedBy) unit.resolvedBy = resolvedBy;
   if (isTerminalStepStatus(event.status)) unit.finishedAt = context.entry.at;
+}
+
+/** When an approval expires that was asked for before journals named the time. */
+function expiryOfOlder({ entry }: FoldContext): Date {
+  return new Date(entry.at.getTime() + approvalTimeoutOf({}));
+}
+
+/** Notes when a unit begins, or no longer has, to wait for a person. */
+function noteWait(unit: FoldedUnit, at: Date): void {
+  const { waits = [] } = unit;
+  const last = waits.at(-1);
+  const reason = stepNeedsPerson(unit.status) ? waitReasonOfStep(unit.status) : undefined;
+  const isOpen = last?.until === null;
+  if (isOpen && last.reason === reason) return;
+  const ended = isOpen ? [...waits.slice(0, -1), { ...last, until: at }] : waits;
+  if (reason) unit.waits = [...ended, { reason, from: at, until: null }];
+  else if (isOpen) unit.waits = ended;
 }
 
 /** A unit under a key of a later version, with everything that is known about it. */

@@ -1,11 +1,17 @@
-import { evaluateCondition, isCallableStep, isForEachStep, isTerminalStepStatus } from "@planwright/plan";
+import {
+  approvalTimeoutOf,
+  evaluateCondition,
+  isCallableStep,
+  isForEachStep,
+  isTerminalStepStatus,
+} from "@planwright/plan";
 import { expandForEach } from "../for-each/expand.ts";
 import { stopList } from "../for-each/stop-list.ts";
 import { toStepError } from "../state/arguments.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { hasInputs, holdOutput, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";
-import { approvableOf, needsApproval } from "./approval.ts";
+import { approvableOf, needsApproval, noteExpiry } from "./approval.ts";
 import { holdForBarrier, waitsForBarrier } from "./barriers.ts";
 import { resumeCaller } from "./dispatch.ts";
 import { enqueue, offer, waitUntil } from "./slots.ts";
@@ -46,9 +52,13 @@ function readsNow(state: EngineState, node: StepNode): boolean {
 
 /** Requests approval. The arguments cannot change any more: every output that they refer to is durable. */
 function askForApproval(turn: Turn, node: StepNode): void {
-  const approvable = approvableOf(turn.state, node);
-  if (approvable.ok) change(turn, node.unit, { status: "WAITING_APPROVAL", arguments: approvable.value });
-  else change(turn, node.unit, { status: "FAILED", error: approvable.error });
+  const { state, at } = turn;
+  const approvable = approvableOf(state, node);
+  if (approvable.ok) {
+    const expiresAt = at + approvalTimeoutOf(state.plan.policy);
+    change(turn, node.unit, { status: "WAITING_APPROVAL", arguments: approvable.value, expiresAt });
+    noteExpiry(state, expiresAt);
+  } else change(turn, node.unit, { status: "FAILED", error: approvable.error });
 }
 
 /** Evaluates `when`; records SKIPPED or FAILED when the step must not run. */

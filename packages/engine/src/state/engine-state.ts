@@ -50,6 +50,8 @@ export interface Unit {
   warnings: readonly string[];
   /** Unix milliseconds, when RETRYING. */
   nextAttemptAt: number | undefined;
+  /** Unix milliseconds, when WAITING_APPROVAL. */
+  expiresAt: number | undefined;
   /** As in the record: a call was sent and no answer has settled it. */
   mayHaveActed: boolean;
   /** An operator approved the call. */
@@ -216,7 +218,7 @@ export interface ToolSlot {
 export type Stopping =
   | { type: "failed"; stepId: string }
   | { type: "cancelled"; reason: string }
-  | { type: "expired" };
+  | { type: "expired"; message: string | undefined };
 
 /** A caller that waits until a time. */
 export interface Wait {
@@ -292,6 +294,8 @@ export interface EngineState {
   /** Numbers of units that are IN_DOUBT and WAITING_APPROVAL: reasons why a plan waits. */
   inDoubt: number;
   awaitingApproval: number;
+  /** When the next approval expires, in Unix milliseconds, or earlier. Undefined: none waits. */
+  approvalsExpireAt: number | undefined;
   started: boolean;
   paused: boolean;
   /** Steps that became ready while paused. */

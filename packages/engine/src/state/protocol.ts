@@ -93,6 +93,8 @@ export interface StepRecord {
    * the same key.
    */
   unanswered?: readonly string[] | undefined;
+  /** Unix milliseconds; present when WAITING_APPROVAL: without a decision the step then fails. */
+  expiresAt?: number | undefined;
   /** True once an operator approved the call; every later record of the unit keeps it. */
   approved?: boolean | undefined;
   /**
@@ -280,8 +282,11 @@ export type EngineEvent =
   | { type: "limit.cleared"; key: string; at: number }
   /** The plan is cancelled: nothing new starts, running calls get `abort`. */
   | { type: "cancel"; at: number; reason: string }
-  /** The plan's deadline has passed: like cancel, but the plan ends EXPIRED. */
-  | { type: "deadline"; at: number }
+  /**
+   * The plan's deadline has passed: like cancel, but the plan ends EXPIRED.
+   * @property message - what used up the time. Default: only that it has passed
+   */
+  | { type: "deadline"; at: number; message?: string | undefined }
   | { type: "pause"; at: number }
   | { type: "resume"; at: number }
   | { type: "approval"; stepId: string; approved: boolean; reason?: string | undefined; at: number }
@@ -327,7 +332,10 @@ export type Command =
   | { type: "load"; id: string; keys: readonly string[]; bytes: number }
   /** Answer `timer` at this time; an earlier `timer` command stays valid. */
   | { type: "timer"; at: number }
-  /** Nothing runs and nothing can start: the plan is WAITING (or PAUSED) until the time or an event. */
+  /**
+   * Nothing runs and nothing can start: the plan is WAITING (or PAUSED) until the time or an event. The time is
+   * that of the next call, or when the first approval expires.
+   */
   | { type: "park"; status: "WAITING" | "PAUSED"; reason: WaitReason; until?: number | undefined }
   /**
    * The plan has ended. `outputs` has the requested outputs, by step id or by the name of the part. It is
@@ -372,6 +380,7 @@ export const STEP_ERROR_CODES = [
   "CANCELLED",
   "DEADLINE_EXCEEDED",
   "APPROVAL_REFUSED",
+  "APPROVAL_EXPIRED", // neither approved nor refused in time: nothing was called
   "APPROVAL_STALE", // the arguments or the tool changed after the approval
   "SECRET_UNKNOWN", // the executor has no such secret
   "SECRET_FORBIDDEN", // the servers file does not allow this server to get it

@@ -1,9 +1,13 @@
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { stepDocumentAt } from "../journal/plan-units.ts";
 import { type AskDecision, isOpen } from "./ask-control.ts";
 import type { ApprovalAnswer, ControlStore } from "./control-store.ts";
 
 /** The part of the store that records operators' decisions on calls that need approval. */
-export function createApprove(askDecision: AskDecision): Pick<ControlStore, "approveStep"> {
+export function createApprove(
+  askDecision: AskDecision,
+  { clock }: Pick<StoreDependencies, "clock">,
+): Pick<ControlStore, "approveStep"> {
   return {
     async approveStep(tenant, planId, { by, ...approval }) {
       const { stepId, approved, approvalHash } = approval;
@@ -22,6 +26,8 @@ export function createApprove(askDecision: AskDecision): Pick<ControlStore, "app
         }
         if (step.status !== "WAITING_APPROVAL" || !isOpen(plan) || read.plan?.endedSeq !== null)
           return { type: "answer", answer: { type: "not waiting", step } };
+        if (step.expiresAt && step.expiresAt.getTime() <= clock.now())
+          return { type: "answer", answer: { type: "expired", step } };
         if (step.approvalHash !== approvalHash) return { type: "answer", answer: { type: "stale", step } };
         return { type: "ask", event: { type: "approval.given", ...approval } };
       });

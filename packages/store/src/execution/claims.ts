@@ -4,10 +4,12 @@
  * final.
  */
 import {
+  deadlineOf,
   emptyRequest,
   type FoldedPlan,
   type FoldedUnit,
   fold,
+  isForPerson,
   recordsOf,
   type StepRecord,
 } from "@planwright/engine";
@@ -66,8 +68,11 @@ export function createClaims(
     const state = fold(emptyRequest(requestId), entries);
     if (await completeEarlierEnd(plan, state.plans.get(planId))) return null;
     const opened = openClaimJournal({ ...claimed, state });
-    // With the controls that waited for an owner.
-    if (takenFrom !== null || opened.asked().length > 0) await opened.append([]);
+    // With the controls that waited for an owner. The entry also ends the wait for a person, at a time that every
+    // later fold finds.
+    const wait = state.plans.get(planId)?.waits.at(-1);
+    const hasWaited = wait?.until === null && isForPerson(wait.reason);
+    if (takenFrom !== null || hasWaited || opened.asked().length > 0) await opened.append([]);
     // After `lease.taken`: until then the previous owner may have appended.
     const found = state.plans.get(planId);
     return { journal: opened, records: found ? await recordsFrom(found, requestId) : [] };
@@ -119,6 +124,25 @@ export function createClaims(
     );
   }
 
+  /**
+   * Moves the deadline in the document by the time in which only a person could continue the plan. It follows
+   * the journal: after a crash the next claim moves it.
+   */
+  async function moveDeadline(
+    plan: PlanDocument & { plan: Plan },
+    folded: FoldedPlan | undefined,
+  ): Promise<void> {
+    const { startedAt, deadlineAt } = plan;
+    if (!folded || !startedAt || !deadlineAt || folded.waits.length === 0) return;
+    const timeoutMs = plan.timeoutMs ?? deadlineAt.getTime() - startedAt.getTime();
+    const moved = deadlineOf(folded, { startedAt, timeoutMs, policy: plan.plan.policy });
+    if (moved.getTime() === deadlineAt.getTime()) return;
+    const set = { deadlineAt: moved, timeoutMs };
+    Object.assign(plan, set);
+    const condition = { "lease.epoch": plan.epoch };
+    await context.group.set({ collection: "plans", id: plan._id, condition, set });
+  }
+
   /** Opens a claim whose lease was taken; null when another executor holds the plan by now. */
   async function openClaim(plan: PlanDocument & { plan: Plan }, owner: string): Promise<PlanClaim | null> {
     try {
@@ -126,6 +150,7 @@ export function createClaims(
       if (!journalAndRecords) return null;
       const { journal: opened, records } = journalAndRecords;
       await noteProgress(plan, opened.units());
+      await moveDeadline(plan, opened.plan());
       const claim: PlanClaim = {
         plan,
         epoch: plan.epoch,

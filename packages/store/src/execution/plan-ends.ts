@@ -1,4 +1,4 @@
-import type { FoldedPlan, JournalEvent } from "@planwright/engine";
+import { type FoldedPlan, isForPerson, type JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
 import { controlsAfter } from "../heads/pending-controls.ts";
@@ -84,10 +84,12 @@ export function createPlanEnds(
         requireHeld(claim, await group.update({ ...held(claim), expressions }));
         return;
       }
-      // The plan also becomes due by a control that this owner has not applied, and by its deadline.
+      // The plan also becomes due by a control that this owner has not applied, and by its deadline, whose time
+      // does not pass while only a person can continue the plan.
       const hasNewControl = { $gt: [{ $size: left }, 0] };
       const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
-      const whenDue = { $cond: [hasNewControl, "$$NOW", { $min: [dueAt, "$deadlineAt"] }] };
+      const orDeadline = isForPerson(to.reason) ? dueAt : { $min: [dueAt, "$deadlineAt"] };
+      const whenDue = { $cond: [hasNewControl, "$$NOW", orDeadline] };
       // A plan that was resumed before its release waits only for a worker.
       const orQueued = <Queued, Otherwise>(queued: Queued, otherwise: Otherwise) =>
         to.status === "PAUSED"

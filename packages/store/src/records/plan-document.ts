@@ -75,7 +75,7 @@ export interface PlanDocument extends Leased {
   status: PlanStatus;
   /**
    * See {@link Leased}. QUEUED: time of the queueing; RUNNING: time when its owner was found dead; WAITING:
-   * time when the wait may end; WAITING for people and PAUSED: its deadline.
+   * time when the wait may end, at the latest its deadline; WAITING for people and PAUSED: when that is too long.
    */
   dueAt: Date | null;
   /** Number of finished units at the last claim: when a later claim finds more, there is progress. */
@@ -110,7 +110,13 @@ export interface PlanDocument extends Leased {
   cancelRequestedAt: Date | null;
   /** Time of the pause control; null when the plan was resumed or never paused. */
   pauseRequestedAt: Date | null;
+  /**
+   * When it becomes EXPIRED, for a plan that an executor works on; null before its first claim. Each claim moves
+   * it by the time in which only a person could continue the plan.
+   */
   deadlineAt: Date | null;
+  /** The plan's own time, in milliseconds from `startedAt`. Absent: the deadline was never moved. */
+  timeoutMs?: number;
   /** Number of steps by status, after the end of the plan; before, they are counted from the journal. */
   counts: { [status in StepStatus]?: number } | null;
   outputs: { [stepId: string]: JsonValue } | null;

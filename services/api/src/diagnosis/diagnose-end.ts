@@ -154,7 +154,7 @@ function expired(
   const open = plan.steps.filter(({ status, item }) => item === null && status !== "COMPLETED");
   return {
     code: "EXPIRED",
-    message: `the plan's deadline passed${took} (DEADLINE_EXCEEDED)`,
+    message: `${plan.error?.message.replace(/^The /, "the ") ?? `the plan's deadline passed${took}`} (DEADLINE_EXCEEDED)`,
     errorCode: "DEADLINE_EXCEEDED",
     reasons: [
       `Not completed by then: ${open.slice(0, 4).map(stepName).join(", ")}${open.length > 4 ? ", …" : ""}.`,

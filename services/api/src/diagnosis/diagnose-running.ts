@@ -1,6 +1,6 @@
 import { stepAdvice } from "@planwright/engine";
 import { countText, durationText, unmarkNumbers } from "@planwright/plan";
-import { limitOf, timeoutOf, waitsUntil } from "./contract-limits.ts";
+import { callEndsAt, limitOf, waitsUntil } from "./contract-limits.ts";
 import { diagnoseDoubt } from "./diagnose-doubt.ts";
 import type { PartialDiagnosis } from "./diagnosis.ts";
 import { type AttemptFact, type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
@@ -57,11 +57,14 @@ function pausing({ request }: DiagnosisFacts, plan: PlanFact, since: Date): Part
   };
 }
 
-function paused({ request }: DiagnosisFacts, { pauseRequestedAt: since }: PlanFact): PartialDiagnosis {
+function paused({ request }: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
+  const { pauseRequestedAt: since, deadlineAt: longest } = plan;
   return {
     code: "PAUSED",
     message: `the plan was paused${since === null ? "" : ` at ${since.toISOString()}`}`,
-    reasons: ["Nothing starts until it is resumed; its deadline stays the same."],
+    reasons: [
+      `Nothing starts until it is resumed; its deadline does not come nearer meanwhile.${longest === null ? "" : ` A pause ends the plan at ${longest.toISOString()} (policy approvalTimeoutMs).`}`,
+    ],
     since,
     next: [act(request, "resume", "resume", "Resume it:")],
   };
@@ -72,7 +75,14 @@ function approvalNeeded({ request }: DiagnosisFacts, step: StepFact): PartialDia
   return {
     code: "APPROVAL_NEEDED",
     message: `step ${stepName(step)} waits for an approval, which was neither given nor refused yet`,
-    reasons: [`It would call ${step.tool} with ${call}`],
+    reasons: [
+      `It would call ${step.tool} with ${call}`,
+      ...(step.expiresAt
+        ? [
+            `It expires at ${step.expiresAt.toISOString()} (policy approvalTimeoutMs): without a decision the step then fails with APPROVAL_EXPIRED, and nothing is called.`,
+          ]
+        : []),
+    ],
     stepKeys: [step.key],
     next: decide(request, step),
   };
@@ -174,8 +184,9 @@ function unreachable(
   const { request, nowMs } = facts;
   const server = serverOf(facts, step.tool);
   const until = waitsUntil(plan, since);
+  const limit = until?.by === "deadline" ? "the plan's deadline" : "policy unreachableMs";
   const { why, instruction } = stepAdvice("TOOL_UNREACHABLE", server);
-  const given = until === undefined ? "" : `, and given up at ${until.toISOString()} (policy unreachableMs)`;
+  const given = until === undefined ? "" : `, and given up at ${until.at.toISOString()} (${limit})`;
   return {
     code: "SERVER_UNREACHABLE",
     message: `step ${stepName(step)} waits for ${serverName(server)}, which cannot be reached since ${since.toISOString()} (${durationText(nowMs - since.getTime())}): ${step.error ? problem(step.error) : "see its attempts below"}`,
@@ -212,14 +223,18 @@ function stillRunning(facts: DiagnosisFacts, plan: PlanFact, running: readonly S
     const message = `nothing is wrong so far: ${progress}`;
     return { code: "RUNNING", message, since: plan.startedAt, next: [follow(request)] };
   }
-  const timeoutMs = timeoutOf(plan, oldest, tools);
-  const until = timeoutMs === undefined ? "" : ` and is given up after ${durationText(timeoutMs)}`;
+  const since = new Date(startOf(oldest));
+  const end = callEndsAt(plan, { step: oldest, since, tools });
+  const after = end && durationText(end.at.getTime() - since.getTime());
+  const until = !end
+    ? ""
+    : ` and is given up after ${after}${end.by === "deadline" ? ", at the plan's deadline" : ""}`;
   return {
     code: "RUNNING",
     message: `step ${stepName(oldest)} has been running for ${durationText(nowMs - startOf(oldest))}; nothing has failed, ${progress}`,
     reasons: [`The call waits for the answer of ${serverName(serverOf(facts, oldest.tool))}${until}.`],
     stepKeys: [oldest.key],
-    since: new Date(startOf(oldest)),
+    since,
     next: [follow(request), act(request, "cancel", "cancel", "Or end it:")],
   };
 }

@@ -49,6 +49,7 @@ export interface StepFact {
   effect: Effect | null;
   attemptCount: number;
   nextAttemptAt: Date | null;
+  expiresAt: Date | null;
   startedAt: Date | null;
   finishedAt: Date | null;
   /** Read only for the steps that {@link needsBody} names; otherwise empty. */
@@ -68,6 +69,7 @@ export interface PlanFact {
   queuedAt: Date | null;
   startedAt: Date | null;
   finishedAt: Date | null;
+  deadlineAt: Date | null;
   cancelRequestedAt: Date | null;
   pauseRequestedAt: Date | null;
   approvals: readonly Pick<PlanApproval, "stepId" | "approvalHash">[];

@@ -10,7 +10,7 @@ import type {
   StepHead,
 } from "@planwright/store";
 import { type StepView, stepViews } from "../plans/step-views.ts";
-import { planWaitReason, requestWaitReason } from "../plans/wait-reason.ts";
+import { deadlineOf, planWaitReason, requestWaitReason } from "../plans/wait-reason.ts";
 import type { KnownTools } from "../tools/known-tools.ts";
 import { betterVersion } from "./better-version.ts";
 import { diagnose } from "./diagnose.ts";
@@ -84,6 +84,7 @@ async function readPlan(planId: PlanId, dependencies: DiagnosisDependencies): Pr
   return {
     ...head,
     planId,
+    deadlineAt: deadlineOf(head),
     waitReason: planWaitReason(head, live),
     lostExecutors: lostExecutors(head, live),
     document: graph?.plan ?? null,

@@ -1,6 +1,7 @@
 import {
   isTerminalPlanStatus,
   isTerminalStepStatus,
+  needsPerson,
   planNeed,
   stepNeedsPerson,
   type WaitReason,
@@ -67,4 +68,15 @@ function isOwned({ lease }: Pick<PlanDocument, "lease">, { owners }: LiveWorkers
 /** A recorded "dependency" is outdated when every dependency has ended. */
 function notADependency(reason: WaitReason | null): WaitReason | null {
   return reason === "dependency" ? null : reason;
+}
+
+/**
+ * When a plan becomes EXPIRED unless it ends before. While only a person can continue it, the time of its
+ * deadline does not pass: null for an approval, which ends by itself, otherwise when the wait was too long.
+ */
+export function deadlineOf(
+  plan: Pick<PlanDocument, "status" | "waitReason" | "lease" | "startedAt" | "deadlineAt" | "dueAt">,
+): Date | null {
+  if (plan.lease || !plan.startedAt || !needsPerson(planNeed(plan))) return plan.deadlineAt;
+  return plan.waitReason === "approval" ? null : plan.dueAt;
 }

@@ -15,7 +15,7 @@ import { planHashOf } from "../plans/plan-hash.ts";
 import { readStepPage, type StepPageArguments } from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
 import { type StepView, stepViews } from "../plans/step-views.ts";
-import { planWaitReason } from "../plans/wait-reason.ts";
+import { deadlineOf, planWaitReason } from "../plans/wait-reason.ts";
 
 /** The parent value of the fields of Plan; its large parts are read only if they are selected. */
 type PlanParent = Omit<
@@ -81,6 +81,7 @@ export const planResolvers = {
   waitReason: async (plan: PlanParent, _: unknown, { liveWorkers }: GraphqlContext) =>
     planWaitReason(plan, await liveWorkers()),
   executor: (plan: PlanParent) => plan.lease?.owner ?? null,
+  deadlineAt: deadlineOf,
   durationMs(plan: PlanParent, _: unknown, { nowMs }: GraphqlContext) {
     if (!plan.startedAt) return null;
     return Math.max(0, (plan.finishedAt?.getTime() ?? nowMs) - plan.startedAt.getTime());
@@ -124,6 +125,7 @@ const RECORDED_FIELDS = [
   "effectClass",
   "effect",
   "nextAttemptAt",
+  "expiresAt",
   "startedAt",
   "finishedAt",
   "durationMs",

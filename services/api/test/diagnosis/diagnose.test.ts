@@ -681,3 +681,41 @@ check.prop([anyRequest])("in every state there is one cause on one line, and a n
   expect(next.length).toBeGreaterThan(0);
   expect(next.every(({ command, operation }) => command.length > 0 && operation !== "")).toBe(true);
 });
+
+test.each<[string, object, object, number | null, string]>([
+  ["the step's own timeout", { timeoutMs: 600_000 }, {}, null, "after 10 min 0 s."],
+  ["the timeout of the policy", {}, {}, null, "after 1 min 0 s."],
+  ["the plan's deadline", { timeoutMs: 600_000 }, {}, 33, "after 30.0 s, at the plan's deadline."],
+])("a running call is given up by the first limit that applies: %s", (_, step, policy, deadline, text) => {
+  const document = {
+    steps: [{ id: "a", tool: "a", arguments: {}, dependsOn: [], ...step }],
+    policy: { stepTimeoutMs: 60_000, ...policy },
+  } as never;
+  const running = stepOf("a", { status: "RUNNING", attempts: [attemptOf(1, { endedAt: null })] });
+  const plan = planOf([running], { document, deadlineAt: deadline === null ? null : later(deadline) });
+  const [reason] = diagnose(factsOf(requestOf({ plan }))).reasons;
+  expect(reason).toMatch(new RegExp(`given up ${text}$`));
+});
+
+test("an unreachable server is given up at the plan's deadline when that comes first", () => {
+  const step = stepOf("a", {
+    status: "RETRYING",
+    error: errorOf("TOOL_UNREACHABLE"),
+    attempts: [attemptOf(1, { unsent: { tries: 4, since: later(3) } })],
+  });
+  const document = { steps: [], policy: { unreachableMs: 600_000 } } as never;
+  const plan = planOf([step], { document, deadlineAt: later(120) });
+  const reasons = diagnose(factsOf(requestOf({ plan }))).reasons.join(" ");
+  expect(reasons).toContain(`given up at ${later(120).toISOString()} (the plan's deadline)`);
+});
+
+test("a waiting approval says when it expires", () => {
+  const waiting = {
+    status: "WAITING_APPROVAL",
+    approvalHash: "0123456789abcdef",
+    expiresAt: later(99),
+  } as const;
+  const plan = planOf([stepOf("a", waiting)], { status: "WAITING", waitReason: "approval" });
+  const reasons = diagnose(factsOf(requestOf({ plan }))).reasons.join(" ");
+  expect(reasons).toContain(`expires at ${later(99).toISOString()}`);
+});

@@ -1,4 +1,5 @@
-import type { Command } from "@planwright/engine";
+import { type Command, isForPerson } from "@planwright/engine";
+import { approvalTimeoutOf } from "@planwright/plan";
 import type { ExecutionStore, FinishCommand } from "@planwright/store";
 import type { RunParts } from "./run-parts.ts";
 
@@ -17,6 +18,7 @@ const RELEASE_AFTER_MS = 5_000;
 
 /** @param end - ends the run; called when everything is written */
 export function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
+  const { policy } = run.claim.plan.plan;
   const { claim, store, phases, pending, planLimits, planLog, metrics, trace, logger } = run;
 
   async function release(to: Parameters<ExecutionStore["releasePlan"]>[1]): Promise<void> {
@@ -37,11 +39,14 @@ export function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
     },
 
     async park({ reason, status, until: at }) {
-      const until = (reason === "limit" ? planLimits?.releaseUntil() : undefined) ?? at ?? null;
+      const isPeople = isForPerson(reason);
+      const longest = isPeople && reason !== "approval" ? store.now() + approvalTimeoutOf(policy) : null;
+      const until = (reason === "limit" ? planLimits?.releaseUntil() : undefined) ?? at ?? longest;
       if (phases.now() === "handing over") {
         await release({ status: "QUEUED" });
         trace?.ended("handed over");
-      } else if (until !== null && until - store.now() <= RELEASE_AFTER_MS) return;
+        // A plan that waits for a person is always released: that stops the clock of its deadline.
+      } else if (!isPeople && until !== null && until - store.now() <= RELEASE_AFTER_MS) return;
       else {
         await release({ status, reason, dueAtMs: until });
         trace?.ended(status);
