@@ -1,4 +1,10 @@
-import { canMove, isTerminalStepStatus, STEP_LIFECYCLE, type StepStatus } from "@planwright/plan";
+import {
+  canMove,
+  isStepActive,
+  isTerminalStepStatus,
+  STEP_LIFECYCLE,
+  type StepStatus,
+} from "@planwright/plan";
 import { itemKey } from "../state/units.ts";
 import type { EventOf } from "./events.ts";
 import type { FoldContext } from "./fold-context.ts";
@@ -81,7 +87,9 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
     throw context.invalid(`${unit.key} is PENDING, which never becomes COMPLETED`);
   moveUnit(context, unit, event.status);
   const { output, outputBytes, outputRef, outputText, toApprove, resolvedBy } = event;
-  const { seq } = context.entry;
+  const { seq, at } = context.entry;
+  // A list has no call of its own: it runs from the entry that says so.
+  if (isStepActive(event.status)) unit.startedAt ??= at;
   unit.error = event.error ?? null;
   unit.errorSeq = event.error ? seq : null;
   unit.warnings = event.warnings ?? unit.warnings;
