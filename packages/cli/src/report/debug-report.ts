@@ -100,16 +100,35 @@ function stepDetails(facts: DebugFacts, step: StepRecord): string[] {
       : [`after      ${step.dependsOn.map((id) => oneLine(id, 80)).join(", ")}`]),
     ...settledNote(step).map((text) => `settled    ${text}`),
     ...(step.error ? [`error      ${oneLine(step.error.message, 1_000)} (${step.error.code})`] : []),
-    ...step.attempts
-      .slice(-5)
-      .map(
-        ({ attempt, startedAt, outcome, durationMs, executor, error, unsent }) =>
-          `attempt ${attempt}  ${startedAt}  ${unsent ? `nothing sent, tried ${countText(unsent.tries, "time")}` : (outcome ?? "running")}${
-            durationMs === null ? "" : ` after ${durationText(durationMs)}`
-          } on ${oneLine(executor, 60)}${error ? `: ${problem(error)}` : ""}`,
-      ),
+    ...attemptLines(step.attempts),
     ...step.warnings.slice(0, 5).map((warning) => `warning    ${oneLine(warning)}`),
   ];
+}
+
+/** Most attempts of one step: the first one, and the latest. */
+const MAX_ATTEMPTS = 6;
+
+/** The first attempt shows how it began, the latest ones how it is now. */
+function attemptLines(attempts: StepRecord["attempts"]): string[] {
+  const left = attempts.length - MAX_ATTEMPTS;
+  if (left <= 0) return attempts.map(attemptLine);
+  const [first, ...others] = attempts;
+  return [
+    ...(first ? [attemptLine(first)] : []),
+    `(${countText(left, "more attempt")}: see --json)`,
+    ...others.slice(left).map(attemptLine),
+  ];
+}
+
+function attemptLine(of: StepRecord["attempts"][number]): string {
+  const { attempt, startedAt, outcome, durationMs, executor, error, unsent } = of;
+  const took = durationMs === null ? "" : durationText(durationMs);
+  const how = unsent
+    ? `nothing sent, tried ${countText(unsent.tries, "time")}${took === "" ? "" : ` in ${took}`}`
+    : `${outcome ?? "running"}${took === "" ? "" : ` after ${took}`}`;
+  const where =
+    unsent && unsent.tries > 1 ? `, at last on ${oneLine(executor, 60)}` : ` on ${oneLine(executor, 60)}`;
+  return `attempt ${attempt}  ${startedAt}  ${how}${where}${error ? `: ${problem(error)}` : ""}`;
 }
 
 function treeLines({ request, nowMs, command }: DebugFacts, style: Style): string[] {
@@ -133,8 +152,13 @@ function treeLines({ request, nowMs, command }: DebugFacts, style: Style): strin
   return more > 0 ? [...lines.slice(0, MAX_LINES), `(${countText(more, "more line")}: see --json)`] : lines;
 }
 
-function modelCallLines({ modelCalls }: RequestRecord): string[] {
-  return modelCalls.map(({ purpose, model, latencyMs, inputTokens, outputTokens, finishReason, error }) => {
+function modelCallLines({ modelCalls, status }: RequestRecord): string[] {
+  return modelCalls.map((call) => {
+    const { purpose, model, latencyMs, inputTokens, outputTokens, finishReason, error } = call;
+    if (call.endedAt === null) {
+      const state = status === "PLANNING" ? "no answer yet" : "its planner died before it had the answer";
+      return oneLine(`${purpose} by ${model}, asked at ${call.createdAt}: ${state}`, 400);
+    }
     const tokens = inputTokens === null ? "" : `, ${inputTokens} tokens in and ${outputTokens ?? 0} out`;
     const end = error ? `: ${problem(error)}` : finishReason === null ? "" : `, ended with ${finishReason}`;
     return oneLine(`${purpose} by ${model} in ${durationText(latencyMs)}${tokens}${end}`, 400);

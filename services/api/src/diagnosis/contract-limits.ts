@@ -1,4 +1,10 @@
-import { type ToolContract, type ToolDescriptor, toolContract } from "@planwright/plan";
+import {
+  callTimeout,
+  MAX_STEP_TIMEOUT_MS,
+  type ToolContract,
+  type ToolDescriptor,
+  toolContract,
+} from "@planwright/plan";
 import type { PlanFact, StepFact } from "./facts.ts";
 
 /**
@@ -19,18 +25,21 @@ export function limitOf(tools: readonly ToolDescriptor[], tool: string): string 
 }
 
 /**
- * Timeout of one call of a step, in milliseconds: the smallest of the timeouts of step, plan and contract.
+ * Timeout of one call of a step, in milliseconds, by the rule of the executors; undefined without a document.
+ * Executors that allow less than {@link MAX_STEP_TIMEOUT_MS} give up earlier.
  */
 export function timeoutOf(
   { document }: Pick<PlanFact, "document">,
   { id, tool }: Pick<StepFact, "id" | "tool">,
   tools: readonly ToolDescriptor[],
 ): number | undefined {
-  const step = document?.steps.find((one) => one.id === id);
-  const known = [step?.timeoutMs, document?.policy?.stepTimeoutMs, contractOf(tools, tool)?.timeoutMs].filter(
-    (value) => value !== undefined,
-  );
-  return known.length > 0 ? Math.min(...known) : undefined;
+  if (!document?.policy) return undefined;
+  return callTimeout({
+    stepMs: document.steps.find((one) => one.id === id)?.timeoutMs,
+    policyMs: document.policy.stepTimeoutMs,
+    contractMs: contractOf(tools, tool)?.timeoutMs,
+    maxStepMs: MAX_STEP_TIMEOUT_MS,
+  }).timeoutMs;
 }
 
 /**
