@@ -25,8 +25,16 @@ export type {
   FoldedRequest,
   FoldedSpending,
   FoldedUnit,
+  FoldedWait,
 } from "./journal/folded.ts";
 export { recordsOf } from "./journal/records-of.ts";
+export {
+  isForPerson,
+  type TimeUse,
+  timeUse,
+  type WaitedFor,
+  waitedForPeopleMs,
+} from "./journal/time-use.ts";
 export {
   type EndedAttempt,
   type OutputLocation,

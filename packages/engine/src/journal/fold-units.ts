@@ -4,6 +4,8 @@ import {
   isTerminalStepStatus,
   STEP_LIFECYCLE,
   type StepStatus,
+  stepNeedsPerson,
+  waitReasonOfStep,
 } from "@planwright/plan";
 import { itemKey } from "../state/units.ts";
 import type { EventOf } from "./events.ts";
@@ -86,6 +88,7 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   if (unit.status === "PENDING" && event.status === "COMPLETED")
     throw context.invalid(`${unit.key} is PENDING, which never becomes COMPLETED`);
   moveUnit(context, unit, event.status);
+  noteWait(unit, context.entry.at);
   const { output, outputBytes, outputRef, outputText, toApprove, resolvedBy } = event;
   const { seq, at } = context.entry;
   // A list has no call of its own: it runs from the entry that says so.
@@ -105,6 +108,18 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   if (toApprove) Object.assign(unit, toApprove, { argumentsSeq: seq });
   if (resolvedBy) unit.resolvedBy = resolvedBy;
   if (isTerminalStepStatus(event.status)) unit.finishedAt = context.entry.at;
+}
+
+/** Notes when a unit begins, or no longer has, to wait for a person. */
+function noteWait(unit: FoldedUnit, at: Date): void {
+  const { waits = [] } = unit;
+  const last = waits.at(-1);
+  const reason = stepNeedsPerson(unit.status) ? waitReasonOfStep(unit.status) : undefined;
+  const isOpen = last?.until === null;
+  if (isOpen && last.reason === reason) return;
+  const ended = isOpen ? [...waits.slice(0, -1), { ...last, until: at }] : waits;
+  if (reason) unit.waits = [...ended, { reason, from: at, until: null }];
+  else if (isOpen) unit.waits = ended;
 }
 
 /** A unit under a key of a later version, with everything that is known about it. */
