@@ -32,6 +32,7 @@ export {
   isForPerson,
   type TimeUse,
   timeUse,
+  unitOwnMs,
   type WaitedFor,
   waitedForPeopleMs,
 } from "./journal/time-use.ts";

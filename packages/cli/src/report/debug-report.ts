@@ -42,11 +42,8 @@ export function debugReport(facts: DebugFacts, style: Style): string[] {
 /** The request and its status, in two lines. */
 function headLines(request: RequestRecord, style: Style): string[] {
   const { plan } = request;
-  const { symbol, tone } = markOf(request.status);
-  const took =
-    typeof plan?.durationMs !== "number"
-      ? ""
-      : ` ${plan.finishedAt === null ? "for" : "after"} ${durationText(plan.durationMs)}`;
+  const { symbol, tone } = markOf("request", request);
+  const took = plan ? tookText(plan) : "";
   const version = request.version > 1 ? `, version ${request.version}` : "";
   const inner = plan && plan.status !== request.status ? ` (plan ${plan.status})` : "";
   const tags = request.tags.length > 0 ? `  [${request.tags.map((tag) => oneLine(tag, 64)).join(" ")}]` : "";
@@ -54,6 +51,15 @@ function headLines(request: RequestRecord, style: Style): string[] {
     `${style(tone, symbol)} ${style("strong", request.requestId)}  ${style(tone, request.status)}${inner}${took}${version}`,
     `  ${oneLine(request.title, 160)}${tags}`,
   ];
+}
+
+/** " after 2.3 s, and 15 min 0 s waiting for people": the own time of the plan first. */
+function tookText({ durationMs, waitedForPeopleMs, finishedAt }: NonNullable<RequestRecord["plan"]>): string {
+  if (durationMs === null) return "";
+  const waitedMs = waitedForPeopleMs ?? 0;
+  const own = durationText(Math.max(0, durationMs - waitedMs));
+  const waited = waitedMs > 0 ? `, and ${durationText(waitedMs)} waiting for people` : "";
+  return ` ${finishedAt === null ? "for" : "after"} ${own}${waited}`;
 }
 
 function part(title: string, lines: readonly string[], style: Style): string[] {

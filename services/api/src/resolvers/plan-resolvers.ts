@@ -85,6 +85,9 @@ export const planResolvers = {
     if (!plan.startedAt) return null;
     return Math.max(0, (plan.finishedAt?.getTime() ?? nowMs) - plan.startedAt.getTime());
   },
+  async waitedForPeopleMs(plan: PlanParent, _: unknown, { reads, nowMs }: GraphqlContext) {
+    return plan.startedAt && (await reads.waitedForPeopleMs(plan._id, new Date(nowMs)));
+  },
   resolutions: (plan: PlanParent) =>
     plan.resolutions.map(({ key, attempt, resolution, by, at }) => ({
       stepKey: key,

@@ -456,6 +456,26 @@ test("a budget that the service limits is raised in the service first", () => {
   expect(next[0]?.description).toContain("REQUEST_MAX_");
 });
 
+test("arguments that come from an output that is not as declared name the step where that began", () => {
+  const warnings = ["OUTPUT_UNEXPECTED: output.total: declared number, returned string"];
+  const steps = [
+    stepOf("s", { status: "COMPLETED", warnings }),
+    stepOf("other", { status: "COMPLETED", warnings }),
+    stepOf("c", { status: "FAILED", error: errorOf("ARGUMENTS_INVALID") }),
+  ];
+  const document = PlanSchema.parse({
+    steps: [
+      { id: "s", tool: "s" },
+      { id: "other", tool: "other" },
+      { id: "c", tool: "c", arguments: { amount: "<<s.total>>" } },
+    ],
+  });
+  const { reasons } = diagnose(factsOf(ended("FAILED", steps, { document })));
+  expect(reasons).toContain(
+    "It uses the output of s, which is not as its server declares it (OUTPUT_UNEXPECTED): output.total: declared number, returned string.",
+  );
+});
+
 test.each<[string, PlanFact, message: string, reason: string | undefined]>([
   [
     "a list runs since it began, and counts its items",
