@@ -89,7 +89,9 @@ test("a plan and a request that wait to be claimed are shown as such, and limits
   expect(progressLines(null, reading("QUEUED"))).toContain(
     "plan QUEUED (waits for an executor with a free slot)",
   );
-  expect(progressLines(null, reading("WAITING"))).toContain("plan WAITING (waits for a free slot of its tool)");
+  expect(progressLines(null, reading("WAITING"))).toContain(
+    "plan WAITING (waits for a free slot of its tool)",
+  );
   const planning = requestOf({ status: "PLANNING", waitReason: "limit" });
   expect(progressLines(null, planning)).toContain("planning: waits for a planner with a free slot");
 });
