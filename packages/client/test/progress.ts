@@ -30,6 +30,7 @@ export function stepOf(id: string, more: Partial<StepProgress> = {}): StepProgre
     startedAt: null,
     finishedAt: null,
     durationMs: null,
+    warnings: [],
     ...more,
   };
 }

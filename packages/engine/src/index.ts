@@ -14,6 +14,7 @@ export {
   JournalEventSchema,
 } from "./journal/events.ts";
 export { advance, emptyRequest, fold } from "./journal/fold.ts";
+export { executorLost } from "./journal/fold-attempts.ts";
 export { isPlanningEvent, type PlanningEvent, sumOf } from "./journal/fold-planning.ts";
 export { resentCallWarning } from "./journal/fold-units.ts";
 export type {
@@ -33,6 +34,7 @@ export {
   type TimeUse,
   timeUse,
   timeUseText,
+  unitOwnMs,
   type WaitedFor,
   waitedForPeopleMs,
 } from "./journal/time-use.ts";

@@ -163,6 +163,14 @@ export {
   UNEXECUTED_REQUEST_STATUSES,
 } from "./lifecycle/request-lifecycle.ts";
 export {
+  STATE_LOOKS,
+  type StateLook,
+  type StateTone,
+  stateLook,
+  WAIT_WORDS,
+  waitWords,
+} from "./lifecycle/state-words.ts";
+export {
   doesStepContinue,
   isCallableStep,
   isSettledStepStatus,

@@ -125,3 +125,18 @@ test("a tool is listed with the time of its last listing, and the time since whi
     { server: "shop", tool: "buy", listedAt: expect.any(Date), disconnectedSince: null },
   ]);
 });
+
+test("a server has been away since its first failed report, also when executors start again meanwhile", async () => {
+  const server = "away";
+  const report = { server, tools: 1, error: null, stderrTail: null, nextAttemptAt: null, executor: "e1" };
+  const sinceAfter = async (state: "connected" | "connecting" | "unreachable", hour: string) => {
+    await first.publishServer({ ...report, state, since: at(hour) });
+    return (await first.toolServers()).find(({ _id }) => _id === server)?.since;
+  };
+  expect(await sinceAfter("connected", "24T08:00:00")).toEqual(at("24T08:00:00"));
+  expect(await sinceAfter("unreachable", "24T09:00:00")).toEqual(at("24T09:00:00"));
+  // Another executor starts, and knows only its own time.
+  expect(await sinceAfter("connecting", "24T09:40:00")).toEqual(at("24T09:00:00"));
+  expect(await sinceAfter("unreachable", "24T09:41:00")).toEqual(at("24T09:00:00"));
+  expect(await sinceAfter("connected", "24T09:50:00")).toEqual(at("24T09:50:00"));
+});

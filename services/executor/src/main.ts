@@ -193,5 +193,11 @@ service.ready(
       servers: () => servers.stop(),
     },
   },
-  { servers: tools.status() },
+  {
+    servers: tools.status().map(({ since, nextAttemptAt, ...status }) => ({
+      ...status,
+      since: new Date(since).toISOString(),
+      ...(nextAttemptAt !== undefined && { nextAttemptAt: new Date(nextAttemptAt).toISOString() }),
+    })),
+  },
 );

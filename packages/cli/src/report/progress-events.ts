@@ -34,6 +34,7 @@ export type ProgressEvent =
       durationMs: number | null;
       error: Problem | null;
       settled: StepProgress["settled"];
+      warnings: string[];
     }
   | { event: "answering" }
   | { event: "needed"; need: Need; questions: string[]; steps: string[] };
@@ -89,7 +90,7 @@ function changedSteps(before: PlanProgress | null, { steps }: PlanProgress): Pro
       return old.status !== step.status || old.attempts.length !== step.attempts.length;
     })
     .toSorted((a, b) => instantOf(a).localeCompare(instantOf(b)))
-    .map(({ key, tool, status, attempts, waitReason, durationMs, error, settled }) => ({
+    .map(({ key, tool, status, attempts, waitReason, durationMs, error, settled, warnings }) => ({
       event: "step",
       key,
       tool,
@@ -99,6 +100,7 @@ function changedSteps(before: PlanProgress | null, { steps }: PlanProgress): Pro
       durationMs,
       error: error ? { code: error.code, message: error.message } : null,
       settled,
+      warnings,
     }));
 }
 

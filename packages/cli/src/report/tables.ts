@@ -216,7 +216,9 @@ export function requestsTable(
   const heads = shownColumns(facts, columns);
   const rows = facts.map((row, index) =>
     heads.map((head) =>
-      head === "STATUS" ? style(markOf(requests[index]?.status ?? "").tone, row.STATUS) : row[head],
+      head === "STATUS"
+        ? style(markOf("request", requests[index] ?? { status: "" }).tone, row.STATUS)
+        : row[head],
     ),
   );
   return table(heads, rows, style, { columns, least: heads.map((head) => REQUEST_COLUMNS[head]) });

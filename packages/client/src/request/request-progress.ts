@@ -5,7 +5,7 @@ import { graphql } from "../schema/graphql.ts";
 export const STEP_FIELDS = graphql(`
   fragment StepFields on Step {
     id key item tool status dependsOn waitReason approvalHash settled { resolution by at } carriedFrom effectClass effect
-    nextAttemptAt expiresAt startedAt finishedAt durationMs
+    nextAttemptAt expiresAt startedAt finishedAt durationMs warnings
     error { code message retryable }
     attempts { attempt executor startedAt endedAt durationMs outcome effect error { code message } unsent { tries since } }
   }

@@ -124,7 +124,7 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "correct",
   },
   ITEMS_FAILED: {
-    why: "Too many of its items failed; those that completed are kept.",
+    why: "More of its items failed than the list allows; those that completed are kept.",
     instruction: "See its items; then",
     action: "retry",
   },

@@ -1,6 +1,7 @@
 import {
   approvalTimeoutOf,
   canMove,
+  isStepActive,
   isTerminalStepStatus,
   STEP_LIFECYCLE,
   type StepStatus,
@@ -91,7 +92,9 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   moveUnit(context, unit, event.status);
   noteWait(unit, context.entry.at);
   const { output, outputBytes, outputRef, outputText, toApprove, resolvedBy } = event;
-  const { seq } = context.entry;
+  const { seq, at } = context.entry;
+  // A list has no call of its own: it runs from the entry that says so.
+  if (isStepActive(event.status)) unit.startedAt ??= at;
   unit.error = event.error ?? null;
   unit.errorSeq = event.error ? seq : null;
   unit.warnings = event.warnings ?? unit.warnings;

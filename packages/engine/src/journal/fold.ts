@@ -17,7 +17,7 @@ import {
 } from "@planwright/plan";
 import { JournalInvalidError } from "./errors.ts";
 import type { ControlEvent, EventOf, JournalEntry, JournalEvent } from "./events.ts";
-import { endAttempt, startAttempt } from "./fold-attempts.ts";
+import { closeLostAttempts, endAttempt, startAttempt } from "./fold-attempts.ts";
 import type { FoldContext } from "./fold-context.ts";
 import {
   endPlanning,
@@ -271,6 +271,7 @@ function takeLease(context: FoldContext, { worker, epoch }: EventOf<"lease.taken
   if (UNHELD_PLAN_STATUSES.includes(plan.status)) move(context, "RUNNING");
   endWait(plan, entry.at);
   Object.assign(plan, { waitReason: null, dueAt: null, startedAt: plan.startedAt ?? entry.at });
+  closeLostAttempts(context);
 }
 
 function release(context: FoldContext, { status, waitReason, dueAt }: EventOf<"lease.released">): void {

@@ -76,6 +76,21 @@ export function timeUse(plan: FoldedPlan, at: Date, stepId?: string): TimeUse {
   return from === undefined ? sumUp([], 0, 0) : sumUp(spans, from, Math.max(from, until));
 }
 
+/**
+ * The own time of a step or an item that has ended, in milliseconds: from its first call, or its beginning as a list,
+ * to its end, without what it or its plan waited for people. Null before its end, and for a unit without a call.
+ * @param planWaits - those of its plan
+ */
+export function unitOwnMs(
+  { startedAt, finishedAt, waits = [] }: Pick<FoldedUnit, "startedAt" | "finishedAt" | "waits">,
+  planWaits: readonly FoldedWait[],
+): number | null {
+  if (!startedAt || !finishedAt) return null;
+  const until = finishedAt.getTime();
+  const spans = [...planWaits, ...waits].map((wait) => spanOf(wait, until));
+  return sumUp(spans, startedAt.getTime(), Math.max(startedAt.getTime(), until)).ownMs;
+}
+
 /** How long a plan waited only for people until `at`, in milliseconds: its deadline moves by as much. */
 export function waitedForPeopleMs({ waits }: Pick<FoldedPlan, "waits">, at: Date): number {
   return waits

@@ -118,9 +118,10 @@ export function createClaims(
     ).length;
     if (plan.epoch === FIRST_EPOCH || progress <= plan.progressSeen) return;
     plan.claims = 1;
+    const lostAtProgress = typeof plan.takenFrom === "string" ? 1 : 0;
     await plans.updateOne(
       { _id: plan._id, "lease.epoch": plan.epoch },
-      { $set: { progressSeen: progress, claims: 1 } },
+      { $set: { progressSeen: progress, claims: 1, lostAtProgress } },
     );
   }
 

@@ -71,7 +71,7 @@ export function createPlanEnds(
       await claim.journal.append([releaseEvent(to)]);
       // The plan was released normally: it does not kill executors.
       const left = controlsAfter(claim.journal.settled());
-      const common = { claims: 0, controls: left };
+      const common = { claims: 0, lostAtProgress: 0, controls: left };
       if (to.status === "QUEUED") {
         const expressions = {
           ...common,

@@ -4,7 +4,9 @@ import {
   type FoldedAttempt,
   type FoldedPlan,
   type FoldedUnit,
+  type FoldedWait,
   itemKey,
+  unitOwnMs,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { MAX_INLINE_BYTES } from "../outputs/inline-value.ts";
@@ -35,6 +37,8 @@ export interface PlacedUnit {
   item: number | null;
   key: string;
   unit: FoldedUnit | undefined;
+  /** The waits of its plan. Absent: none. */
+  planWaits?: readonly FoldedWait[] | undefined;
 }
 
 /** The outline of a plan and its folded state. */
@@ -76,13 +80,14 @@ export function outlineOf(plan: PlanDocument): PlanOutline {
 /** Steps in plan order, each followed by its items. */
 export function* unitsInOrder({ outline, plan }: PlanState): Generator<PlacedUnit> {
   const ends = itemEnds(plan);
+  const planWaits = plan?.waits;
   for (const [position, step] of outline.steps.entries()) {
-    yield { step, position, item: null, key: step.id, unit: plan?.units.get(step.id) };
+    yield { step, position, item: null, key: step.id, unit: plan?.units.get(step.id), planWaits };
     for (let item = 0; item < (ends.get(step.id) ?? 0); item++) {
       const key = itemKey(step.id, item);
       const unit = plan?.units.get(key);
       // Before a list is expanded, a version has only the items that it carried over.
-      if (unit) yield { step, position, item, key, unit };
+      if (unit) yield { step, position, item, key, unit, planWaits };
     }
   }
 }
@@ -131,12 +136,12 @@ export function unitAt({ outline, plan }: PlanState, key: string): PlacedUnit | 
   const stepId = unit?.stepId ?? key;
   const position = outline.steps.findIndex(({ id }) => id === stepId);
   const step = outline.steps[position];
-  return step && { step, position, item: unit?.item ?? null, key, unit };
+  return step && { step, position, item: unit?.item ?? null, key, unit, planWaits: plan?.waits };
 }
 
 /** A unit as clients read it. Values that were not read for the fold are null. Pure. */
 export function toStepDocument(outline: PlanOutline, placed: PlacedUnit): StepDocument {
-  const { step, position, item, key, unit } = placed;
+  const { step, position, item, key, unit, planWaits = [] } = placed;
   const document: StepDocument = {
     _id: stepDocumentId(outline._id, key),
     planId: outline._id,
@@ -170,7 +175,13 @@ export function toStepDocument(outline: PlanOutline, placed: PlacedUnit): StepDo
     durationMs: null,
     updatedAt: unit?.updatedAt ?? outline.createdAt,
   };
-  return unit ? { ...document, ...foldedFields(unit, document) } : document;
+  if (!unit) return document;
+  // A carried unit ran in another version, whose waits it does not know.
+  return {
+    ...document,
+    ...foldedFields(unit, document),
+    durationMs: unitOwnMs(unit, unit.carriedFrom === null ? planWaits : []),
+  };
 }
 
 /** The fields of a unit that are folded from its events. */
@@ -208,7 +219,6 @@ function foldedFields(unit: FoldedUnit, { waitReason }: StepDocument): Partial<S
     expiresAt: unit.expiresAt,
     startedAt,
     finishedAt,
-    durationMs: startedAt && finishedAt && Math.max(0, finishedAt.getTime() - startedAt.getTime()),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Pages of the steps and items of a plan, in plan order, folded from the journal of its request. */
+import { waitedForPeopleMs } from "@planwright/engine";
 import type { PlanId, StepStatus } from "@planwright/plan";
 import { z } from "zod";
 import { type PlacedUnit, toStepHead, unitsInOrder } from "../journal/plan-units.ts";
@@ -71,7 +72,10 @@ export function diagnosedUnits<Unit extends Pick<StepDocument, "stepId" | "item"
 /** The part of the store that reads steps in pages. */
 export function createStepPages(
   unitReads: UnitReads,
-): Pick<PagedReads, "listStepPages" | "countSteps" | "listStepStatuses" | "listDiagnosedUnits"> {
+): Pick<
+  PagedReads,
+  "listStepPages" | "countSteps" | "listStepStatuses" | "listDiagnosedUnits" | "waitedForPeopleMs"
+> {
   async function pageOfPlan(tenant: string, planId: PlanId, page: StepPage): Promise<Page<StepHead>> {
     const isWanted = wantedBy(page);
     const read = await unitReads.ofPlan(tenant, planId);
@@ -99,6 +103,11 @@ export function createStepPages(
       const placed = [...unitsInOrder(read)].map((one) => ({ ...statusOf(one), stepId: one.step.id, one }));
       const { units, itemCounts } = diagnosedUnits(placed);
       return { units: units.map(({ one }) => toStepHead(read.outline, one)), itemCounts };
+    },
+
+    async waitedForPeopleMs(tenant, planId, at) {
+      const read = await unitReads.ofPlan(tenant, planId);
+      return read?.plan ? waitedForPeopleMs(read.plan, at) : 0;
     },
 
     async countSteps(tenant, planIds, filter) {

@@ -80,6 +80,11 @@ export interface PlanDocument extends Leased {
   dueAt: Date | null;
   /** Number of finished units at the last claim: when a later claim finds more, there is progress. */
   progressSeen: number;
+  /**
+   * 1: the claim that found this progress took the plan from an owner that had not released it. That owner is
+   * not among `claims`. Absent: 0.
+   */
+  lostAtProgress?: 0 | 1;
   waitReason: WaitReason | null;
   /**
    * True for a plan that was submitted to run at once, or that is not started yet: until its first claim the

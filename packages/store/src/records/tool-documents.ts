@@ -31,7 +31,7 @@ export interface ToolServerDocument {
   error: string | null;
   /** Last output of its process to standard error, without known secrets; only for operators. */
   stderrTail: string | null;
-  /** Time of the last change between connected and not connected. */
+  /** Time of the last change between connected and not connected, also over restarts of executors. */
   since: Date;
   nextAttemptAt: Date | null;
   /** The executor that has the connection. */

@@ -31,7 +31,8 @@ export interface GivenUp {
 }
 
 /**
- * Timeout of one call of a step, in milliseconds, as executors with the default MAX_STEP_TIMEOUT_MS apply it.
+ * Timeout of one call of a step, in milliseconds, by the rule of the executors. Executors that allow less than
+ * {@link MAX_STEP_TIMEOUT_MS} give up earlier.
  */
 export function timeoutOf(
   { document }: Pick<PlanFact, "document">,

@@ -44,6 +44,8 @@ export interface StepFact {
   status: StepStatus;
   waitReason: WaitReason | null;
   error: ErrorFact | null;
+  /** What was odd about its call or its output, such as OUTPUT_UNEXPECTED. */
+  warnings: readonly string[];
   approvalHash: string | null;
   effectClass: EffectClass | null;
   effect: Effect | null;

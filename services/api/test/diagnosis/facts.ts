@@ -24,6 +24,7 @@ export function stepOf(id: string, more: Partial<StepFact> = {}): StepFact {
     status: "PENDING",
     waitReason: null,
     error: null,
+    warnings: [],
     approvalHash: null,
     effectClass: null,
     effect: null,

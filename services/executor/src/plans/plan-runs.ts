@@ -107,7 +107,13 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     metrics.claimed();
     const { plan, epoch } = claim;
     const trace = parts.traces?.claimed(claim, queuedMs(claim));
-    const planLogger = logger.child({ requestId: plan.requestId, planId, epoch, ...trace?.logFacts });
+    const planLogger = logger.child({
+      requestId: plan.requestId,
+      planId,
+      worker: claim.owner,
+      epoch,
+      ...trace?.logFacts,
+    });
     try {
       return await beginClaimed(claim, { known: await catalogue, trace, logger: planLogger, begunAt });
     } catch (error) {

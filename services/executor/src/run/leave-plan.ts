@@ -50,7 +50,8 @@ export function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
       else {
         await release({ status, reason, dueAtMs: until });
         trace?.ended(status);
-        logger.info({ reason, until }, "plan waits");
+        const dueAt = until === null ? null : new Date(until).toISOString();
+        logger.info({ reason, until: dueAt }, "plan waits");
       }
       end();
     },

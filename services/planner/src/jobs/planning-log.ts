@@ -20,7 +20,11 @@ export function createPlanningLog(
   logger: Pick<Logger, "info" | "warn">,
   traceFacts: (request: PlanningClaim["request"]) => { trace_id?: string } = () => ({}),
 ): PlanningLog {
-  const factsOf = ({ request }: PlanningClaim) => ({ requestId: request._id, ...traceFacts(request) });
+  const factsOf = ({ request }: PlanningClaim) => ({
+    requestId: request._id,
+    worker: request.lease?.owner,
+    ...traceFacts(request),
+  });
   return {
     claimed(claim) {
       const {
