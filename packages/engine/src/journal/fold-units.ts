@@ -16,10 +16,15 @@ import type { FoldedPlan, FoldedUnit } from "./folded.ts";
 /** A unit without events: PENDING. */
 function newUnit(key: string): FoldedUnit {
   const [, stepId = key, item] = /^(.*)\[(\d+)\]$/.exec(key) ?? [];
+  return unitOf(key, stepId, item === undefined ? undefined : Number(item));
+}
+
+/** The same with the parts of its key: one event may bring 10,000 items, whose keys are not parsed again. */
+function unitOf(key: string, stepId: string, item: number | undefined): FoldedUnit {
   return {
     key,
     stepId,
-    ...(item !== undefined && { item: Number(item) }),
+    ...(item !== undefined && { item }),
     status: "PENDING",
     attempts: [],
     effectClass: null,
@@ -72,10 +77,13 @@ export function expandItems(
   { stepId, count }: EventOf<"items.expanded">,
 ): void {
   const { units } = plan();
-  const changedBy = { seq: entry.seq, updatedAt: entry.at };
   for (let item = 0; item < count; item++) {
     const key = itemKey(stepId, item);
-    if (!units.has(key)) units.set(key, { ...newUnit(key), ...changedBy });
+    if (units.has(key)) continue;
+    const unit = unitOf(key, stepId, item);
+    unit.seq = entry.seq;
+    unit.updatedAt = entry.at;
+    units.set(key, unit);
   }
 }
 

@@ -7,9 +7,9 @@ import { stepDocumentAt } from "../journal/plan-units.ts";
 import type { TurnResult } from "../journal/request-turns.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
+import type { PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
-import type { AskDecision } from "./ask-control.ts";
+import type { AskDecision, Decided, DecisionState } from "./ask-control.ts";
 import type { ControlStore, ResolutionAnswer, UnitDecision } from "./control-store.ts";
 
 /** The part of the store that records operators' decisions on calls in doubt. */
@@ -65,8 +65,13 @@ export function createResolve(
       if (resolution.type === "completed" && !measureValue(resolution.output).fits)
         return { type: "too large" };
       for (;;) {
-        const answer = await askDecision<ResolutionAnswer | Settling>(tenant, planId, by, (now) => {
-          const { plan, read, given } = now;
+        const eventOf = (attempt: number) =>
+          ({ type: "doubt.resolved", key, attempt, resolution: eventResolution(resolution) }) as const;
+        const about = (unit: UndecidedUnit) =>
+          unit.key === key && "attempt" in unit && (decision.attempt ?? unit.attempt) === unit.attempt
+            ? eventOf(unit.attempt)
+            : undefined;
+        const decide = ({ plan, read, given }: DecisionState): Decided<ResolutionAnswer | Settling> => {
           const unit = stepDocumentAt(read, key);
           const step = stepDocumentAt(read, key.replace(/\[\d+\]$/, ""));
           if (!unit || !step) return { type: "answer", answer: { type: "unknown" } };
@@ -85,14 +90,9 @@ export function createResolve(
           // later call settles the unit.
           if (isDecided || read.plan?.endedSeq !== null)
             return { type: "answer", answer: { type: "decided", unit } };
-          const event = {
-            type: "doubt.resolved",
-            key,
-            attempt,
-            resolution: eventResolution(resolution),
-          } as const;
-          return { type: "ask", event };
-        });
+          return { type: "ask", event: eventOf(attempt) };
+        };
+        const answer = await askDecision({ tenant, planId, by, about, decide });
         if (!answer) return { type: "unknown" };
         if (answer.type === "asked") return { type: "recorded", plan: answer.plan };
         if (answer.type !== "settling") {

@@ -5,7 +5,6 @@ import {
   type FoldedPlan,
   type FoldedUnit,
   type FoldedWait,
-  itemKey,
   unitOwnMs,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
@@ -79,26 +78,27 @@ export function outlineOf(plan: PlanDocument): PlanOutline {
 
 /** Steps in plan order, each followed by its items. */
 export function* unitsInOrder({ outline, plan }: PlanState): Generator<PlacedUnit> {
-  const ends = itemEnds(plan);
+  const items = itemsOf(plan);
   const planWaits = plan?.waits;
   for (const [position, step] of outline.steps.entries()) {
     yield { step, position, item: null, key: step.id, unit: plan?.units.get(step.id), planWaits };
-    for (let item = 0; item < (ends.get(step.id) ?? 0); item++) {
-      const key = itemKey(step.id, item);
-      const unit = plan?.units.get(key);
+    for (const [item, unit] of items.get(step.id)?.entries() ?? []) {
       // Before a list is expanded, a version has only the items that it carried over.
-      if (unit) yield { step, position, item, key, unit, planWaits };
+      if (unit) yield { step, position, item, key: unit.key, unit, planWaits };
     }
   }
 }
 
-/** For each list, the index after its last item. */
-function itemEnds(plan: FoldedPlan | undefined): Map<string, number> {
-  const ends = new Map<string, number>();
-  for (const { stepId, item } of plan?.units.values() ?? []) {
-    if (item !== undefined) ends.set(stepId, Math.max(ends.get(stepId) ?? 0, item + 1));
+/** The items of each list, by their index. A list may have 10,000: their keys are not made again. */
+function itemsOf(plan: FoldedPlan | undefined): Map<string, (FoldedUnit | undefined)[]> {
+  const items = new Map<string, (FoldedUnit | undefined)[]>();
+  for (const unit of plan?.units.values() ?? []) {
+    if (unit.item === undefined) continue;
+    const list = items.get(unit.stepId) ?? [];
+    list[unit.item] = unit;
+    items.set(unit.stepId, list);
   }
-  return ends;
+  return items;
 }
 
 /** One unit of a plan, PENDING. Pure. */

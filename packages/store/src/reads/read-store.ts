@@ -106,10 +106,10 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
   /** Sizes of the documents of such an output, in bytes of UTF-8. @throws {OutputMissingError} */
   measureOutputParts(tenant: string, ref: OutputRef): Promise<number[]>;
   /**
-   * The text of one of these documents, from 0: together they are the JSON text of the output. @throws
-   * {OutputMissingError}
+   * The text of one of these documents in UTF-8, from 0: together they are the JSON text of the output.
+   * @throws {OutputMissingError}
    */
-  readOutputPart(tenant: string, ref: OutputRef, part: number): Promise<string>;
+  readOutputPart(tenant: string, ref: OutputRef, part: number): Promise<Uint8Array>;
   /**
    * A page may have fewer items than `first` although more follow: `cursor` is null only at the end.
    * @throws {CursorInvalidError}

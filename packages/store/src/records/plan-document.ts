@@ -49,6 +49,12 @@ export interface UnitResolution {
 /** Maximum number of controls of a plan that wait for its owner, without a cancel: it always finds room. */
 export const MAX_CONTROLS = 100;
 
+/** A unit that waits for a decision of an operator: for one about this call, or about this attempt. */
+export type UndecidedUnit = { key: string } & ({ approvalHash: string } | { attempt: number });
+
+/** Maximum number of units in {@link PlanDocument.undecided}. */
+export const MAX_UNDECIDED = 100;
+
 /** A control that a client or operator was answered, until it is in the journal of its request. */
 export interface PendingControl {
   /** From 1, in the order in which they were asked. */
@@ -95,6 +101,13 @@ export interface PlanDocument extends Leased {
    * What the plan needs from a person: for units that wait for approval or are in doubt. Absent: nothing yet.
    */
   needs?: ("approval" | "doubt")[];
+  /**
+   * Units that wait for a decision, at most {@link MAX_UNDECIDED}: a decision about one of them is accepted
+   * without reading the journal. Decisions up to `controlSeq` are taken into account; later ones are in
+   * `controls`, unless another executor has removed them. Only of a plan that is held or waits; absent: not
+   * known.
+   */
+  undecided?: { controlSeq: number; units: UndecidedUnit[] };
   /** Steps and items that failed or were cancelled, and whose calls may have acted. Absent: none is known. */
   mayHaveActed?: number;
   /** Number of known items of its lists. Absent: none. */
