@@ -1,5 +1,14 @@
 /** What is done with large JSON beside the event loop. Jobs and their results are plain data. */
-import { fromSent, resolveUnresolved, type SentArguments, type StepError } from "@planwright/engine";
+import {
+  type Answer,
+  answerQuestion,
+  fromSent,
+  type Question,
+  resolveUnresolved,
+  type Sent,
+  type StepError,
+  type UnresolvedArguments,
+} from "@planwright/engine";
 import { type JsonObject, LARGE_JSON_BYTES, sha256, unmarkNumbers } from "@planwright/plan";
 import { type LargeAnswer, type ReadAnswer, readLargeAnswer } from "@planwright/tools";
 
@@ -8,7 +17,9 @@ export type LargeJob =
   /** Read a message of a tool server. */
   | { type: "read"; answer: LargeAnswer }
   /** @property asObject - the arguments are needed as an object, whatever their size */
-  | { type: "resolve"; unresolved: SentArguments; asObject: boolean };
+  | { type: "resolve"; unresolved: Sent<UnresolvedArguments>; asObject: boolean }
+  /** Answer a question of the engine. */
+  | { type: "answer"; question: Sent<Question> };
 
 /** Arguments of a call as they are sent and stored. */
 export interface LargeArguments {
@@ -25,21 +36,28 @@ export type ResolvedArguments =
   | { ok: false; error: StepError };
 
 /** The result of a job. */
-export type LargeResult = ReadAnswer | ResolvedArguments;
+export type LargeResult = ReadAnswer | ResolvedArguments | Answer;
 
 /** Longest beginning that is kept of large arguments, in characters. */
 const BEGINNING_CHARS = 1_024;
 
 /** Does a job. */
 export function performJob(job: LargeJob): LargeResult {
-  return job.type === "read" ? readLargeAnswer(job.answer) : resolveArguments(job);
+  switch (job.type) {
+    case "read":
+      return readLargeAnswer(job.answer);
+    case "resolve":
+      return resolveArguments(job);
+    case "answer":
+      return answerQuestion(fromSent<Question>(job.question));
+  }
 }
 
 function resolveArguments({
   unresolved,
   asObject,
 }: Extract<LargeJob, { type: "resolve" }>): ResolvedArguments {
-  const resolved = resolveUnresolved(fromSent(unresolved));
+  const resolved = resolveUnresolved(fromSent<UnresolvedArguments>(unresolved));
   if (!resolved.ok || asObject) return resolved;
   // The hash of arguments is over this form, in which exact numbers are marked.
   const written = JSON.stringify(resolved.arguments);
