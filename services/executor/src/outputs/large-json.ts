@@ -16,15 +16,27 @@ import {
 import { CodedError } from "@planwright/plan";
 import type { Logger } from "@planwright/runtime";
 import type { ReadAnswer, ReadLargeAnswer } from "@planwright/tools";
-import { type LargeJob, type LargeResult, performJob, type ResolvedArguments } from "./large-json-jobs.ts";
+import type { SecretValues } from "../secrets/secrets.ts";
+import {
+  type FilledArguments,
+  type LargeArguments,
+  type LargeJob,
+  type LargeResult,
+  performJob,
+  type ResolvedArguments,
+} from "./large-json-jobs.ts";
 import type { JobAnswer } from "./large-json-worker.ts";
 import type { OutputMemory } from "./output-memory.ts";
+
+type ResolveOptions = Pick<Extract<LargeJob, { type: "resolve" }>, "asObject" | "secrets">;
 
 /** Large JSON beside the event loop. */
 export interface LargeJson {
   read: ReadLargeAnswer;
-  /** Resolves the arguments of a call. @param asObject - as an object, whatever their size */
-  resolve(unresolved: UnresolvedArguments, asObject: boolean): Promise<ResolvedArguments>;
+  /** Resolves the arguments of a call. */
+  resolve(unresolved: UnresolvedArguments, options: ResolveOptions): Promise<ResolvedArguments>;
+  /** Writes the values of secrets into large arguments. Rejects when they are too large for that. */
+  fill(large: LargeArguments, values: SecretValues): Promise<Uint8Array>;
   /** Answers a question of the engine. */
   answer(question: Question): Promise<Answer>;
   /** Ends the threads; jobs that are not done fail. */
@@ -132,8 +144,8 @@ export function createLargeJson({ memory, logger }: LargeJsonParts = {}): LargeJ
         done?.();
       }
     },
-    async resolve(unresolved, asObject) {
-      const job = { type: "resolve", unresolved: toSent(unresolved), asObject } as const;
+    async resolve(unresolved, options) {
+      const job = { type: "resolve", unresolved: toSent(unresolved), ...options } as const;
       try {
         return (await perform(job)) as ResolvedArguments;
       } catch (error) {
@@ -141,6 +153,9 @@ export function createLargeJson({ memory, logger }: LargeJsonParts = {}): LargeJ
         const why = `The arguments of step '${unresolved.step.id}' could not be built: ${error.message}`;
         return { ok: false, error: tooLarge(why) };
       }
+    },
+    async fill(large, values) {
+      return ((await perform({ type: "fill", large, values })) as FilledArguments).bytes;
     },
     async answer(question) {
       try {
