@@ -145,7 +145,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
       ],
     },
   },
-  batch: { plan: { steps: [batchOf("x".repeat(100))] } },
+  batch: { plan: { steps: [batchOf("some words ".repeat(10))] } },
   "batch-inserts": {
     reads: [manyFields],
     plan: { steps: [read, batchOf("<<read.fields.f7>>")] },
