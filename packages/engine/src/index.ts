@@ -67,6 +67,7 @@ export type { CallTool } from "./runner/make-call.ts";
 export type { RunEvent } from "./runner/run-event.ts";
 export { type RunPlanOptions, type RunResult, runPlan, type StepResult } from "./runner/run-plan.ts";
 export { createVirtualClock, type VirtualClock } from "./runner/virtual-clock.ts";
+export { answerQuestion } from "./schedule/questions.ts";
 export {
   EFFECTS,
   type Effect,
@@ -78,6 +79,7 @@ export {
 } from "./state/effect.ts";
 export type { EngineState } from "./state/engine-state.ts";
 export {
+  type Answer,
   type Call,
   type CarriedUnit,
   type Command,
@@ -85,6 +87,7 @@ export {
   MAX_END_BYTES,
   MAX_LIST_BYTES,
   type Outcome,
+  type Question,
   type Resolution,
   STEP_ERROR_CODES,
   type StepError,
@@ -99,7 +102,7 @@ export {
   fromSent,
   type ResolvedCall,
   resolveUnresolved,
-  type SentArguments,
+  type Sent,
   toSent,
   withStored,
 } from "./state/unresolved-arguments.ts";

@@ -1,5 +1,4 @@
 import {
-  addPart,
   emptyOutputs,
   type FinalPlanStatus,
   type JsonObject,
@@ -12,6 +11,7 @@ import {
 } from "@planwright/plan";
 import { shortfallOf } from "../for-each/shortfall.ts";
 import { nextExpiry } from "../schedule/approval.ts";
+import { addPartOf } from "../schedule/questions.ts";
 import type { EngineState } from "../state/engine-state.ts";
 import { hasOutputs, isLoading, isOnlyStored, requestedSteps } from "../state/outputs.ts";
 import { type Command, MAX_END_BYTES, type StepError } from "../state/protocol.ts";
@@ -78,10 +78,12 @@ function readShortfall(turn: Turn): boolean {
   return true;
 }
 
+type PlanOutputs = Omit<ResolvedOutputs, "outputs"> & { outputs: JsonObject | null };
+
 /**
  * The outputs that the plan returns. Null when they are too large; undefined while some have to be loaded.
  */
-function outputsOf(turn: Turn): { outputs: JsonObject | null; leftOut: OmittedOutput[] } | undefined {
+function outputsOf(turn: Turn): PlanOutputs | undefined {
   const { state } = turn;
   const { plan, outputs, texts } = state;
   const parts = outputParts(plan.outputs);
@@ -92,10 +94,10 @@ function outputsOf(turn: Turn): { outputs: JsonObject | null; leftOut: OmittedOu
 }
 
 /** Builds one part after the other, so that memory holds only the outputs that one part refers to. */
-function partsOf(turn: Turn, parts: JsonObject): ResolvedOutputs | undefined {
+function partsOf(turn: Turn, parts: JsonObject): PlanOutputs | undefined {
   const { state } = turn;
-  const { plan, outputs, texts, stepsById, maxReadBytes } = state;
-  state.parts ??= { resolved: emptyOutputs(), made: 0 };
+  const { plan, stepsById, maxReadBytes } = state;
+  state.parts ??= { resolved: emptyOutputs(), made: 0, areLarge: false };
   const progress = state.parts;
   for (const [name, part] of Object.entries(parts).slice(progress.made)) {
     const steps = stepsInValue(part, plan);
@@ -105,10 +107,11 @@ function partsOf(turn: Turn, parts: JsonObject): ResolvedOutputs | undefined {
       const message = `it refers to outputs of ${bytes} bytes together; an executor holds at most ${maxReadBytes} (OUTPUT_MEMORY_BYTES)`;
       progress.resolved.leftOut.push({ name, steps, message });
     } else if (!hasOutputs(turn, undefined, units)) return undefined;
-    else addPart(progress.resolved, { name, part, policy: plan.policy }, { outputs, texts });
+    else if (!addPartOf(turn, progress, [name, part])) return undefined;
     progress.made++;
   }
-  return progress.resolved;
+  const { resolved, areLarge } = progress;
+  return areLarge ? { outputs: null, leftOut: resolved.leftOut } : resolved;
 }
 
 /** True for a part that needs a step which a condition skipped: the plan intends that, so it is no error. */

@@ -90,6 +90,7 @@ export function createEngineState(input: EngineInput): EngineState {
     inMemory: new Map(),
     inMemoryBytes: 0,
     loading: new Map(),
+    answers: new Map(),
     maxReadBytes,
     largeBytes: input.largeBytes ?? LARGE_JSON_BYTES,
     requestedBytes: 0,

@@ -89,7 +89,12 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
       }
       return;
     case "loaded":
-      loaded(turn, event);
+      applyLoaded(state, event);
+      goOn(turn, event.id);
+      return;
+    case "answered":
+      state.answers.set(event.id, event.answer);
+      goOn(turn, event.id);
       return;
     case "drop":
       dropTo(state, event.toBytes);
@@ -148,12 +153,11 @@ function start(turn: Turn): void {
   for (const node of state.steps) closeNode(turn, node);
 }
 
-/** Applies loaded outputs and continues the step that waited for them. */
-function loaded(turn: Turn, event: Extract<EngineEvent, { type: "loaded" }>): void {
+/** Continues the step that waited for outputs or for an answer. */
+function goOn(turn: Turn, id: string): void {
   const { state } = turn;
-  const node = state.loading.get(event.id)?.node;
-  applyLoaded(state, event);
-  state.loading.delete(event.id);
+  const node = state.loading.get(id)?.node;
+  state.loading.delete(id);
   if (!node || !state.started) return; // every turn tries to conclude the plan
   if (node.waitsIn === "loading") {
     node.waitsIn = "nowhere";
@@ -194,7 +198,8 @@ function restoreList(turn: Turn, node: StepNode): void {
   const hasBegun = unit.status === "PENDING" && hasItemsOfThisVersion(state.itemRecords.get(node.step.id));
   if ((unit.status !== "RUNNING" && !hasBegun) || !hasInputs(turn, node)) return;
   expand(turn, node);
-  for (const caller of node.forEach?.callers ?? []) restoreCaller(turn, caller);
+  if (!node.forEach) return;
+  for (const caller of node.forEach.callers) restoreCaller(turn, caller);
   concludeItems(turn, node);
 }
 

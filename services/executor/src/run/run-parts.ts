@@ -10,7 +10,7 @@ import { createRunClock, type RunClock } from "@planwright/runtime";
 import type { PlanClaim } from "@planwright/store";
 import { createApprovals } from "../controls/approvals.ts";
 import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
-import { createLargeJson } from "../outputs/large-json.ts";
+import { createLargeJson, type LargeJson } from "../outputs/large-json.ts";
 import { createOutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
 import { createSecrets } from "../secrets/secrets.ts";
 import { createPlanLimits, type PlanLimits } from "../tools/plan-limits.ts";
@@ -56,6 +56,7 @@ export interface RunParts
   state: EngineState;
   /** The outputs of this plan in the memory of the process. */
   heldOutputs: PlanOutputs;
+  largeJson: Pick<LargeJson, "answer">;
   planLog: PlanLog;
   /** Undefined when there are no limits. */
   planLimits: PlanLimits | undefined;
@@ -136,6 +137,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     timers,
     state,
     heldOutputs,
+    largeJson,
     planLog,
     planLimits,
     pending,

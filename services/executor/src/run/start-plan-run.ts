@@ -104,7 +104,7 @@ function createPerform(
   { dispatch, fail }: RunHooks,
   leave: LeavePlan,
 ): (command: Command) => void {
-  const { claim, store, calls, timers, heldOutputs } = run;
+  const { claim, store, calls, timers, heldOutputs, largeJson, metrics } = run;
   const record = createRecordResults(run, { dispatch });
   return (command) => {
     switch (command.type) {
@@ -122,7 +122,19 @@ function createPerform(
           .load(
             command.bytes,
             () => store.readStoredOutputs(claim, command.keys),
-            (outputs) => dispatch({ type: "loaded", id: command.id, outputs, at: store.now() }),
+            (outputs) => {
+              metrics.outputsRead(command.bytes);
+              dispatch({ type: "loaded", id: command.id, outputs, at: store.now() });
+            },
+          )
+          .catch(fail);
+        return;
+      case "ask":
+        heldOutputs
+          .load(
+            command.question.bytes,
+            () => largeJson.answer(command.question),
+            (answer) => dispatch({ type: "answered", id: command.id, answer, at: store.now() }),
           )
           .catch(fail);
         return;
