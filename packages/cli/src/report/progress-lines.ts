@@ -3,7 +3,7 @@ import { countText, durationText } from "@planwright/plan";
 import { problem, stepName } from "./format.ts";
 import { type ProgressEvent, progressEvents } from "./progress-events.ts";
 import { settledNote } from "./settlement-text.ts";
-import { planningWaitText, planWaitText } from "./wait-text.ts";
+import { planningText, planWaitText } from "./wait-text.ts";
 
 /** The changes between two readings as plain lines for logs and pipes. Pure. */
 export function progressLines(before: RequestProgress | null, now: RequestProgress): string[] {
@@ -23,7 +23,7 @@ function lineOf(event: ProgressEvent): string[] {
     case "accepted":
       return [`${event.requestId} accepted`];
     case "planning":
-      return [event.waitReason === null ? "planning" : planningWaitText(event.waitReason)];
+      return [planningText(event)];
     case "planned": {
       const by = event.origin.model ?? event.origin.kind;
       const version = event.version > 1 ? `, version ${event.version}` : "";

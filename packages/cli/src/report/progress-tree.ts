@@ -13,7 +13,7 @@ import { between } from "./format.ts";
 import { markOf } from "./status-mark.ts";
 import { stepLine } from "./step-line.ts";
 import { urgencyOf } from "./step-urgency.ts";
-import { planningWaitText, planWaitText } from "./wait-text.ts";
+import { planningText, planWaitText } from "./wait-text.ts";
 
 /** Options of the drawing. */
 export interface TreeOptions {
@@ -54,8 +54,9 @@ function headline(request: RequestProgress, { style, nowMs, spinner }: TreeOptio
 }
 
 /** The phase in a few words. */
-function phase({ status, plan, waitReason }: RequestProgress): string {
-  if (status === "PLANNING") return waitReason === null ? "planning" : planningWaitText(waitReason);
+function phase(request: RequestProgress): string {
+  const { status, plan } = request;
+  if (status === "PLANNING") return planningText(request);
   if (status !== "EXECUTING" || !plan) return status;
   const pending = pendingControl(plan);
   if (pending) return pendingText(pending);

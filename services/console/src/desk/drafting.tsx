@@ -27,7 +27,9 @@ export function Drafting({ draft }: { draft: DraftFacts }) {
         <span aria-hidden="true">…</span> Drafting for {durationText(now - Date.parse(createdAt))}
       </h2>
       <p className="quiet-text" role="status">
-        {waitReason === null ? "A planner works on the sentence." : `It waits for a planner: ${waitReason}.`}{" "}
+        {waitReason === "backoff" && "The model is away; it is tried again by itself. "}
+        {waitReason === null && "A planner works on the sentence. "}
+        {waitReason !== null && waitReason !== "backoff" && `It waits for a planner: ${waitReason}. `}
         {document.steps.length > 0 && `${countText(document.steps.length, "step")} so far. `}
         The draft opens here.
       </p>
