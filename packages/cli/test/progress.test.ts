@@ -49,6 +49,35 @@ test("an approval that was given is no longer needed, even before an executor ha
   expect(needOf(requestOf({ plan: stale }))).toBe("approval");
 });
 
+test("a model that is away is one line, however often it is tried, and the tree shows the next try", () => {
+  const waiting = (tries: number, waitReason: string | null) =>
+    requestOf({
+      status: "PLANNING",
+      waitReason,
+      modelWait: {
+        error: { code: "MODEL_UNREACHABLE", message: "openai:x cannot be reached (HTTP 500)" },
+        since: "2026-11-21T09:28:00.000Z",
+        tries,
+        nextAttemptAt: `2026-11-21T09:28:0${tries}.000Z`,
+        until: "2026-11-21T09:38:00.000Z",
+      },
+    });
+  const away =
+    "planning waits for the model, away since 2026-11-21T09:28:00.000Z: openai:x cannot be reached (HTTP 500) (MODEL_UNREACHABLE)";
+  const first = progressLines(null, waiting(1, "backoff"));
+  expect(first.at(-1)).toBe(
+    `${away}; next try at 2026-11-21T09:28:01.000Z; given up at 2026-11-21T09:38:00.000Z`,
+  );
+  expect(progressLines(waiting(1, "backoff"), waiting(1, null))).toEqual([]);
+  expect(progressLines(waiting(1, null), waiting(2, "backoff"))).toEqual([]);
+  expect(progressLines(waiting(2, "backoff"), waiting(2, "no worker"))).toEqual([
+    "planning waits: no worker",
+  ]);
+  const tree = (request: ReturnType<typeof waiting>) =>
+    progressTree(request, { style: plainStyle, nowMs: NOW_MS, maxLines: 9 }).join();
+  expect(tree(waiting(2, null))).toContain("tried again now");
+});
+
 test("progressLines prints each change since the last reading once", () => {
   const first = requestOf({ status: "PLANNING" });
   const second = requestOf({

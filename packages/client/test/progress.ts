@@ -79,6 +79,7 @@ export function requestOf(more: Partial<RequestProgress> = {}): RequestProgress 
     waitReason: null,
     createdAt: later(0),
     planningStartedAt: later(0.1),
+    modelWait: null,
     planningFinishedAt: later(1),
     plan: null,
     ...more,

@@ -56,6 +56,7 @@ export {
 } from "./planning/model-budget.ts";
 export type {
   EndedModelCall,
+  ModelAway,
   ModelCallBegin,
   ModelCallEnd,
   PlanningClaim,
@@ -132,6 +133,7 @@ export type {
   GivenAnswer,
   GivenContext,
   KeptDraft,
+  ModelWait,
   PlanningWork,
   ReplanOptions,
   RequestDocument,

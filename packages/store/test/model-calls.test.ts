@@ -142,6 +142,22 @@ test("a planner that lost the request begins no call, but can end the call that 
   expect(await useOf(claim)).toMatchObject({ spent: { tokens: 100 }, reserved: { tokens: 0 } });
 });
 
+test("a request waits no more for a model that has answered, and still waits for one that failed again", async () => {
+  const first = await claimed();
+  const { request } = first;
+  const error = { code: "MODEL_UNREACHABLE", message: "HTTP 500" };
+  const away = { error, pauseMs: () => 0, requestedMs: 0, unreachableMs: 60_000 };
+  await store.postponePlanning(first, away);
+  await expect.poll(() => store.requestLeases.findDue(5)).toEqual([request._id]);
+  const claim = (await store.claimRequest(request._id, "p1"))!;
+  const waitAfter = async (failure: typeof error | null) => {
+    await store.endModelCall(await begin(claim, call(1)), { ...end(1), error: failure });
+    return (await store.getRequest(TENANT, request._id))?.planning.wait;
+  };
+  expect(await waitAfter(error)).toMatchObject({ tries: 1 });
+  expect(await waitAfter(null)).toBeNull();
+});
+
 test("a claim has the answers of earlier claims of the same work, the latest first, and no others", async () => {
   const claim = await claimed();
   const { _id } = claim.request;

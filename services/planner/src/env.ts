@@ -16,6 +16,8 @@ export const PlannerSettingsSchema = z.object({
    * approval, or run at once.
    */
   REPLANNED_EFFECTS: z.enum(["approve", "run"]).default("approve"),
+  /** How long a request waits for a model that is away, in milliseconds. */
+  MODEL_UNREACHABLE_MS: z.coerce.number().int().min(0).max(86_400_000).default(600_000),
   /** How long a request waits for an executor to publish the first tools, in milliseconds. */
   CATALOGUE_WAIT_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
 });

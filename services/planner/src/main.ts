@@ -77,6 +77,7 @@ const planRequest = createPlanRequest({
     prices,
     policy: resolvePolicy({ replannedEffects: settings.REPLANNED_EFFECTS }),
     catalogueWaitMs: settings.CATALOGUE_WAIT_MS,
+    modelUnreachableMs: settings.MODEL_UNREACHABLE_MS,
     metrics: metrics.models,
     partialAnswers,
     onReuse: (claim, call) => log.reused(claim, call),

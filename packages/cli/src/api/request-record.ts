@@ -16,7 +16,7 @@ const REQUEST_RECORD = graphql(
     answers { question answer at }
     modelCalls { purpose model finishReason inputTokens outputTokens latencyMs error { code message } createdAt endedAt }
     plans { planId version status createdAt finishedAt error { code message } }
-    plan { ...PlanFields waitedForPeopleMs document planHash outputs outputReferences { name ref sizeBytes preview } steps { ...StepRecord } }
+    plan { ...PlanFields raw waitedForPeopleMs document planHash outputs outputReferences { name ref sizeBytes preview } steps { ...StepRecord } }
   }`,
   [REQUEST_FIELDS, PLAN_FIELDS, STEP_RECORD],
 );

@@ -35,6 +35,7 @@ export function debugReport(facts: DebugFacts, style: Style): string[] {
     ...answerLines(request, style),
     ...part("Diagnostics of the plan", diagnosticLines(request.diagnostics, style), style),
     ...part("Model calls", modelCallLines(request), style),
+    ...part("Answer that is no plan", rawLines(request), style),
     ...part("Timeline", timeline(request, MAX_LINES), style),
   ];
 }
@@ -156,6 +157,17 @@ function treeLines({ request, nowMs, command }: DebugFacts, style: Style): strin
   });
   const more = lines.length - MAX_LINES;
   return more > 0 ? [...lines.slice(0, MAX_LINES), `(${countText(more, "more line")}: see --json)`] : lines;
+}
+
+/** Most characters of an answer that are printed. */
+const MAX_RAW = 4_000;
+
+/** What the model answered, or a client submitted, when it is not a plan that can run. */
+function rawLines({ plan }: RequestRecord): string[] {
+  if (plan?.status !== "INVALID" || !plan.raw) return [];
+  const lines = plan.raw.slice(0, MAX_RAW).split("\n");
+  const isCut = plan.raw.length > MAX_RAW;
+  return [...lines.map((line) => oneLine(line, 400)), ...(isCut ? ["(more: see --json)"] : [])];
 }
 
 function modelCallLines({ modelCalls, status }: RequestRecord): string[] {

@@ -14,7 +14,7 @@ import type { Problem } from "../api/request-record.ts";
 /** A change between two readings of a request; `--json` prints these, one a line. */
 export type ProgressEvent =
   | { event: "accepted"; requestId: string; planId: string; query: string | null }
-  | { event: "planning"; waitReason: string | null }
+  | ({ event: "planning" } & Pick<RequestProgress, "waitReason" | "modelWait">)
   | {
       event: "planned";
       planId: string;
@@ -39,14 +39,19 @@ export type ProgressEvent =
   | { event: "answering" }
   | { event: "needed"; need: Need; questions: string[]; steps: string[] };
 
+/** What planning waits for. The tries of a model that is away are one wait. */
+const waitOf = ({ waitReason, modelWait }: RequestProgress): string | null =>
+  waitReason === "no worker" ? waitReason : (modelWait?.since ?? waitReason);
+
 /** The changes between two readings. Pure. @param before - the earlier reading; null at the first one */
 export function progressEvents(before: RequestProgress | null, now: RequestProgress): ProgressEvent[] {
   const { requestId, planId, query, plan } = now;
   const events: ProgressEvent[] = [];
   if (!before) events.push({ event: "accepted", requestId, planId, query });
   const isPlanning = now.status === "PLANNING";
-  if (isPlanning && (before?.status !== "PLANNING" || before.waitReason !== now.waitReason)) {
-    events.push({ event: "planning", waitReason: now.waitReason });
+  if (isPlanning && (before?.status !== "PLANNING" || waitOf(before) !== waitOf(now))) {
+    const { waitReason, modelWait } = now;
+    events.push({ event: "planning", waitReason, modelWait });
   }
   if (plan) {
     const earlier = before?.plan?.planId === plan.planId ? before.plan : null;

@@ -1,9 +1,10 @@
 import { type Need, pendingText, type RequestProgress } from "@planwright/client";
-import { countText, durationText, stateLook, waitWords } from "@planwright/plan";
+import { countText, durationText, waitWords } from "@planwright/plan";
 import { oneLine } from "../terminal/visible-text.ts";
 import { problem, stepName } from "./format.ts";
 import { type ProgressEvent, progressEvents } from "./progress-events.ts";
 import { settledNote } from "./settlement-text.ts";
+import { planningText } from "./wait-text.ts";
 
 /** The changes between two readings as plain lines for logs and pipes. Pure. */
 export function progressLines(before: RequestProgress | null, now: RequestProgress): string[] {
@@ -23,7 +24,7 @@ function lineOf(event: ProgressEvent): string[] {
     case "accepted":
       return [`${event.requestId} accepted`];
     case "planning":
-      return [stateLook("request", { status: "PLANNING", waitReason: event.waitReason }).word];
+      return [planningText(event)];
     case "planned": {
       const by = event.origin.model ?? event.origin.kind;
       const version = event.version > 1 ? `, version ${event.version}` : "";

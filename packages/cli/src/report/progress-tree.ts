@@ -14,6 +14,7 @@ import { between } from "./format.ts";
 import { markOf } from "./status-mark.ts";
 import { stepLine } from "./step-line.ts";
 import { urgencyOf } from "./step-urgency.ts";
+import { planningText } from "./wait-text.ts";
 
 /** Options of the drawing. */
 export interface TreeOptions {
@@ -57,9 +58,9 @@ function headline(request: RequestProgress, { style, nowMs, spinner }: TreeOptio
 /** The phase in a few words. */
 function phase(request: RequestProgress): string {
   const { status, plan } = request;
-  const isActive = status === "PLANNING" || status === "EXECUTING";
-  if (!isActive) return status;
-  const pending = status === "EXECUTING" && pendingControl(plan);
+  if (status === "PLANNING") return planningText(request);
+  if (status !== "EXECUTING") return status;
+  const pending = pendingControl(plan);
   return pending ? pendingText(pending) : requestLook(request).word;
 }
 

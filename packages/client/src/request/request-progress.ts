@@ -28,6 +28,7 @@ export const REQUEST_FIELDS = graphql(`
     requestId planId status source query version autoExecute questions waitReason
     answerRequested answer answerError { code message }
     createdAt planningStartedAt planningFinishedAt error { code message }
+    modelWait { error { code message } since tries nextAttemptAt until }
   }
 `);
 

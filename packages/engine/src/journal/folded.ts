@@ -152,6 +152,8 @@ export interface FoldedPlanning {
    * request.
    */
   isExecutionPlanned: boolean;
+  /** How long the model has been away; null: it answered the last call, or was not called. */
+  away: Pick<EventOf<"planning.postponed">, "since" | "tries"> | null;
   /** Ids of the questions that are open. */
   questions: readonly string[];
   /** Used by model calls that have ended. */

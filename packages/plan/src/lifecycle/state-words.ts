@@ -121,6 +121,7 @@ export function waitWords(
 ): string {
   const worker = kind === "request" && status === "PLANNING" ? "planner" : "executor";
   if (waitReason === "no worker") return `no ${worker} is alive`;
+  if (waitReason === "backoff" && worker === "planner") return "waits for its model, which is away";
   if (waitReason === "limit" && kind !== "step" && status !== "WAITING")
     return `waits for ${worker === "planner" ? "a planner" : "an executor"} with a free slot`;
   return Object.hasOwn(WAIT_WORDS, waitReason) ? WAIT_WORDS[waitReason as WaitReason] : waitReason;

@@ -14,6 +14,7 @@ import type {
 import type {
   DiagnosedUnits,
   ModelLimits,
+  ModelWait,
   PlanApproval,
   PlanOrigin,
   UnitResolution,
@@ -116,6 +117,8 @@ export interface RequestFact {
   updatedAt: Date;
   planningStartedAt: Date | null;
   planningFinishedAt: Date | null;
+  /** The wait for a model that is away; null while there is none. */
+  modelWait: ModelWait | null;
   plan: PlanFact | null;
   /** An earlier version with another plan that did better than the current one; null when there is none. */
   better: VersionFact | null;

@@ -61,6 +61,7 @@ export async function readDiagnosis(
       waitReason: requestWaitReason(request, live),
       planningStartedAt: planning.startedAt,
       planningFinishedAt: planning.finishedAt,
+      modelWait: planning.wait ?? null,
       plan,
       better,
     },

@@ -50,11 +50,14 @@ function blockedBy(plan: WaitingPlan, live: LiveWorkers): WaitReason | null {
 
 /** Why planning waits; null while a planner works on it. */
 export function requestWaitReason(
-  request: Pick<RequestDocument, "status" | "lease">,
+  request: Pick<RequestDocument, "status" | "lease"> & {
+    planning: Pick<RequestDocument["planning"], "wait">;
+  },
   live: LiveWorkers,
 ): WaitReason | null {
   if (request.status !== "PLANNING") return null;
-  return isOwned(request, live) ? null : withoutOwner(live.planner);
+  if (isOwned(request, live)) return null;
+  return request.planning.wait && live.planner > 0 ? "backoff" : withoutOwner(live.planner);
 }
 
 /** The wait reason of work without a worker: a live worker claims it as soon as it has a free slot. */

@@ -24,6 +24,7 @@ export const requestResolvers = {
   openQuestions: ({ questions }: RequestDocument) => questions,
   waitReason: async (request: RequestDocument, _: unknown, { liveWorkers }: GraphqlContext) =>
     requestWaitReason(request, await liveWorkers()),
+  modelWait: ({ planning }: RequestDocument) => planning.wait ?? null,
   diagnosis: (request: RequestDocument, _: unknown, context: GraphqlContext) =>
     readDiagnosis(request, context),
   plan: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plan(request.planId),

@@ -251,7 +251,35 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
     "PLANNING_FAILED",
     requestOf({ status: "FAILED", error: { code: "MODEL_UNREACHABLE", message: "no" } }),
     /MODEL_UNREACHABLE/,
-    "planwright run 'Create author Alice'",
+    `planwright retry ${REQUEST_ID}`,
+  ],
+  [
+    "a model that is away for now",
+    "MODEL_AWAY",
+    requestOf({
+      status: "PLANNING",
+      waitReason: "backoff",
+      modelWait: {
+        error: { code: "MODEL_UNREACHABLE", message: "openai:x cannot be reached (HTTP 500)" },
+        since: later(3),
+        tries: 4,
+        nextAttemptAt: later(14),
+        until: later(603),
+      },
+    }),
+    /^planning waits for the model, which has been away since 2026-11-21T09:28:45\.000Z \(7\.0 s\): openai:x cannot be reached \(HTTP 500\) \(MODEL_UNREACHABLE\)$/,
+    `planwright cancel ${REQUEST_ID}`,
+  ],
+  [
+    "an answer of a model that is no plan",
+    "PLANNING_FAILED",
+    requestOf({
+      status: "FAILED",
+      error: { code: "PLAN_INVALID", message: "The model gave no valid plan: no tool x" },
+      diagnostics: [{ code: "TOOL_UNKNOWN", severity: "error", message: "no tool x; write y" }],
+    }),
+    /^no plan was made: The model gave no valid plan: no tool x \(PLAN_INVALID\)$/,
+    `planwright retry ${REQUEST_ID}`,
   ],
   [
     "no tools",

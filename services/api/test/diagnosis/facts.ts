@@ -84,6 +84,7 @@ export function requestOf(more: Partial<RequestFact> = {}): RequestFact {
     createdAt: later(0),
     updatedAt: later(9),
     planningStartedAt: later(0.1),
+    modelWait: null,
     planningFinishedAt: later(1),
     plan: null,
     better: null,

@@ -43,6 +43,13 @@ export function createPlanningLog(
       const facts = factsOf(claim);
       if (result.type === "planned") logger.info({ ...facts, planId: result.plan._id }, "planned");
       if (result.type === "answered") logger.info(facts, "answered");
+      if (result.type === "postponed") {
+        const { error, nextAttemptAt, until } = result;
+        logger.warn(
+          { ...facts, code: error.code, reason: error.message, nextAttemptAt, until },
+          "the model is away, planning waits",
+        );
+      }
       if (result.type === "failed")
         logger.warn({ ...facts, code: result.code, reason: result.message }, "not planned");
     },
