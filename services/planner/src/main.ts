@@ -46,7 +46,7 @@ const service = await startWorkerService({
   failpoints: { store: STORE_FAILPOINTS, others: [LEASE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS] },
   notReadyBecause: "it does not take requests yet",
 });
-const { logger, store, database, failpoints } = service;
+const { logger, store, failpoints } = service;
 const leases = failpoints.around(store.requestLeases, LEASE_FAILPOINTS);
 
 const drafter = failpoints.around(planDrafter, MODEL_FAILPOINTS);
@@ -119,11 +119,6 @@ service.ready(
     heartbeat,
     sweeper,
     countWaiting: () => worker.countWaiting(),
-    due: {
-      what: "requests",
-      help: "Requests in MongoDB that wait for a planner and that no planner holds",
-      find: (limit) => database.requestLeases.findDue(limit),
-    },
     handOver: (timeoutMs) => runs.drain(timeoutMs),
     stopLast: {
       held: () => held.end(),

@@ -87,7 +87,8 @@ test("/metrics counts runs, calls of models, tokens, cost and repairs", async ()
   expect(value('model_cost_usd_total{model="openai:test"}')).toBeCloseTo(0.24);
   expect(value('model_call_duration_seconds_count{model="openai:test"}')).toBe(3);
   expect(value("repairs_total")).toBe(1);
-  expect([value("jobs_waiting"), value("requests_due")]).toEqual([0, 0]);
+  expect([value("jobs_waiting"), value('planwright_due{work="requests"}')]).toEqual([0, 0]);
+  expect(value('planwright_workers{kind="planner"}')).toBe(1);
   // Beginning and end of each request, and of each model call.
   expect(value("planwright_journal_entries_total")).toBe(10);
 });

@@ -73,6 +73,15 @@ export const TENANT_ENDED_INDEX = `tenant_ended_${ENDED_REQUEST_STATUSES.join("_
 /** Name of the index of the due work of each tenant. */
 export const LINES_INDEX = "lines_of_tenants";
 
+/** Name of the index of waiting plans by the reason. */
+export const WAITING_INDEX = "waiting";
+
+/** Name of the index of plans that need a person, by the time since when they do. */
+export const NEEDS_INDEX = "needs";
+
+/** Name of the index of requests with open questions. */
+export const ASKING_INDEX = "asking";
+
 /**
  * Indexes for clients begin with the tenant. Indexes of due times, for the sweepers, hold only unfinished
  * documents.
@@ -115,6 +124,12 @@ const INDEXES: {
       partialFilterExpression: { "lease.owner": { $type: "string" } },
     },
     { key: { updatedAt: 1 }, partialFilterExpression: { status: "EXECUTING" }, name: "executing" },
+    // For figures of the system: also with the status, so that counts read no document.
+    {
+      key: { status: 1, updatedAt: 1 },
+      partialFilterExpression: { status: "NEEDS_INPUT" },
+      name: ASKING_INDEX,
+    },
     {
       key: { updatedAt: 1 },
       partialFilterExpression: { status: { $in: ENDED_REQUEST_STATUSES } },
@@ -156,6 +171,17 @@ const INDEXES: {
       partialFilterExpression: { status: { $in: UNFINISHED_PLAN_STATUSES } },
       // Named by its statuses: MongoDB refuses another filter for an index of the same name.
       name: `unfinished_${UNFINISHED_PLAN_STATUSES.join("_")}`,
+    },
+    // For figures of the system.
+    {
+      key: { status: 1, waitReason: 1 },
+      partialFilterExpression: { status: "WAITING" },
+      name: WAITING_INDEX,
+    },
+    {
+      key: { needs: 1, needsSince: 1 },
+      partialFilterExpression: { needs: { $exists: true } },
+      name: NEEDS_INDEX,
     },
     // Only plans that need a person: they are few.
     {

@@ -6,6 +6,7 @@
 import {
   emptyRequest,
   type FoldedPlan,
+  type FoldedRequest,
   type FoldedUnit,
   fold,
   recordsOf,
@@ -64,13 +65,14 @@ export function createClaims(
     }
     const entries = isNew ? [] : await journal.readWithoutValues(requestId);
     const state = fold(emptyRequest(requestId), entries);
+    const waited = waitOf(plan, state);
     if (await completeEarlierEnd(plan, state.plans.get(planId))) return null;
     const opened = openClaimJournal({ ...claimed, state });
     // With the controls that waited for an owner.
     if (takenFrom !== null || opened.asked().length > 0) await opened.append([]);
     // After `lease.taken`: until then the previous owner may have appended.
     const found = state.plans.get(planId);
-    return { journal: opened, records: found ? await recordsFrom(found, requestId) : [] };
+    return { journal: opened, records: found ? await recordsFrom(found, requestId) : [], waited };
   }
 
   /**
@@ -124,7 +126,7 @@ export function createClaims(
     try {
       const journalAndRecords = await openJournal(plan, owner);
       if (!journalAndRecords) return null;
-      const { journal: opened, records } = journalAndRecords;
+      const { journal: opened, records, waited } = journalAndRecords;
       await noteProgress(plan, opened.units());
       const claim: PlanClaim = {
         plan,
@@ -132,6 +134,7 @@ export function createClaims(
         owner,
         journal: opened,
         records,
+        waited,
       };
       await updatePlanSummary(context, claim);
       return claim;
@@ -158,9 +161,26 @@ export function createClaims(
 }
 
 /** The journal of a claimed plan, and the records that the engine starts with. */
-interface OpenedJournal {
+interface OpenedJournal extends Pick<PlanClaim, "records" | "waited"> {
   journal: ClaimJournal;
-  records: StepRecord[];
+}
+
+/**
+ * How long a claimed plan waited. A plan that waits gets no entries, except decisions: its last entry is that of
+ * its release. Pure.
+ */
+function waitOf(
+  { _id, queuedAt, updatedAt: claimedAt, takenFrom }: PlanDocument,
+  { plans, at }: FoldedRequest,
+): PlanClaim["waited"] {
+  if (typeof takenFrom === "string") return null;
+  const found = plans.get(_id);
+  const since = found?.startedAt ? at : queuedAt;
+  if (!since) return null;
+  return {
+    reason: found?.waitReason ?? "no worker",
+    ms: Math.max(0, claimedAt.getTime() - since.getTime()),
+  };
 }
 
 /** Removes the output of each list with items whose outputs were not read: it is read with them later. */

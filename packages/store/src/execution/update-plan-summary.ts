@@ -1,5 +1,5 @@
 import type { StepStatus } from "@planwright/plan";
-import { countMayHaveActed, needsOf } from "../heads/plan-needs.ts";
+import { countMayHaveActed, needsFields, needsOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanClaim } from "./execution-store.ts";
 
@@ -9,7 +9,7 @@ import type { PlanClaim } from "./execution-store.ts";
  * @param changed - units that have changed since the last update. Default: all
  */
 export async function updatePlanSummary(
-  { group }: Pick<StoreDependencies, "group">,
+  { group, clock }: Pick<StoreDependencies, "group" | "clock">,
   { plan, epoch, journal }: PlanClaim,
   changed: Iterable<{ status: StepStatus; item?: number | undefined }> = journal.units(),
 ): Promise<void> {
@@ -24,7 +24,8 @@ export async function updatePlanSummary(
   const mayHaveActed = countMayHaveActed(units);
   const isSame = items === itemsBefore && mayHaveActed === actedBefore && needs.join() === needsBefore.join();
   if (isSame) return;
-  const set = { needs, items, ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }) };
+  const fields = needsFields(plan, needs, new Date(clock.now()));
+  const set = { ...fields, items, ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }) };
   Object.assign(plan, set);
   const condition = { "lease.epoch": epoch };
   await group.set({ collection: "plans", id: plan._id, condition, set });

@@ -90,6 +90,8 @@ export interface PlanDocument extends Leased {
    * What the plan needs from a person: for units that wait for approval or are in doubt. Absent: nothing yet.
    */
   needs?: ("approval" | "doubt")[];
+  /** Time since when it has needed a person without a break. Null or absent: it needs none, or it is not known. */
+  needsSince?: Date | null;
   /** Steps and items that failed or were cancelled, and whose calls may have acted. Absent: none is known. */
   mayHaveActed?: number;
   /** Number of known items of its lists. Absent: none. */

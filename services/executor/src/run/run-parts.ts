@@ -9,6 +9,7 @@ import type { ToolDescriptor } from "@planwright/plan";
 import { createRunClock, type RunClock } from "@planwright/runtime";
 import type { PlanClaim } from "@planwright/store";
 import { createApprovals } from "../controls/approvals.ts";
+import { createPlanMetrics, type PlanMetrics } from "../metrics/plan-metrics.ts";
 import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
 import { createLargeJson } from "../outputs/large-json.ts";
 import { createOutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
@@ -63,6 +64,7 @@ export interface RunParts
   calls: RunCalls;
   clock: RunClock;
   metrics: RunMetrics;
+  planMetrics: PlanMetrics;
 }
 
 /** Makes the parts of a run; starts nothing. */
@@ -132,6 +134,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     offerPlanning,
     clock,
     metrics,
+    planMetrics: createPlanMetrics(metrics, claim, planTools),
     phases,
     timers,
     state,
