@@ -80,6 +80,24 @@ test("/metrics counts plans, calls, retries, doubts and writes", async () => {
   expect(await scraped(env)).toMatch(
     /^planwright_build_info\{version="\d+\.\d+\.\d+",node_version="[\d.]+",service="executor"\} 1$/m,
   );
+});
+
+test("a server that cannot be reached makes no attempt; its gauge, and codes and servers of what failed, show it", async () => {
+  const bench = await open({ away: { url: "http://127.0.0.1:1/mcp" } });
+  await bench.store.publishTools("away", [{ descriptor: AWAY, digest: "0".repeat(64) }]);
+  bench.tools.script({ plain_effect: [{ type: "tool-error", message: "no" }] });
+  const { env, scrape } = await healthPort();
+  await bench.startExecutor(env);
+  const plan = await bench.submit({
+    steps: [{ id: "ask", tool: "away_read", arguments: {} }],
+    policy: { unreachableMs: 1_000 },
+  });
+  expect((await bench.end(plan._id)).plan.status).toBe("FAILED");
+  const refused = await bench.submit([{ id: "effect", tool: "plain_effect", arguments: { value: 1 } }]);
+  await bench.end(refused._id);
+  const value = await scrape();
+  const refusal = 'status="FAILED",code="TOOL_FAILED"';
+  expect(value(`plans_ended_total{${refusal},server="counting"}`)).toBe(1);
   expect(value('tool_server_connected{server="away"}')).toBe(0);
   expect(value('tool_server_connected{server="counting"}')).toBe(1);
   expect(value('unreachable_total{server="away"}')).toBeGreaterThan(0);
