@@ -73,6 +73,11 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     /^(IXSCAN|COUNT_SCAN) \{ (dueAt: 1, tenant: 1|lease\.owner: 1, dueAt: 1, tenant: 1|tenant: 1, status: 1, updatedAt: 1) \}$/,
   ],
   [
+    "model calls of a tenant within an hour",
+    () => store.modelCallsPausedUntil("t1", 2),
+    /^IXSCAN \{ tenant: 1, createdAt: -1, attempt: 1 \}$/,
+  ],
+  [
     "figures of the system",
     () => store.readFigures("e1"),
     /^(IXSCAN|COUNT_SCAN) \{ (_id: 1|status: 1|status: 1, waitReason: 1|needs: 1, needsSince: 1|status: 1, updatedAt: 1|dueAt: 1, tenant: 1) \}$/,
@@ -156,4 +161,24 @@ test("figures of the system count waiting plans by their reason, and needs with 
 test("figures of the system read no documents except the oldest of each kind", async () => {
   // Two workers, the oldest plan and request of the due work, and an index entry for each of 2 needs and 1 question.
   expect((await plansOf(() => store.readFigures("p1"))).documents).toBeLessThanOrEqual(6);
+});
+
+test("a tenant is paused from its last model call of an hour until the first of them is an hour ago", async () => {
+  const HOUR_MS = 3_600_000;
+  const now = Date.now();
+  const calls = client.db().collection("modelCalls");
+  const call = (agoMs: number, more: object = { attempt: 1 }) => ({
+    tenant: "paused",
+    requestId: "req_1",
+    createdAt: new Date(now - agoMs),
+    ...more,
+  });
+  // Neither calls of the offline drafter, nor those of other tenants or earlier hours.
+  await calls.insertMany([call(10, {}), call(20, {}), { ...call(30), tenant: "other" }, call(HOUR_MS + 1)]);
+  await calls.insertMany([call(1_000), call(2_000)]);
+  const until = (maxPerHour: number) => store.modelCallsPausedUntil("paused", maxPerHour);
+  expect(await until(3)).toBeNull();
+  expect(await until(2)).toEqual(new Date(now - 2_000 + HOUR_MS));
+  expect(await until(1)).toEqual(new Date(now - 1_000 + HOUR_MS));
+  expect((await plansOf(() => until(1))).documents).toBe(0);
 });

@@ -86,6 +86,8 @@ const api = await startApi({
   },
   maxSubscriptions: settings.MAX_SUBSCRIPTIONS,
   maxTotalSubscriptions: settings.MAX_TOTAL_SUBSCRIPTIONS,
+  maxConnections: settings.MAX_CONNECTIONS,
+  maxModelCallsPerHour: settings.MAX_MODEL_CALLS_PER_HOUR,
   maxAnswerBytes: settings.ANSWER_MAX_BYTES,
   inlineOutputBytes: settings.OUTPUT_INLINE_MAX_BYTES,
   largeAnswersBytes: settings.LARGE_ANSWERS_BYTES,

@@ -21,6 +21,7 @@ import { partialText } from "./calls/record-of-call.ts";
 import { PlannerSettingsSchema } from "./env.ts";
 import { LEASE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
+import { createModelQuota } from "./jobs/model-quota.ts";
 import { createPlanRequest } from "./jobs/plan-request.ts";
 import { createPlanningLog } from "./jobs/planning-log.ts";
 import { createPlanningRuns } from "./jobs/planning-runs.ts";
@@ -90,19 +91,32 @@ const runs = createPlanningRuns({
   allowed: () => held.allowed(),
 });
 
+const quota = createModelQuota({
+  store,
+  maxPerHour: settings.MAX_MODEL_CALLS_PER_HOUR,
+  onPaused: (tenant, pause) =>
+    logger.warn({ tenant, ...pause }, "planning waits: the tenant has made its model calls of an hour"),
+});
+/** The offline drafter makes no calls. */
+const isLimited = drafter.name !== "offline";
+const take = async (requestId: string, tenant: string): Promise<void> => {
+  if (!isLimited || (await quota.allows(tenant))) await runs.take(requestId);
+};
 let isShared = await store.hasManyTenants();
 const slots = createSlots({
   max: settings.MAX_REQUESTS,
   capacity: () => runs.capacity(),
   isShared: () => isShared,
+  blocked: () => quota.paused(),
 });
 const worker = await createQueueWorker({
   ...redis,
   queue: "planning",
   slots,
-  handle: (requestId) => runs.take(requestId),
+  handle: (requestId, _signal, tenant) => take(requestId, tenant),
 });
 service.repeat(READ_TENANTS_EVERY_MS, async () => {
+  await quota.check();
   isShared = await store.hasManyTenants();
   if (worker.isConnected()) await worker.setWeights(await store.tenantWeights());
 });
@@ -110,7 +124,7 @@ const sweeper = createSweeper({
   everyMs: settings.SWEEP_EVERY_MS,
   find: (limit, full) => leases.findInTurns(limit, full),
   slots,
-  handle: (requestId) => runs.take(requestId),
+  handle: take,
   onError: service.report,
 });
 

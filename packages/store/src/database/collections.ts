@@ -73,6 +73,9 @@ export const TENANT_ENDED_INDEX = `tenant_ended_${ENDED_REQUEST_STATUSES.join("_
 /** Name of the index of the due work of each tenant. */
 export const LINES_INDEX = "lines_of_tenants";
 
+/** Name of the index of the model calls of each tenant by time. */
+export const TENANT_CALLS_INDEX = "calls_of_tenants";
+
 /** Name of the index of waiting plans by the reason. */
 export const WAITING_INDEX = "waiting";
 
@@ -197,7 +200,15 @@ const INDEXES: {
     },
   ],
   outputs: [{ key: { tenant: 1, planId: 1 } }],
-  modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1, _id: 1 } }],
+  modelCalls: [
+    { key: { tenant: 1, requestId: 1, createdAt: 1, _id: 1 } },
+    // For the limit of calls of a tenant, without those of the offline drafter.
+    {
+      key: { tenant: 1, createdAt: -1, attempt: 1 },
+      partialFilterExpression: { attempt: { $gte: 1 } },
+      name: TENANT_CALLS_INDEX,
+    },
+  ],
   tools: [{ key: { server: 1 } }],
   observedOutputs: [
     { key: { tenant: 1, seenAt: -1 } },

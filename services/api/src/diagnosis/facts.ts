@@ -94,6 +94,12 @@ export interface VersionFact {
   completed: number;
 }
 
+/** Planning waits: the tenant has made its model calls of an hour. */
+export interface ModelPause {
+  maxPerHour: number;
+  until: Date;
+}
+
 /** A request with all data for its diagnosis. */
 export interface RequestFact {
   requestId: string;
@@ -111,6 +117,8 @@ export interface RequestFact {
   createdAt: Date;
   updatedAt: Date;
   planningStartedAt: Date | null;
+  /** Null: it does not wait for that. */
+  modelPause: ModelPause | null;
   planningFinishedAt: Date | null;
   plan: PlanFact | null;
   /** An earlier version with another plan that did better than the current one; null when there is none. */

@@ -80,6 +80,7 @@ export function requestOf(more: Partial<RequestFact> = {}): RequestFact {
     waitReason: null,
     createdAt: later(0),
     updatedAt: later(9),
+    modelPause: null,
     planningStartedAt: later(0.1),
     planningFinishedAt: later(1),
     plan: null,
