@@ -116,6 +116,6 @@ export function createTenantStore(collections: Collections, clock: Pick<ServerCl
   };
 }
 
-function limitsOf({ _id, updatedAt, ...limits }: TenantDocument): TenantLimits {
-  return { ...NO_LIMITS, ...limits };
+function limitsOf(document: TenantDocument): TenantLimits {
+  return TenantLimitsSchema.parse({ ...NO_LIMITS, ...document });
 }
