@@ -159,6 +159,7 @@ export type { AskedReload, ToolServerReport } from "./tools/tool-servers.ts";
 export type { ArgumentChange } from "./versions/change-arguments.ts";
 export type { EarlierCall, Repeat, UnitToCall } from "./versions/earlier-calls.ts";
 export { unfinishedLists } from "./versions/unfinished-lists.ts";
+export { MAX_FIGURE, type SystemFigures } from "./workers/figures.ts";
 export { type Fleet, type FleetWorker, type LostWorker, MAX_DUE, type WaitingWork } from "./workers/fleet.ts";
 export {
   type LiveWorkers,

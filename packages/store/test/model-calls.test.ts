@@ -213,6 +213,7 @@ test("costs are summed by model and request for one tenant and time; open and of
     requestId: cheap.request._id,
     tenant: TENANT,
     model: "offline",
+    attempt: undefined,
   });
   await store.recordModelCall({ ...call(1), ...end(1, 9), requestId: cheap.request._id, tenant: "other" });
   const time = { from: new Date(store.now() - 60_000), before: new Date(store.now() + 60_000) };

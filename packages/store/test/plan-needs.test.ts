@@ -79,6 +79,28 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect(await foundBy(requestId)).toEqual([]);
   });
 
+  test("a plan has the time since when it has needed a person, also after its end, until it needs none", async () => {
+    const claim = await held();
+    const { _id: planId } = claim.plan;
+    const since = async () => (await store.getPlan(TENANT, planId))?.needsSince ?? null;
+    expect(await since()).toBeNull();
+    await store.writeRecords(claim, [record("a", "WAITING_APPROVAL")], []);
+    const first = await since();
+    expect(first).toBeInstanceOf(Date);
+    await store.writeRecords(claim, [record("b", "IN_DOUBT")], []);
+    await store.writeRecords(claim, [record("a", "SKIPPED")], []);
+    const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
+    await store.finishPlan(claim, end);
+    expect(await since()).toEqual(first);
+    await store.resolveUnit(TENANT, planId, retry("b"));
+    expect(await since()).toBeNull();
+
+    const other = await held();
+    await store.finishPlan(other, end, { records: [record("a", "IN_DOUBT")], ends: [] });
+    const ended = await store.getPlan(TENANT, other.plan._id);
+    expect(ended?.needsSince).toEqual(ended?.finishedAt);
+  });
+
   test("a plan counts the units that failed after a call that may have acted, while it runs and at its end", async () => {
     const claim = await held();
     const failed = async (key: string, effect: "none" | "possible") => {

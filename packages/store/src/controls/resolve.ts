@@ -1,6 +1,6 @@
 import { type EventOf, type JournalEvent, type Resolution, toEventError } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import { needsOf } from "../heads/plan-needs.ts";
+import { needsFields, needsOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import { stepDocumentAt } from "../journal/plan-units.ts";
@@ -14,7 +14,7 @@ import type { ControlStore, ResolutionAnswer, UnitDecision } from "./control-sto
 
 /** The part of the store that records operators' decisions on calls in doubt. */
 export function createResolve(
-  { collections: { plans }, group, turns, unitReads }: StoreDependencies,
+  { collections: { plans }, clock, group, turns, unitReads }: StoreDependencies,
   askDecision: AskDecision,
 ): Pick<ControlStore, "resolveUnit"> {
   /**
@@ -43,7 +43,8 @@ export function createResolve(
   }
 
   /** Updates `needs` of a plan that has ended. Reads again until no other process has written in between. */
-  async function updateNeeds({ _id: planId, tenant, needs: before = [] }: PlanDocument): Promise<void> {
+  async function updateNeeds(plan: PlanDocument): Promise<void> {
+    const { _id: planId, tenant, needs: before = [] } = plan;
     for (let written = before; ; ) {
       const read = await unitReads.ofPlan(tenant, planId);
       const needs = needsOf(read?.plan?.units.values() ?? []);
@@ -52,7 +53,7 @@ export function createResolve(
         collection: "plans",
         id: planId,
         condition: {},
-        set: { needs },
+        set: needsFields(plan, needs, new Date(clock.now())),
         stamps: ["updatedAt"],
       });
       written = needs;

@@ -7,6 +7,7 @@ import {
   deadlineOf,
   emptyRequest,
   type FoldedPlan,
+  type FoldedRequest,
   type FoldedUnit,
   fold,
   isForPerson,
@@ -66,6 +67,7 @@ export function createClaims(
     }
     const entries = isNew ? [] : await journal.readWithoutValues(requestId);
     const state = fold(emptyRequest(requestId), entries);
+    const waited = waitOf(plan, state);
     if (await completeEarlierEnd(plan, state.plans.get(planId))) return null;
     const opened = openClaimJournal({ ...claimed, state });
     // With the controls that waited for an owner. The entry also ends the wait for a person, at a time that every
@@ -75,7 +77,7 @@ export function createClaims(
     if (takenFrom !== null || hasWaited || opened.asked().length > 0) await opened.append([]);
     // After `lease.taken`: until then the previous owner may have appended.
     const found = state.plans.get(planId);
-    return { journal: opened, records: found ? await recordsFrom(found, requestId) : [] };
+    return { journal: opened, records: found ? await recordsFrom(found, requestId) : [], waited };
   }
 
   /**
@@ -149,7 +151,7 @@ export function createClaims(
     try {
       const journalAndRecords = await openJournal(plan, owner);
       if (!journalAndRecords) return null;
-      const { journal: opened, records } = journalAndRecords;
+      const { journal: opened, records, waited } = journalAndRecords;
       await noteProgress(plan, opened.units());
       await moveDeadline(plan, opened.plan());
       const claim: PlanClaim = {
@@ -158,6 +160,7 @@ export function createClaims(
         owner,
         journal: opened,
         records,
+        waited,
       };
       await updatePlanSummary(context, claim);
       return claim;
@@ -184,9 +187,26 @@ export function createClaims(
 }
 
 /** The journal of a claimed plan, and the records that the engine starts with. */
-interface OpenedJournal {
+interface OpenedJournal extends Pick<PlanClaim, "records" | "waited"> {
   journal: ClaimJournal;
-  records: StepRecord[];
+}
+
+/**
+ * How long a claimed plan waited. A plan that waits gets no entries, except decisions: its last entry is that of
+ * its release. Pure.
+ */
+function waitOf(
+  { _id, queuedAt, updatedAt: claimedAt, takenFrom }: PlanDocument,
+  { plans, at }: FoldedRequest,
+): PlanClaim["waited"] {
+  if (typeof takenFrom === "string") return null;
+  const found = plans.get(_id);
+  const since = found?.startedAt ? at : queuedAt;
+  if (!since) return null;
+  return {
+    reason: found?.waitReason ?? "no worker",
+    ms: Math.max(0, claimedAt.getTime() - since.getTime()),
+  };
 }
 
 /** Removes the output of each list with items whose outputs were not read: it is read with them later. */

@@ -1,18 +1,18 @@
 import type { StepStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import { controlsAfter } from "../heads/pending-controls.ts";
-import { countMayHaveActed, needsOf, undecidedOf } from "../heads/plan-needs.ts";
+import { countMayHaveActed, needsFields, needsOf, undecidedOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanClaim } from "./execution-store.ts";
 
 /**
- * Updates `needs`, `undecided`, `items` and `mayHaveActed` of the plan if they have changed. They follow the journal: after a crash the
- * next claim updates them.
+ * Updates `needs`, `undecided`, `items` and `mayHaveActed` of the plan if they have changed. They follow the
+ * journal: after a crash the next claim updates them.
  * @param changed - units that have changed since the last update. Default: all
  */
 export async function updatePlanSummary(
-  { group }: Pick<StoreDependencies, "group">,
+  { group, clock }: Pick<StoreDependencies, "group" | "clock">,
   { plan, epoch, journal }: PlanClaim,
   changed: Iterable<{ status: StepStatus; item?: number | undefined }> = journal.units(),
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function updatePlanSummary(
     JSON.stringify(undecided) === JSON.stringify(plan.undecided);
   if (isSame) return;
   const set = {
-    needs,
+    ...needsFields(plan, needs, new Date(clock.now())),
     ...(undecided && { undecided }),
     items,
     ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),

@@ -40,6 +40,21 @@ function toUndecided(
 }
 
 /**
+ * The fields of a plan about its needs from now on. Pure.
+ * @param before - the plan until now
+ * @param now - null: not known
+ */
+export function needsFields(
+  before: Pick<PlanDocument, "needs" | "needsSince">,
+  needs: Needs,
+  now: Date | null,
+): Required<Pick<PlanDocument, "needs" | "needsSince">> {
+  if (needs.length === 0) return { needs, needsSince: null };
+  // A plan of an earlier version may have needs without a time.
+  return { needs, needsSince: (before.needs ?? []).length > 0 ? (before.needsSince ?? null) : now };
+}
+
+/**
  * Number of steps and items that failed or were cancelled after a call that acted or may have acted. Units in
  * doubt are not among them. Pure.
  */

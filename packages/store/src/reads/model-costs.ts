@@ -75,7 +75,7 @@ export async function readModelCosts(
   type Summed<Id> = ModelCost & { _id: Id };
   const [found] = await modelCalls
     .aggregate<{ models: Summed<string>[]; requests: Summed<RequestId>[]; total: Summed<null>[] }>([
-      { $match: { tenant, createdAt: { $gte: from, $lt: before }, model: { $ne: "offline" } } },
+      { $match: { tenant, createdAt: { $gte: from, $lt: before }, attempt: { $gte: 1 } } },
       { $sort: { createdAt: -1 } },
       { $limit: MAX_COSTED },
       {

@@ -2,7 +2,6 @@ import type {
   JsonValue,
   LeftOutTool,
   PlanId,
-  PlanStatus,
   RequestId,
   RequestStatus,
   ToolDescriptor,
@@ -76,11 +75,6 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
    * @param tenant - only those of this tenant, without plans that wait for a person. Default: of all tenants
    */
   countUnfinished(limit: number, tenant?: string): Promise<number>;
-  /**
-   * Number of plans of all tenants in each state that is not terminal, at most `limit` for each. The map has
-   * all these states.
-   */
-  countPlansByStatus(limit: number): Promise<ReadonlyMap<PlanStatus, number>>;
   /**
    * Running, waiting and recently ended work of a tenant. Every count is bounded, and reads only an index.
    */

@@ -108,6 +108,8 @@ export interface PlanDocument extends Leased {
    * known.
    */
   undecided?: { controlSeq: number; units: UndecidedUnit[] };
+  /** Time since when it has needed a person without a break. Null or absent: it needs none, or it is not known. */
+  needsSince?: Date | null;
   /** Steps and items that failed or were cancelled, and whose calls may have acted. Absent: none is known. */
   mayHaveActed?: number;
   /** Number of known items of its lists. Absent: none. */

@@ -54,6 +54,18 @@ function noPlanner({ request, nowMs }: DiagnosisFacts): PartialDiagnosis {
 
 function planning({ request, nowMs }: DiagnosisFacts): PartialDiagnosis {
   const since = request.planningStartedAt ?? request.createdAt;
+  if (request.modelPause) {
+    const { maxPerHour, until } = request.modelPause;
+    return {
+      code: "PLANNING",
+      message: `planning waits: the tenant has made its ${countText(maxPerHour, "model call")} of an hour (limit)`,
+      reasons: [
+        `It continues by itself at ${until.toISOString()}, when the first of these calls is an hour ago, or when an operator raises the limit of the tenant (keys tenant set, --max-model-calls-per-hour).`,
+      ],
+      since,
+      next: [follow(request)],
+    };
+  }
   const doing =
     request.waitReason === "limit" ? "it waits for a planner with a free slot" : "the plan is being made";
   return {

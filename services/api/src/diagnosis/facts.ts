@@ -99,6 +99,12 @@ export interface VersionFact {
   completed: number;
 }
 
+/** Planning waits: the tenant has made its model calls of an hour. */
+export interface ModelPause {
+  maxPerHour: number;
+  until: Date;
+}
+
 /** A request with all data for its diagnosis. */
 export interface RequestFact {
   requestId: string;
@@ -116,6 +122,8 @@ export interface RequestFact {
   createdAt: Date;
   updatedAt: Date;
   planningStartedAt: Date | null;
+  /** Null: it does not wait for that. */
+  modelPause: ModelPause | null;
   planningFinishedAt: Date | null;
   /** The wait for a model that is away; null while there is none. */
   modelWait: ModelWait | null;

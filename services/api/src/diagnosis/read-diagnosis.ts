@@ -15,7 +15,7 @@ import type { KnownTools } from "../tools/known-tools.ts";
 import { betterVersion } from "./better-version.ts";
 import { diagnose } from "./diagnose.ts";
 import type { Diagnosis } from "./diagnosis.ts";
-import { needsBody, type PlanFact, type StepFact, type VersionFact } from "./facts.ts";
+import { type ModelPause, needsBody, type PlanFact, type StepFact, type VersionFact } from "./facts.ts";
 
 /**
  * Dependencies of {@link readDiagnosis}, limited to the caller's tenant and counted as part of the answer.
@@ -34,6 +34,8 @@ export interface DiagnosisDependencies {
   modelLimits?: ModelLimits | undefined;
   nowMs: number;
   liveWorkers(): Promise<LiveWorkers>;
+  /** Until when planning for a tenant waits; null: it does not. Absent: it never does. */
+  modelPause?: ((tenant: string) => Promise<ModelPause | null>) | undefined;
 }
 
 /** Reads the records of a request, and diagnoses it. Attempts and arguments are read only for few steps. */
@@ -53,12 +55,15 @@ export async function readDiagnosis(
   ]);
   const better = plan?.finishedAt ? await readBetter(request, dependencies) : null;
   const { planning, questions, ...recorded } = request;
+  const waitReason = requestWaitReason(request, live);
+  const modelPause = waitReason === "limit" ? await dependencies.modelPause?.(tenant) : null;
   return diagnose({
     request: {
       ...recorded,
       requestId: request._id,
       questions: questions.map(({ question }) => question),
-      waitReason: requestWaitReason(request, live),
+      waitReason,
+      modelPause: modelPause ?? null,
       planningStartedAt: planning.startedAt,
       planningFinishedAt: planning.finishedAt,
       modelWait: planning.wait ?? null,

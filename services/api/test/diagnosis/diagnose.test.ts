@@ -170,6 +170,17 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
     `planwright watch ${REQUEST_ID}`,
   ],
   [
+    "a tenant that has made its model calls of an hour",
+    "PLANNING",
+    requestOf({
+      status: "PLANNING",
+      waitReason: "limit",
+      modelPause: { maxPerHour: 200, until: new Date("2026-11-26T13:00:00Z") },
+    }),
+    /^planning waits: the tenant has made its 200 model calls of an hour \(limit\)/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
     "a poisoned plan",
     "POISONED",
     ended("FAILED", [stepOf("a", { status: "IN_DOUBT" })], { error: errorOf("POISONED") }),

@@ -83,6 +83,7 @@ export function requestOf(more: Partial<RequestFact> = {}): RequestFact {
     waitReason: null,
     createdAt: later(0),
     updatedAt: later(9),
+    modelPause: null,
     planningStartedAt: later(0.1),
     modelWait: null,
     planningFinishedAt: later(1),

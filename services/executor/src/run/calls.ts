@@ -173,14 +173,17 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     if (!(await right.wait())) return;
     const startedAt = clock.now();
     if (call.attempt > 1 && !call.verify) metrics.retried();
-    const attemptTrace = trace?.attempt(call);
+    const { server } = planTools.addressOf(call.tool);
+    const attemptTrace = trace?.attempt(call, server);
     const outcome = redactedOutcome(await send(call, sending, attemptTrace));
     attemptTrace?.ended(describe(call, outcome));
     if (outcome.type === "failed" && outcome.effect === "unknown") slot?.abandon();
     if (!hasEnded()) {
       const durationMs = Math.round(clock.now() - startedAt);
       const end = { attemptId, endedAtMs: store.now(), durationMs, ...describe(call, outcome) };
-      metrics.attempted(call.tool, end.outcome, durationMs);
+      if (end.isUnsent) metrics.unreachable(server);
+      else if (!call.verify)
+        metrics.attempted({ tool: call.tool, server, ...end, error: end.error ?? undefined });
       pending.ended(call, end);
       if (!call.verify) count(call, { end, outcome });
     }

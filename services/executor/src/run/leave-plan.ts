@@ -19,7 +19,7 @@ const RELEASE_AFTER_MS = 5_000;
 /** @param end - ends the run; called when everything is written */
 export function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
   const { policy } = run.claim.plan.plan;
-  const { claim, store, phases, pending, planLimits, planLog, metrics, trace, logger } = run;
+  const { claim, store, phases, pending, planLimits, planLog, planMetrics, trace, logger } = run;
 
   async function release(to: Parameters<ExecutionStore["releasePlan"]>[1]): Promise<void> {
     phases.enter("leaving");
@@ -31,7 +31,8 @@ export function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
       const { isForPlanner } = await store.finishPlan(claim, command, pending.toWrite(command.records));
       const { requestId, tenant, priority } = claim.plan;
       if (isForPlanner) run.offerPlanning?.({ _id: requestId, tenant, priority });
-      metrics.ended(command.status);
+      planMetrics.recorded(command.records);
+      planMetrics.ended(command);
       trace?.ended(command.status, failureOf(command));
       planLog.recorded(command.records);
       planLog.ended(command);

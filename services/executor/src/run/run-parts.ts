@@ -9,6 +9,7 @@ import type { ToolDescriptor } from "@planwright/plan";
 import { createRunClock, type RunClock } from "@planwright/runtime";
 import type { PlanClaim } from "@planwright/store";
 import { createApprovals } from "../controls/approvals.ts";
+import { createPlanMetrics, type PlanMetrics } from "../metrics/plan-metrics.ts";
 import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
 import { createLargeJson, type LargeJson } from "../outputs/large-json.ts";
 import { createOutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
@@ -64,6 +65,7 @@ export interface RunParts
   calls: RunCalls;
   clock: RunClock;
   metrics: RunMetrics;
+  planMetrics: PlanMetrics;
 }
 
 /** Makes the parts of a run; starts nothing. */
@@ -133,6 +135,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     offerPlanning,
     clock,
     metrics,
+    planMetrics: createPlanMetrics(metrics, claim, planTools),
     phases,
     timers,
     state,
