@@ -207,15 +207,15 @@ test("costs are summed by model and request for one tenant and time; open and of
     pricing: "unpriced",
   });
   await begin(dear, call(100));
+  const { attempt, ...offline } = { ...call(1), ...end(1), model: "offline" };
+  await store.recordModelCall({ ...offline, requestId: cheap.request._id, tenant: TENANT });
   await store.recordModelCall({
-    ...call(1),
-    ...end(1),
+    ...offline,
+    attempt,
+    ...end(1, 9),
     requestId: cheap.request._id,
-    tenant: TENANT,
-    model: "offline",
-    attempt: undefined,
+    tenant: "other",
   });
-  await store.recordModelCall({ ...call(1), ...end(1, 9), requestId: cheap.request._id, tenant: "other" });
   const time = { from: new Date(store.now() - 60_000), before: new Date(store.now() + 60_000) };
   const sums = { failures: 0, unended: 0, unpriced: 0, cachedInputTokens: 0 };
   const all = { ...sums, calls: 4, failures: 1, unended: 1, unpriced: 1, inputTokens: 285, outputTokens: 15 };

@@ -63,7 +63,11 @@ export function checkReplan(
   if (hidden.length > 0) {
     return rejected([...checked.diagnostics, ...hidden.map(hiddenValue)]);
   }
-  const { plan, changed } = composeReplan(past, { ...checked.plan, steps }, { hasEffects, actsAgain, mayRun });
+  const { plan, changed } = composeReplan(
+    past,
+    { ...checked.plan, steps },
+    { hasEffects, actsAgain, mayRun },
+  );
   const repeated = repeatedEffects(past, plan, { changed, hasEffects: actsAgain });
   const diagnostics = [...checked.diagnostics, ...repeated];
   if (repeated.length > 0) return rejected(diagnostics);
