@@ -6,6 +6,7 @@ import { testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import {
+  createFairQueue,
   createQueues,
   createQueueWorker,
   createSlots,
@@ -269,6 +270,22 @@ test.each<[string, Hint[], Record<string, number>, string[]]>([
   ],
 ])("%s", async (_, hints, weights, expected) => {
   expect(await orderOf(hints, weights)).toEqual(expected);
+});
+
+test("a tenant that was passed over takes the one turn that it missed, however often it was passed over", async () => {
+  const { redisUrl, redisPrefix: prefix } = testServers();
+  const client = new Redis(redisUrl);
+  onTestFinished(() => client.disconnect());
+  const queue = createFairQueue(client, prefix, "execution");
+  for (const tenant of ["a", "b", "c"])
+    for (let place = 0; place < 10; place += 1) await queue.push({ id: `${tenant}${place}`, tenant, place });
+  const taken: (string | undefined)[] = [];
+  const take = async (count: number, full: string[] = []) => {
+    for (let index = 0; index < count; index += 1) taken.push((await queue.take(full))?.tenant);
+  };
+  await take(6, ["a"]);
+  await take(5);
+  expect(taken.join("")).toBe("bcbcbcaaabc");
 });
 
 test("hints of a tenant that has its share of the slots are passed over and stay in the queue", async () => {

@@ -6,7 +6,8 @@
  *    of the turn in progress: it gains nothing by having been away, and waits for at most one turn of each
  *    other tenant, however long their lines are.
  * 2. The hints of a tenant are in one line, by priority and age (`placeInLine`).
- * 3. A taker that may not work for some tenants passes over them. They keep their place.
+ * 3. A taker that may not work for some tenants passes over them. They keep their place: a tenant that was passed
+ *    over takes the turn that it missed, but never more than one, however often it was passed over.
  * 4. An id is in a line once. Each hint is given to one taker.
  * 5. Nothing here is needed: work whose hint is lost is found by the sweeps.
  *
@@ -77,7 +78,7 @@ while true do
         current = math.max(current, tag)
         local weight = tonumber(redis.call('HGET', weights, tenant) or '1')
         redis.call('SET', now, string.format('%.17g', current))
-        redis.call('ZADD', turns, string.format('%.17g', current + 1 / weight), tenant)
+        redis.call('ZADD', turns, string.format('%.17g', math.max(tag + 1 / weight, current)), tenant)
         return {first[1], tenant, first[2]}
       elseif tag <= current then
         redis.call('ZREM', turns, tenant)
