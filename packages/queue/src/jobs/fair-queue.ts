@@ -4,7 +4,7 @@
  * 1. Tenants take turns by weight: start-time fair queuing. Each has a tag; the tenant with the lowest one is
  *    next, and one turn moves its tag on by 1 / weight. A tenant that comes, or comes back, starts at the tag
  *    of the turn in progress: it gains nothing by having been away, and waits for at most one turn of each
- *    other tenant, however long their lines are.
+ *    other tenant (two of one that was just passed over), however long their lines are.
  * 2. The hints of a tenant are in one line, by priority and age (`placeInLine`).
  * 3. A taker that may not work for some tenants passes over them. They keep their place: a tenant that was passed
  *    over takes the turn that it missed, but never more than one, however often it was passed over.
