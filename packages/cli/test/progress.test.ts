@@ -71,7 +71,7 @@ test("a model that is away is one line, however often it is tried, and the tree 
   expect(progressLines(waiting(1, "backoff"), waiting(1, null))).toEqual([]);
   expect(progressLines(waiting(1, null), waiting(2, "backoff"))).toEqual([]);
   expect(progressLines(waiting(2, "backoff"), waiting(2, "no worker"))).toEqual([
-    "planning waits: no worker",
+    "planning: no planner is alive",
   ]);
   const tree = (request: ReturnType<typeof waiting>) =>
     progressTree(request, { style: plainStyle, nowMs: NOW_MS, maxLines: 9 }).join();
