@@ -57,6 +57,7 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
   const faults = createFaults(settings, { timeline, random: random.stream("faults"), log });
   const checker = createChecker({
     log,
+    memory: { maxBytes: settings.outputMemoryBytes, largeBytes: settings.largeBytes },
     now: () => timeline.now(),
     calmSince: () => faults.calmSince(),
     soon: (happen) => void timeline.at(timeline.now(), happen),
@@ -84,6 +85,10 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
       const types = events.map(({ type }) => type).join(" ");
       log.note(world.actor?.process.name ?? "", "appends", _id, types, `epoch ${epoch}`);
     } else noteMove(change.collection, change);
+  });
+  database.onRemove((collection, id) => {
+    log.note(world.actor?.process.name ?? "", "removes", id);
+    checker.removed(collection, id);
   });
   const executors = startExecutors(world, createSimulatedTools(world));
   const workers = random.stream("workers");

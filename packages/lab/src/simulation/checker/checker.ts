@@ -15,7 +15,7 @@ import type { EventLog } from "../world/event-log.ts";
 import { argumentsOfEach, unitNamesOf } from "../world/unit-names.ts";
 import { checkCallStart, isRead, nameOfAnswer } from "./check-call.ts";
 import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
-import { createLimitsCheck } from "./check-limits.ts";
+import { createLimitsCheck, createMemoryCheck, type Memory } from "./check-limits.ts";
 import { checkPlanWrite, checkRecordedControl, fenced } from "./check-plans.ts";
 import { checkDoubt, createRecordsCheck, type RecordsCheck } from "./check-records.ts";
 import { checkRequestWrite } from "./check-requests.ts";
@@ -27,6 +27,8 @@ import { type PlanFacts, planFactsOf, unitOfName } from "./plan-facts.ts";
 /** Dependencies of the checker. */
 export interface CheckerParts {
   log: EventLog;
+  /** The memory of each executor. */
+  memory: Memory;
   /** Simulated milliseconds. */
   now: () => number;
   /** The time after which no fault can be the cause of an event. */
@@ -56,6 +58,10 @@ export interface Checker {
   unreachable: Pick<UnreachableCheck, "tried">;
   /** A client received the id of its plan. */
   accepted(planId: string): void;
+  /** A document was removed. */
+  removed(collection: string, id: string): void;
+  /** True when the request of a plan is removed. */
+  isGone(facts: PlanFacts): boolean;
   /** A client reads a plan. */
   read(planId: string, document: PlanDocument | null): void;
   facts(planId: string): PlanFacts | undefined;
@@ -69,13 +75,16 @@ function isFirstOf(owner: string, unit: StepDocument | undefined): boolean {
 }
 
 /** Creates the checker of a new world. */
-export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerParts): Checker {
+export function createChecker({ log, memory: size, now, calmSince, soon, onUnit }: CheckerParts): Checker {
   const plans = new Map<string, PlanFacts>();
   const requests = new Set<string>();
   const byName = new Map<string, PlanFacts>();
   /** The latest claim that each process holds or held, by process and plan. */
   const claims = new Map<string, Pick<PlanClaim, "epoch" | "owner">>();
   const seen = new Map<string, PlanStatus>();
+  /** Ids of removed requests, and of plans that clients received. */
+  const gone = new Set<string>();
+  const acknowledged = new Set<string>();
   /** Entries that store a version whose document is not written yet, by its id. */
   const ahead = new Map<string, { entry: JournalEntry; actor: Actor | null }>();
   let violation: Violation | null = null;
@@ -88,8 +97,20 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
   };
   const effects = createEffectsCheck(fail);
   const limits = createLimitsCheck(fail);
+  const memory = createMemoryCheck(size, fail);
   const unreachable = createUnreachableCheck({ now, fail });
   const records = createRecordsCheck(fail);
+
+  const byRequest = (id: string): PlanFacts[] =>
+    [...plans.values()].filter(({ document }) => document.requestId === id);
+
+  /** An acknowledged version goes only after its end. */
+  function checkGone({ document, endedInJournal }: PlanFacts): void {
+    const { _id, requestId, status } = document;
+    const hasEnded = endedInJournal !== null || isTerminalPlanStatus(status);
+    if (gone.has(requestId) && acknowledged.has(_id) && !hasEnded)
+      fail("acknowledged-is-kept", `${_id} was returned to a client, and is removed while it is ${status}`);
+  }
 
   function factsOf(planId: string): PlanFacts {
     const facts = plans.get(planId);
@@ -122,6 +143,8 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
   }
 
   function wroteEntry(entry: JournalEntry, actor: Actor | null): void {
+    // Its process does not know of the removal yet, and takes the entry back.
+    if (gone.has(entry.requestId)) return;
     const isVersion = entry.events.some(({ type }) => type === "plan.stored");
     if (isVersion && !plans.has(entry.planId)) return void ahead.set(entry.planId, { entry, actor });
     let changes: UnitChange[];
@@ -185,9 +208,13 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
           mayDiffer,
         });
       }
+      if (gone.has(facts.document.requestId))
+        fail("acknowledged-is-kept", `${names.join(",")} is called, and its request is removed`);
       const end = limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
+      const release = isLookup ? () => undefined : memory.begin(process, facts, step);
       return () => {
         end();
+        release();
         for (const key of keys) facts.answered.add(nameOfAnswer(owner, epoch, key));
       };
     },
@@ -202,13 +229,22 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     unreachable,
     records,
     accepted(planId) {
-      if (!plans.has(planId))
-        fail("accepted-is-durable", `${planId} was returned to a client and is not stored`);
+      const facts = plans.get(planId);
+      if (!facts) fail("accepted-is-durable", `${planId} was returned to a client and is not stored`);
+      acknowledged.add(planId);
+      if (facts) checkGone(facts);
     },
+    removed(collection, id) {
+      if (collection === "requests") gone.add(id);
+      const facts = collection === "requests" ? byRequest(id) : [plans.get(id)];
+      for (const one of facts) if (one) checkGone(one);
+    },
+    isGone: ({ document }) => gone.has(document.requestId),
     read(planId, document) {
       const status = document?.status;
       const before = seen.get(planId);
-      if (status === undefined)
+      const facts = plans.get(planId);
+      if (status === undefined && !(facts && gone.has(facts.document.requestId)))
         fail("reads-go-forward", `A client received ${planId}, and then the API did not know it`);
       else if (before && before !== status && isTerminalPlanStatus(before)) {
         fail("reads-go-forward", `A client read ${before} of ${planId}, and ${status} later`);

@@ -3,6 +3,8 @@ export const INVARIANTS = {
   "accepted-is-durable": "A plan whose id a client received is in the database from that time on",
   "request-before-plan":
     "A plan is stored only after its request, so that no plan is executed that was not accepted",
+  "acknowledged-is-kept":
+    "A version whose id a client received is there until it has ended, and nothing is called for a removed request",
   "key-makes-one": "All submissions of a client under one key make one request with one plan",
   "ends-in-time":
     "Every plan and its request end by the plan's deadline + 30 s, even when the queue lost jobs",
@@ -46,6 +48,8 @@ export const INVARIANTS = {
     "Class V acts once for a unit as long as the answers of the lookup tool are correct, and once more for each retry by an operator",
   "unreachable-is-waited-for":
     "A step fails for an unreachable server only after the plan's wait for unreachable servers, whatever the number of attempts",
+  "memory-budget":
+    "Calls of one executor that insert large outputs begin only while these outputs fit into its memory together, or alone",
   limits: "One run keeps to maxParallel, to the limits of tools, and runs nothing beside a barrier",
   "cancel-stops":
     "After a cancel no call starts later than 1 s, or under a later claim, except calls that resolve an earlier one within 5 s, and the plan ends within 10 s of calm",

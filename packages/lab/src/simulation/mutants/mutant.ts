@@ -1,5 +1,5 @@
 import type { HeartbeatOptions, Liveness } from "@planwright/runtime";
-import { type EntryLog, type ExecutionStore } from "@planwright/store";
+import type { EntryLog, ExecutionStore, RetentionStore } from "@planwright/store";
 import {
   type GroupedWrite,
   type MemoryDatabase,
@@ -7,6 +7,7 @@ import {
   type Reach,
 } from "@planwright/store/memory";
 import type { ToolClients } from "@planwright/tools";
+import type { OutputMemory } from "../../../../../services/executor/src/outputs/output-memory.ts";
 import type { InvariantName } from "../checker/invariants.ts";
 
 export type Tools = Pick<ToolClients, "callTool">;
@@ -33,6 +34,10 @@ export interface Mutant {
   clientStore?: (store: MemoryStore, database: { database: MemoryDatabase; reach: Reach }) => MemoryStore;
   /** Wraps the tools of the executor. */
   tools?: (tools: Tools, id: () => string) => Tools;
+  /** Replaces the removal of requests that ended. */
+  retention?: (access: { database: MemoryDatabase; reach: Reach }) => RetentionStore;
+  /** Wraps the memory of the executor. */
+  outputMemory?: (memory: OutputMemory) => OutputMemory;
   /** Wraps the liveness of the executor. */
   liveness?: (liveness: Liveness) => Liveness;
   /** Wraps the store of the workers' heartbeats. */

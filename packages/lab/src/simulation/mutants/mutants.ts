@@ -8,6 +8,7 @@ import {
   barriersLast,
   countedAsSuccess,
   forget,
+  removeUnclaimed,
   withClaims,
   withLeases,
   withLists,
@@ -15,7 +16,9 @@ import {
   without,
   withoutEvents,
   withoutFence,
+  withoutKeys,
   withRecords,
+  withRepeats,
 } from "./port-changes.ts";
 /** All planted faults. */
 export const MUTANTS: readonly Mutant[] = [
@@ -366,6 +369,36 @@ export const MUTANTS: readonly Mutant[] = [
         return store.rerunPlan(tenant, requestId, { ...options, acceptRepeat });
       },
     }),
+  },
+  {
+    name: "key-of-an-earlier-version-forgotten",
+    violates: ["versions-once"],
+    store: (store) => withRepeats(store, (repeat) => (repeat.type === "same key" ? { type: "new" } : repeat)),
+    log: (log) => ({
+      ...log,
+      async *readTails(positions) {
+        for await (const entry of log.readTails(positions)) yield withoutKeys(entry);
+      },
+    }),
+  },
+  {
+    name: "not-accepted-and-called",
+    violates: ["versions-once"],
+    store: (store) =>
+      withRepeats(store, (repeat) => (repeat.type === "not accepted" ? { type: "new" } : repeat)),
+  },
+  {
+    name: "memory-budget-ignored",
+    violates: ["memory-budget"],
+    outputMemory: (memory) => ({
+      ...memory,
+      join: (holder) => ({ ...memory.join(holder), reserve: () => () => undefined }),
+    }),
+  },
+  {
+    name: "removal-without-a-claim",
+    violates: ["acknowledged-is-kept"],
+    retention: removeUnclaimed,
   },
   {
     name: "lookup-abandoned",

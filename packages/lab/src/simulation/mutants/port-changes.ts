@@ -1,5 +1,6 @@
 import { type JournalEntry, type JournalEvent, type Outcome } from "@planwright/engine";
 import {
+  ENDED_REQUEST_STATUSES,
   type ForEach,
   type HeldJson,
   isForEachStep,
@@ -13,6 +14,8 @@ import {
   type ExecutionStore,
   entryIdOf,
   type PlanClaim,
+  type Repeat,
+  type RetentionStore,
   type UnitRecord,
 } from "@planwright/store";
 import {
@@ -150,4 +153,53 @@ export function withLeases(
   leases: Partial<ExecutionStore["planLeases"]>,
 ): ExecutionStore {
   return { ...store, planLeases: { ...store.planLeases, ...leases } };
+}
+
+/** Changes what the calls of earlier versions mean for a call. */
+export function withRepeats(store: ExecutionStore, change: (repeat: Repeat) => Repeat): ExecutionStore {
+  return {
+    ...store,
+    async readRepeats(claim) {
+      const repeatOf = await store.readRepeats(claim);
+      return repeatOf && ((unit) => change(repeatOf(unit)));
+    },
+  };
+}
+
+/** A version that does not know under which keys earlier ones called. */
+export function withoutKeys(entry: JournalEntry): JournalEntry {
+  const events = entry.events.map((event) =>
+    event.type === "plan.stored" ? { ...event, unanswered: [] } : event,
+  );
+  return { ...entry, events };
+}
+
+/** Removes requests that had ended when they were read, without a claim that changes of them would see. */
+export function removeUnclaimed({
+  database,
+  reach,
+}: {
+  database: MemoryDatabase;
+  reach: Reach;
+}): RetentionStore {
+  return {
+    async removeEnded({ endedBefore }) {
+      const isOld = {
+        status: { $in: ENDED_REQUEST_STATUSES },
+        dueAt: null,
+        lease: null,
+        updatedAt: { $lt: endedBefore },
+      };
+      const read = { name: "requests.find", apply: () => database.find("requests", isOld) };
+      const old = await reach(read);
+      const remove = (): void => {
+        for (const { _id: requestId } of old) {
+          database.remove("requests", { _id: requestId });
+          for (const collection of ["plans", "journal", "outbox"]) database.remove(collection, { requestId });
+        }
+      };
+      await reach({ name: "deleteMany", apply: remove });
+      return old.length;
+    },
+  };
 }
