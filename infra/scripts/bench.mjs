@@ -29,6 +29,7 @@ const BENCHMARKS = {
   "claim-order": () => fromSource("fairness/claim-order.ts"),
   outputs: () => fromSource("execute/outputs.ts"),
   controls: () => fromSource("execute/controls.ts"),
+  weight: () => onTheBuild("execute/weight.ts"),
   api: () => onTheBuild("api/api.ts"),
   model: () => fromSource("model/model.ts"),
   system: () => onTheBuild("system/system.ts"),

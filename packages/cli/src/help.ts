@@ -48,13 +48,24 @@ export const EXAMPLES = {
     "planwright list --tag team:billing",
     "planwright list --failed --since 24h",
     "planwright list --needs doubt",
+    "planwright list --touched createBlog --since 2026-11-21T01:30:00Z --until 2026-11-21T02:15:00Z",
   ),
-  tools: examples("planwright tools", "planwright tools createBlog", "planwright tools --reload blog"),
+  tools: examples(
+    "planwright tools",
+    "planwright tools createBlog",
+    "planwright tools --slow",
+    "planwright tools --reload blog",
+  ),
   contracts: examples(
     "planwright contracts suggest github",
     "planwright contracts suggest github --json | jq .tools",
   ),
   fleet: examples("planwright fleet", "planwright fleet --json | jq '.workers[] | select(.takesWork | not)'"),
+  cost: examples(
+    "planwright cost",
+    "planwright cost --since 7d",
+    "planwright cost --since 2d --until 1d --json",
+  ),
   answer: examples(`planwright answer ${ID} "email: alice@test.com"`, `planwright answer ${ID} --watch`),
   approve: examples(
     `planwright approve ${ID}`,

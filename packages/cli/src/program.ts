@@ -16,8 +16,8 @@ import {
 } from "./commands/control.ts";
 import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
-import { type ListOptions, list, listOptions } from "./commands/list-requests.ts";
-import { debug, fleet, suggestContracts, tools } from "./commands/look.ts";
+import { type ListOptions, list, listOptions, parseSince, type Since } from "./commands/list-requests.ts";
+import { cost, debug, fleet, suggestContracts, type ToolsOptions, tools } from "./commands/look.ts";
 import { type OutputOptions, printOutput } from "./commands/print-output.ts";
 import type { SentenceOptions } from "./commands/sentence-options.ts";
 import { collectSet } from "./commands/set-arguments.ts";
@@ -145,7 +145,8 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
       "--reload <server>",
       "connect all executors to this server anew: a stdio server gets a new process",
     )
-    .action((name: string | undefined, options: { reload?: string }) =>
+    .option("--slow", "list the tools that your plans called in the last 24 hours, the slowest first")
+    .action((name: string | undefined, options: ToolsOptions) =>
       performs((context) => tools(context, name, options)),
     );
   add("contracts", "suggest contracts for the tools of a server that publishes none; changes nothing")
@@ -156,6 +157,14 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     "fleet",
     "list the executors and planners that are alive or died recently, and the work that waits for them",
   ).action(() => performs((context) => fleet(context)));
+  add("cost", "show what your model calls cost: by model, and the most expensive requests")
+    .addOption(
+      new Option("--since <time>", "calls since then: 24h, 30m, 2d, or 2026-11-21T08:00:00Z; 31 days at most")
+        .argParser(parseSince)
+        .default({ agoMs: 86_400_000 }, "24h"),
+    )
+    .addOption(new Option("--until <time>", "calls before then; default: now").argParser(parseSince))
+    .action((options: { since: Since; until?: Since }) => performs((context) => cost(context, options)));
   add("answer", "answer the planner's questions")
     .addArgument(requestArgument())
     .argument("[answers...]", "one for each question, in their order; the command asks when left out")

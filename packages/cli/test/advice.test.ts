@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { createClient, graphql } from "@planwright/client";
 import { type Effect, STEP_ERROR_CODES, type StepError, type StepErrorCode } from "@planwright/engine";
-import type { JsonObject, PlanId } from "@planwright/plan";
+import { type JsonObject, type PlanId, parsePlan, type RequestId } from "@planwright/plan";
 import { createStore, type PlanClaim, type Store } from "@planwright/store";
 import { eventually, startWholeSystem, type WholeSystem } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -266,6 +266,65 @@ test("the first command of every failure continues its request and repeats nothi
   }
   expect(harm).toEqual([]);
 }, 240_000);
+
+/** Failures of planning that a further try may end; and an answer that is no plan. */
+const MODEL_CODES = [
+  "MODEL_UNREACHABLE",
+  "MODEL_RATE_LIMITED",
+  "MODEL_TIMEOUT",
+  "MODEL_UNAUTHORIZED",
+  "MODEL_NOT_FOUND",
+  "MODEL_QUOTA_EXHAUSTED",
+  "MODEL_ENDPOINT_WRONG",
+  "MODEL_REQUEST_INVALID",
+  "MODEL_ANSWER_TRUNCATED",
+  "MODEL_ANSWER_UNREADABLE",
+  "PLAN_INVALID",
+  "NOT_UNDERSTOOD",
+  "POISONED",
+];
+
+const CREATE = graphql(
+  `mutation ($query: String!) { createPlan(query: $query, execute: true) { requestId } }`,
+);
+
+test.each(MODEL_CODES)(
+  "the first command after %s plans the same sentence again, which then runs once",
+  async (code) => {
+    const api = createClient({ url: client.url });
+    const value = 90_000 + MODEL_CODES.indexOf(code);
+    const query = `Have value ${value} in effect`;
+    const requestId = (await api.execute(CREATE, { query })).createPlan.requestId as RequestId;
+    const claimed = () =>
+      eventually(async () => (await store.claimRequest(requestId, "planted")) ?? undefined);
+    const origin = { kind: "model", model: "openai:x" } as const;
+    const isAnswered = code === "PLAN_INVALID" || code.startsWith("MODEL_ANSWER");
+    await store.failPlanning(await claimed(), {
+      error: { code, message: `no: ${code}` },
+      diagnostics: [],
+      raw: isAnswered ? '{"what the model":\n"answered"}' : null,
+      plan: null,
+      origin,
+    });
+    const { printed: report } = await run("debug", requestId);
+    expect(firstCommand(report)).toEqual(["retry", requestId]);
+    // The answer as it came, line by line.
+    expect(report.includes('  {"what the model":\n  "answered"}')).toBe(isAnswered);
+    expect(await run("retry", requestId)).toEqual({
+      exitCode: 0,
+      printed: expect.stringContaining(`${requestId}: it is planned again`),
+    });
+
+    const claim = await claimed();
+    expect(claim.request).toMatchObject({ query, version: isAnswered ? 2 : 1 });
+    const parsed = parsePlan([{ id: "a", tool: "plain_effect", arguments: { value } }]);
+    if (!parsed.ok) throw new TypeError("it is a plan");
+    await store.completePlanning(claim, { plan: parsed.plan, raw: null, origin, diagnostics: [] });
+    expect(await atRest(requestId)).toMatchObject({ status: "COMPLETED" });
+    const effects = (await system.tools.ledger()).filter((one) => one.arguments["value"] === value);
+    expect(effects).toHaveLength(1);
+  },
+);
 
 function atRest(requestId: string) {
   const api = createClient({ url: client.url });

@@ -208,6 +208,9 @@ test("replan prints the new version, or why there is none", async () => {
     const made = await system.cli("replan", requestId);
     expect(made).toMatchObject({ exitCode: 0 });
     expect(made.stdout).toContain(`${requestId}: version 2 of the plan was made`);
+    const { stdout } = await system.cli("cost", "--since", "1h");
+    expect(stdout).toContain("openai:scripted ");
+    expect(stdout).toContain(requestId);
   });
 });
 

@@ -78,6 +78,11 @@ test("requests that failed or wait for a person are found by code, tool, time an
   ]);
   expect(await listed("--needs", "answer")).toEqual([]);
   expect(await listed("--first", "100")).toHaveLength(4);
+  expect(await listed("--touched", "keyed_effect", "--since", "1h")).toEqual([facts]);
+  expect(await listed("--touched", "keyed_effect", "--until", "1h")).toEqual([]);
+  // Its call waits for an approval.
+  expect(await listed("--touched", "set_value")).toEqual([]);
+  expect(await listed("--until", "1h")).toEqual([]);
 
   const { stdout } = await system.cli("list");
   const lines = stdout.split("\n");
@@ -86,6 +91,15 @@ test("requests that failed or wait for a person are found by code, tool, time an
   expect(lineOf(failed)).toMatch(/ FAILED, may have acted +TOOL_FAILED +keyed_effect +20\S+Z +keyed_effect$/);
   expect(lineOf(doubt)).toMatch(/ EXECUTING, in doubt +\S+ +plain_effect /);
   expect(lineOf(asks)).toMatch(/ EXECUTING, needs approval +set_value /);
+});
+
+test("tools that were called are listed with their failures, the slowest first", async () => {
+  await expect
+    .poll(async () => (await system.cli("tools", "--slow")).stdout, { timeout: 20_000, interval: 500 })
+    .toMatch(/keyed_effect +\S+ +1 +1 \(100 %\) .* ago +TOOL_FAILED 1/);
+  const { stdout } = await system.cli("tools", "--slow");
+  expect(stdout.split("\n")[0]).toMatch(/^TOOL +SERVER +CALLS +FAILED +P50 +P99 +LAST +FAILED WITH$/);
+  expect(stdout).not.toContain("set_value");
 });
 
 test("an unknown status is refused with the list of statuses; --status and --failed exclude each other", async () => {

@@ -1,8 +1,10 @@
-import { isAtRest, needOf } from "@planwright/client";
+import { isAtRest, needOf, requestLook } from "@planwright/client";
+import { STATE_LOOKS, stateLook, WAIT_WORDS } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { exitCodeOf } from "../src/report/exit-code.ts";
 import { progressLines } from "../src/report/progress-lines.ts";
 import { progressTree } from "../src/report/progress-tree.ts";
+import { markOf } from "../src/report/status-mark.ts";
 import { plainStyle } from "../src/terminal/style.ts";
 import { attemptOf, errorOf, NOW_MS, planOf, REQUEST_ID, requestOf, stepOf } from "./fixtures/requests.ts";
 
@@ -47,6 +49,35 @@ test("an approval that was given is no longer needed, even before an executor ha
   expect(needOf(requestOf({ plan: stale }))).toBe("approval");
 });
 
+test("a model that is away is one line, however often it is tried, and the tree shows the next try", () => {
+  const waiting = (tries: number, waitReason: string | null) =>
+    requestOf({
+      status: "PLANNING",
+      waitReason,
+      modelWait: {
+        error: { code: "MODEL_UNREACHABLE", message: "openai:x cannot be reached (HTTP 500)" },
+        since: "2026-11-21T09:28:00.000Z",
+        tries,
+        nextAttemptAt: `2026-11-21T09:28:0${tries}.000Z`,
+        until: "2026-11-21T09:38:00.000Z",
+      },
+    });
+  const away =
+    "planning waits for the model, away since 2026-11-21T09:28:00.000Z: openai:x cannot be reached (HTTP 500) (MODEL_UNREACHABLE)";
+  const first = progressLines(null, waiting(1, "backoff"));
+  expect(first.at(-1)).toBe(
+    `${away}; next try at 2026-11-21T09:28:01.000Z; given up at 2026-11-21T09:38:00.000Z`,
+  );
+  expect(progressLines(waiting(1, "backoff"), waiting(1, null))).toEqual([]);
+  expect(progressLines(waiting(1, null), waiting(2, "backoff"))).toEqual([]);
+  expect(progressLines(waiting(2, "backoff"), waiting(2, "no worker"))).toEqual([
+    "planning waits: no worker",
+  ]);
+  const tree = (request: ReturnType<typeof waiting>) =>
+    progressTree(request, { style: plainStyle, nowMs: NOW_MS, maxLines: 9 }).join();
+  expect(tree(waiting(2, null))).toContain("tried again now");
+});
+
 test("progressLines prints each change since the last reading once", () => {
   const first = requestOf({ status: "PLANNING" });
   const second = requestOf({
@@ -85,11 +116,13 @@ test("a plan and a request that wait to be claimed are shown as such, and limits
   const reading = (status: string) =>
     requestOf({ status: "EXECUTING", plan: planOf([stepOf("a")], { status, waitReason: "limit" }) });
   expect(progressLines(null, reading("QUEUED"))).toContain(
-    "plan QUEUED (waits to be claimed by an executor)",
+    "plan QUEUED (waits for an executor with a free slot)",
   );
-  expect(progressLines(null, reading("WAITING"))).toContain("plan WAITING (limit)");
+  expect(progressLines(null, reading("WAITING"))).toContain(
+    "plan WAITING (waits for a free slot of its tool)",
+  );
   const planning = requestOf({ status: "PLANNING", waitReason: "limit" });
-  expect(progressLines(null, planning)).toContain("planning waits to be claimed by a planner");
+  expect(progressLines(null, planning)).toContain("planning: waits for a planner with a free slot");
 });
 
 test("a new version of the plan is shown from its beginning", () => {
@@ -117,7 +150,7 @@ test("progressTree draws each step once, below the last of its dependencies", ()
   expect(tree(requestOf({ plan: planOf(steps) }))).toEqual([
     `▸ ${REQUEST_ID}  executing  1 of 4 steps  8.0 s`,
     "├─ ✔ a  40 ms",
-    "│  └─ ○ d (look)  waits: limit",
+    "│  └─ ○ d (look)  waits for a free slot of its tool",
     "└─ ▸ b  6.0 s  attempt 2",
     "   └─ ○ c",
   ]);
@@ -149,4 +182,41 @@ test("progressTree draws a chain of a thousand steps no wider than a screen", ()
   const lines = tree(requestOf({ plan: planOf(steps) }), 2_000);
   expect(lines).toHaveLength(1_001);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
+});
+
+const REASONS = [null, ...Object.keys(WAIT_WORDS)];
+const drawn = (request: ReturnType<typeof requestOf>) =>
+  progressTree(request, { style: plainStyle, nowMs: NOW_MS, maxLines: 50 }).join("\n");
+
+test("the headline of a request says the words of the table, whatever its status and its wait", () => {
+  for (const waitReason of REASONS) {
+    const planning = requestOf({ status: "PLANNING", waitReason });
+    expect(drawn(planning)).toContain(requestLook(planning).word);
+    for (const status of Object.keys(STATE_LOOKS.plan)) {
+      const request = requestOf({ plan: planOf([stepOf("a")], { status, waitReason }) });
+      expect(drawn(request)).toContain(requestLook(request).word);
+    }
+  }
+});
+
+test("the marks are those of the table", () => {
+  for (const kind of ["step", "plan", "request"] as const)
+    for (const status of Object.keys(STATE_LOOKS[kind]))
+      for (const waitReason of REASONS)
+        expect(markOf(kind, { status, waitReason }).symbol).toBe(
+          stateLook(kind, { status, waitReason }).mark,
+        );
+});
+
+test("a completed step whose output is not as declared says so at its step", () => {
+  const warnings = ["OUTPUT_UNEXPECTED: output.total: declared number, returned string"];
+  const request = requestOf({ plan: planOf([stepOf("a", { status: "COMPLETED", warnings })]) });
+  expect(drawn(request)).toContain("declared number, returned string");
+  expect(progressLines(null, request).join("\n")).toContain("OUTPUT_UNEXPECTED: output.total");
+});
+
+test("a call of a dead executor is not shown as running", () => {
+  const lost = attemptOf(1, { outcome: "unknown", endedAt: null, durationMs: null });
+  const request = requestOf({ plan: planOf([stepOf("a", { status: "RUNNING", attempts: [lost] })]) });
+  expect(drawn(request)).toContain("its executor was lost, the next one goes on");
 });

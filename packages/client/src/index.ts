@@ -12,6 +12,7 @@ export {
   isAtRest,
   type Need,
   needOf,
+  requestLook,
   stepsInDoubt,
   stepsToApprove,
 } from "./request/need.ts";

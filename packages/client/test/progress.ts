@@ -26,9 +26,11 @@ export function stepOf(id: string, more: Partial<StepProgress> = {}): StepProgre
     effect: null,
     attempts: [],
     nextAttemptAt: null,
+    expiresAt: null,
     startedAt: null,
     finishedAt: null,
     durationMs: null,
+    warnings: [],
     ...more,
   };
 }
@@ -77,6 +79,7 @@ export function requestOf(more: Partial<RequestProgress> = {}): RequestProgress 
     waitReason: null,
     createdAt: later(0),
     planningStartedAt: later(0.1),
+    modelWait: null,
     planningFinishedAt: later(1),
     plan: null,
     ...more,

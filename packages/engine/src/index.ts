@@ -14,6 +14,7 @@ export {
   JournalEventSchema,
 } from "./journal/events.ts";
 export { advance, emptyRequest, fold } from "./journal/fold.ts";
+export { executorLost } from "./journal/fold-attempts.ts";
 export { isPlanningEvent, type PlanningEvent, sumOf } from "./journal/fold-planning.ts";
 export { resentCallWarning } from "./journal/fold-units.ts";
 export type {
@@ -24,8 +25,19 @@ export type {
   FoldedRequest,
   FoldedSpending,
   FoldedUnit,
+  FoldedWait,
 } from "./journal/folded.ts";
 export { recordsOf } from "./journal/records-of.ts";
+export {
+  deadlineOf,
+  isForPerson,
+  type TimeUse,
+  timeUse,
+  timeUseText,
+  unitOwnMs,
+  type WaitedFor,
+  waitedForPeopleMs,
+} from "./journal/time-use.ts";
 export {
   type EndedAttempt,
   type OutputLocation,
@@ -55,6 +67,7 @@ export type { CallTool } from "./runner/make-call.ts";
 export type { RunEvent } from "./runner/run-event.ts";
 export { type RunPlanOptions, type RunResult, runPlan, type StepResult } from "./runner/run-plan.ts";
 export { createVirtualClock, type VirtualClock } from "./runner/virtual-clock.ts";
+export { answerQuestion } from "./schedule/questions.ts";
 export {
   EFFECTS,
   type Effect,
@@ -66,6 +79,7 @@ export {
 } from "./state/effect.ts";
 export type { EngineState } from "./state/engine-state.ts";
 export {
+  type Answer,
   type Call,
   type CarriedUnit,
   type Command,
@@ -73,6 +87,7 @@ export {
   MAX_END_BYTES,
   MAX_LIST_BYTES,
   type Outcome,
+  type Question,
   type Resolution,
   STEP_ERROR_CODES,
   type StepError,
@@ -87,7 +102,7 @@ export {
   fromSent,
   type ResolvedCall,
   resolveUnresolved,
-  type SentArguments,
+  type Sent,
   toSent,
   withStored,
 } from "./state/unresolved-arguments.ts";

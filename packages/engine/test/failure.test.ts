@@ -385,8 +385,9 @@ test("a paused plan finishes running calls, starts nothing, and continues when r
 
 test("a step that needs approval waits for it, and a refusal fails it", () => {
   const plan = planOf([{ id: "a", tool: "t", approval: true }]);
-  const waiting = simulate(plan, [tool("t")]);
-  expect(waiting.park).toEqual({ type: "park", status: "WAITING", reason: "approval" });
+  const waiting = simulate(plan, [tool("t")]).commands;
+  const until = 604_800_000;
+  expect(waiting).toContainEqual({ type: "park", status: "WAITING", reason: "approval", until });
   const approved = simulate(plan, [tool("t")], {
     events: [{ type: "approval", stepId: "a", approved: true, at: 50 }],
   });
@@ -399,6 +400,42 @@ test("a step that needs approval waits for it, and a refusal fails it", () => {
     status: "FAILED",
     error: { code: "APPROVAL_REFUSED", message: "Too dear" },
   });
+});
+
+test.each<[string, { approved: boolean; at: number }[], { status: string; calls: number; code?: string }]>([
+  ["without a decision", [], { status: "FAILED", calls: 0, code: "APPROVAL_EXPIRED" }],
+  ["in the last moment", [{ approved: true, at: 28_800_000 }], { status: "COMPLETED", calls: 1 }],
+  [
+    "too late",
+    [{ approved: true, at: 28_800_001 }],
+    { status: "FAILED", calls: 0, code: "APPROVAL_EXPIRED" },
+  ],
+])("an approval expires after approvalTimeoutMs: decided %s", (_, decisions, { status, calls, code }) => {
+  const plan = planOf([{ id: "a", tool: "t", approval: true }], { approvalTimeoutMs: 28_800_000 });
+  const events = decisions.map((one) => ({ type: "approval" as const, stepId: "a", ...one }));
+  const run = simulate(plan, [tool("t")], { events });
+  expect(run.calls).toHaveLength(calls);
+  expect(run.finish?.status).toBe(status);
+  expect(run.records.get("a")?.error?.code).toBe(code);
+});
+
+test("an approval expires at its time after a crash, beside running calls, and while the plan is paused", () => {
+  const plan = planOf(
+    [
+      { id: "a", tool: "t", approval: true },
+      { id: "b", tool: "t" },
+    ],
+    { approvalTimeoutMs: 1_000, onStepFailure: "run-dependents" },
+  );
+  const records = [
+    { key: "a", stepId: "a", status: "WAITING_APPROVAL", attempts: 0, expiresAt: 700 } as const,
+  ];
+  const beside = simulate(plan, [tool("t")], { records, durationMs: () => 5_000 });
+  expect(beside.records.get("a")).toMatchObject({ status: "FAILED", error: { code: "APPROVAL_EXPIRED" } });
+  expect(beside.calls.map(({ to }) => to)).toEqual([5_000]);
+  const paused = simulate(plan, [tool("t")], { records, events: [{ type: "pause", at: 0 }] });
+  expect(paused.records.get("a")?.status).toBe("FAILED");
+  expect(paused.commands).toContainEqual({ type: "park", status: "PAUSED", reason: "paused", until: 700 });
 });
 
 test("an approval that arrives before the record is durable is applied", () => {

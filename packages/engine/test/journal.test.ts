@@ -458,6 +458,32 @@ test("consecutive tries that could not reach the server are one attempt, and an 
   expect(recordsOf(journal.planAt())).toMatchObject([{ attempts: 3, unsent: 1, mayHaveActed: true }]);
 });
 
+test("a worker that takes a plan ends the attempts that its predecessor left running", () => {
+  const journal = new Journal().store();
+  journal.take(1);
+  journal.append(events({ started: [startedAttempt("s", "a1", 1)] }), 2);
+  journal.take(9);
+  const [unit] = journal.planAt().units.values();
+  expect(unit).toMatchObject({
+    status: "RUNNING",
+    attempts: [
+      { endedAt: new Date(9), durationMs: null, outcome: "unknown", error: { code: "EXECUTOR_LOST" } },
+    ],
+  });
+});
+
+test("a list runs from the entry that says so, although it has no call of its own", () => {
+  const journal = new Journal().store();
+  journal.take(1);
+  const list = { key: "each", stepId: "each", status: "RUNNING", attempts: 0 } as const;
+  journal.append(events({ records: [list] }), 7);
+  journal.append(events({ records: [{ ...list, status: "COMPLETED", output: [] }] }), 12);
+  expect(journal.planAt().units.get("each")).toMatchObject({
+    startedAt: new Date(7),
+    finishedAt: new Date(12),
+  });
+});
+
 test.each([
   ["no-effect", "none"],
   ["unknown", "possible"],

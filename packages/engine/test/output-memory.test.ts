@@ -143,15 +143,73 @@ describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
     );
   });
 
-  test("can be cancelled at any time without memory for outputs, and every unit has ended", () => {
-    for (let at = 1; at < 90; at += 2) {
-      const cancel = { type: "cancel", at, reason: "stop" } as const;
-      const run = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, events: [approve, cancel] });
-      const open = [...run.records.values()].filter(({ status }) =>
-        ["PENDING", "RUNNING", "RETRYING"].includes(status),
-      );
-      expect([run.finish?.type, open], `cancelled at ${at}`).toEqual(["finish", []]);
+  test("killed after any event, with large outputs held as texts, continues to the same end", () => {
+    for (let crashAfterEvents = 1; crashAfterEvents < 80; crashAfterEvents++) {
+      const options = { ...COMMON, memoryBytes: 40, largeBytes: 0 };
+      const before = simulate(plan, TOOLS, { ...options, crashAfterEvents });
+      if (before.finish) break;
+      const records = [...before.records.values()].map((record) => structuredClone(record));
+      const after = simulate(plan, TOOLS, { ...options, records });
+      const end: unknown = JSON.parse(JSON.stringify(endOf(after)).replaceAll(LOST_BEFORE, ""));
+      expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(unlimited));
     }
+  });
+
+  test.each([
+    ["as values", undefined],
+    ["as texts", 0],
+  ])(
+    "can be cancelled at any time without memory for outputs, held %s, and every unit has ended",
+    (__, largeBytes) => {
+      for (let at = 1; at < 90; at += 2) {
+        const cancel = { type: "cancel", at, reason: "stop" } as const;
+        const options = largeBytes === undefined ? COMMON : { ...COMMON, largeBytes };
+        const run = simulate(plan, TOOLS, { ...options, memoryBytes: 0, events: [approve, cancel] });
+        const open = [...run.records.values()].filter(({ status }) =>
+          ["PENDING", "RUNNING", "RETRYING"].includes(status),
+        );
+        expect([run.finish?.type, open], `cancelled at ${at}`).toEqual(["finish", []]);
+      }
+    },
+  );
+});
+
+test("conditions, lists and parts of the outputs that read large outputs are left to the shell, small ones are not", () => {
+  const plan = planOf(
+    [
+      { id: "a", tool: "read" },
+      { id: "b", tool: "read", when: { eq: ["<<a.numbers[0]>>", 1] } },
+      {
+        id: "each",
+        forEach: { items: "<<a.numbers>>", do: { tool: "other", arguments: { x: "<<item>>" } } },
+      },
+    ],
+    {},
+    { first: "<<a.numbers[0]>>", all: "<<each.results[*].data.of>>" },
+  );
+  const asked = (largeBytes: number) => {
+    const run = simulate(plan, TOOLS, { outcome, memoryBytes: Number.POSITIVE_INFINITY, largeBytes });
+    const questions = run.commands.flatMap((command) =>
+      command.type === "ask" ? [command.question.asks.type] : [],
+    );
+    return { questions, outputs: run.finish?.outputs };
+  };
+  const { questions, outputs } = asked(0);
+  expect(questions.toSorted()).toEqual(["items", "part", "part", "when"]);
+  expect(asked(1_000_000)).toEqual({ questions: [], outputs });
+});
+
+test("a part that is too large for the end of its plan leaves the outputs to the steps", () => {
+  const plan = planOf([{ id: "a", tool: "read" }], {}, { all: "<<a.of>>", lost: "<<a.none>>" });
+  const run = simulate(plan, [tool("read")], {
+    memoryBytes: 0,
+    largeBytes: 0,
+    outcome: () => completed({ of: "x".repeat(MAX_END_BYTES) }),
+  });
+  expect(run.finish).toMatchObject({
+    status: "PARTIAL",
+    outputs: null,
+    error: { code: "OUTPUT_UNRESOLVED", message: expect.stringContaining("'lost'") },
   });
 });
 

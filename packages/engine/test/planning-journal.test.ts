@@ -92,6 +92,14 @@ const replanAsked = (note: string | null = "otherwise", execute = true): EventOf
   execute,
 });
 const failed: JournalEvent = { type: "planning.failed", error: { code: "X", message: "no" } };
+const postponed = (tries: number): JournalEvent => ({
+  type: "planning.postponed",
+  error: { code: "MODEL_UNREACHABLE", message: "HTTP 500" },
+  since: new Date(0),
+  tries,
+  dueAt: new Date(tries * 1_000),
+  until: new Date(600_000),
+});
 const cancelled: JournalEvent = { type: "planning.cancelled" };
 const executionPlanned: JournalEvent = { type: "execution.planned" };
 const answerWritten: JournalEvent = { type: "answer.written", error: null };
@@ -116,6 +124,7 @@ const ACTIONS = [
   "store",
   "store invalid",
   "fail",
+  "postpone",
   "tell results",
   "cancel",
   "plan execution",
@@ -134,6 +143,7 @@ class RequestModel {
   replanAsked: { note: string | null; execute: boolean } | null = null;
   isCancelled = false;
   isExecutionPlanned = false;
+  away: { since: Date; tries: number } | null = null;
   questions: string[] = [];
   /** By call id: the planner that made the call, and the reserved tokens. */
   calls = new Map<string, { by: Writer; tokens: number }>();
@@ -161,6 +171,7 @@ class RequestModel {
       replanAsked: this.replanAsked,
       isCancelled: this.isCancelled,
       isExecutionPlanned: this.isExecutionPlanned,
+      away: this.away,
       questions: [...this.questions],
       calls: new Map([...this.calls].map(([id, call]) => [id, spending(call.tokens)])),
       spent: { ...spending(tokens), modelCalls: this.answeredTokens.length },
@@ -169,6 +180,7 @@ class RequestModel {
 
   #end(): void {
     this.planner = null;
+    this.away = null;
     this.replanAsked = null;
   }
 
@@ -210,6 +222,7 @@ class RequestModel {
         if (!id || !call) return;
         this.calls.delete(id);
         this.answeredTokens.push(size);
+        this.away = null;
         // Also after another planner took over.
         journal.append(call.by, answered(id, size));
         return;
@@ -223,6 +236,7 @@ class RequestModel {
         this.questionsAsked += ids.length;
         this.questions = ids;
         this.planner = null;
+        this.away = null;
         journal.append(by, asks(...ids));
         return;
       }
@@ -256,6 +270,12 @@ class RequestModel {
         journal.append(by, failed);
         this.#end();
         return;
+      case "postpone":
+        if (!by) return;
+        this.away = { since: new Date(0), tries: 1 + (size % 9) };
+        this.planner = null;
+        journal.append(by, postponed(this.away.tries));
+        return;
       case "tell results":
         if (!by) return;
         journal.append(by, answerWritten);
@@ -273,9 +293,12 @@ class RequestModel {
         this.isExecutionPlanned = true;
         return;
       case "ask replan":
-        if (this.current !== "over" || this.replanAsked || this.questions.length > 0) return;
+        if (this.replanAsked || this.questions.length > 0 || this.current === "open") return;
+        // After planning that ended without a plan.
+        if (this.current === "none" && (this.epoch === 0 || this.planner)) return;
         this.replanAsked = { note: size % 2 ? "otherwise" : null, execute: size % 3 > 0 };
         this.planner = null;
+        this.away = null;
         this.isCancelled = false;
         journal.append(CLIENT, replanAsked(this.replanAsked.note, this.replanAsked.execute));
         return;
@@ -370,7 +393,8 @@ const story = (): Journal => {
     .append(BOB, began(BOB, 6, "replan"))
     .append(CLIENT, cancelled)
     .append(CLIENT, replanAsked())
-    .append(BOB, began(BOB, 7, "replan"));
+    .append(BOB, began(BOB, 7, "replan"), postponed(1))
+    .append(BOB, began(BOB, 8, "replan"));
   journal.version = 2;
   return journal.append(BOB, stored(2));
 };
@@ -389,6 +413,7 @@ test("the story contains every type of planning event", () => {
     "planning.began",
     "planning.cancelled",
     "planning.failed",
+    "planning.postponed",
     "question.asked",
     "replan.asked",
   ]);
@@ -403,7 +428,7 @@ test.each(TYPES)("%s changes the state of planning wherever it appears", (type) 
   }
 });
 
-test.each([called("call_9"), asks("q9"), failed, answerWritten, stored(1), stored(1, false)])(
+test.each([called("call_9"), asks("q9"), failed, postponed(1), answerWritten, stored(1), stored(1, false)])(
   "%j is accepted only from the planner that began last",
   (event) => {
     const journal = () => new Journal().append(ADA, began(ADA, 1));
@@ -564,13 +589,28 @@ test.each<[string, (journal: Journal) => Journal, string]>([
 test("planning that was cancelled begins again only when a client asks for another version", () => {
   const journal = () => new Journal().append(ADA, began(ADA, 1)).append(CLIENT, cancelled);
   expect(() => journal().append(BOB, began(BOB, 2)).read()).toThrow("planning was cancelled");
-  expect(story().read().planning).toMatchObject({ isCancelled: false, epoch: 7 });
+  expect(story().read().planning).toMatchObject({ isCancelled: false, epoch: 8 });
 });
 
-test("only a plan that has ended can be replanned", () => {
+test("only a plan that has ended can be replanned, or planning that ended without one", () => {
+  const planning = () => new Journal().append(ADA, began(ADA, 1));
+  expect(() => planning().append(CLIENT, replanAsked()).read()).toThrow("no plan has ended");
+  const again = planning().append(ADA, failed).append(CLIENT, replanAsked(null)).append(BOB, began(BOB, 2));
+  expect(again.read().planning).toMatchObject({ replanAsked: { note: null }, planner: { worker: "bob" } });
+  expect(again.append(BOB, stored(1)).read().planning.replanAsked).toBeNull();
   expect(() => new Journal().append(CLIENT, replanAsked()).read()).toThrow("no plan has ended");
   const open = new Journal().append(ADA, began(ADA, 1)).append(ADA, stored(1));
   expect(() => open.append(CLIENT, replanAsked()).read()).toThrow("no plan has ended");
+});
+
+test("the model is away until a call is answered, in spite of failed calls and new planners", () => {
+  const lost = { ...answered("call_1"), error: { code: "MODEL_UNREACHABLE", message: "HTTP 500" } };
+  const journal = new Journal()
+    .append(ADA, began(ADA, 1), called("call_1"), postponed(2))
+    .append(ADA, lost as JournalEvent)
+    .append(BOB, began(BOB, 2), called("call_2"));
+  expect(journal.read().planning.away).toEqual({ since: new Date(0), tries: 2 });
+  expect(journal.append(BOB, answered("call_2")).read().planning.away).toBeNull();
 });
 
 test("a plan that a planner makes gets no events before it is stored", () => {

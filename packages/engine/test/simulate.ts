@@ -11,6 +11,7 @@ import {
   valueOfHeld,
 } from "@planwright/plan";
 import {
+  answerQuestion,
   type Call,
   type Command,
   createEngineState,
@@ -20,6 +21,7 @@ import {
   type EngineState,
   fromSent,
   type Outcome,
+  type Question,
   resolveUnresolved,
   type StepRecord,
   type StoredOutput,
@@ -214,6 +216,12 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
           return { ...read, output: heldAs(valueOfHeld(read.output), options) };
         });
         post({ type: "loaded", id: command.id, outputs, at: at + (options.writeMs ?? 0) });
+        break;
+      }
+      case "ask": {
+        const question = fromSent<Question>(structuredClone(toSent(command.question)));
+        const answer = structuredClone(answerQuestion(question));
+        post({ type: "answered", id: command.id, answer, at: at + (options.writeMs ?? 0) });
         break;
       }
       case "call": {

@@ -5,6 +5,8 @@ import { createClient, graphql } from "@planwright/client";
 import { bundledServices } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
 import { exampleSentence, followToEnd, runDemo, sendSentence } from "../src/demo/run-demo.ts";
 import { type Stack, startStack } from "../src/index.ts";
 
@@ -56,6 +58,71 @@ test("the example creates an author, and a blog with the id of the author", asyn
   const blog = await client.db().collection("blogs").findOne({ title: "Hello" });
   expect(String(blog?.["authorId"])).toBe(String(author?.["_id"]));
 });
+
+/** The form of a rules file of Prometheus, as far as ours uses it. */
+const RulesSchema = z.strictObject({
+  groups: z.array(
+    z.strictObject({
+      name: z.string().regex(/^planwright-/),
+      rules: z.array(
+        z.strictObject({
+          alert: z.string().regex(/^Planwright[A-Z]\w+$/),
+          expr: z.string(),
+          for: z
+            .string()
+            .regex(/^\d+[smh]$/)
+            .optional(),
+          labels: z.strictObject({ severity: z.enum(["page", "ticket"]) }),
+          annotations: z.strictObject({ summary: z.string(), guide: z.string() }),
+        }),
+      ),
+    }),
+  ),
+});
+
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+
+test("the guide lists all metrics of the running system, and the alert rules use only these", async () => {
+  const services = ["api", "planner", "executor"] as const;
+  const texts = await Promise.all(
+    services.map(async (name) => (await fetch(`${stack.healthUrls[name]}/metrics`)).text()),
+  );
+  const shown = new Set(
+    texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)),
+  );
+  const ours = [...shown].filter((name) => name?.startsWith("planwright_"));
+  expect(ours.length).toBeGreaterThan(40);
+
+  const guide = read("docs/guides/deploy.md");
+  const rows = guide.split("\n").filter((line) => line.startsWith("| `planwright_"));
+  const listed = rows.flatMap((row) => [...(row.split(" | ")[0] ?? "").matchAll(/`(planwright_\w+)`/g)]);
+  expect(new Set(listed.map(([, name]) => name))).toEqual(new Set(ours));
+  expect(listed).toHaveLength(ours.length);
+
+  const { groups } = RulesSchema.parse(parse(read("infra/monitoring/alerts.yml")));
+  const rules = groups.flatMap((group) => group.rules);
+  expect(rules.length).toBeGreaterThan(10);
+  for (const { alert, expr, annotations } of rules) {
+    const names = [...expr.matchAll(/\b(?:planwright|nodejs|process)_\w+/g)].map(([name]) =>
+      name.replace(/_bucket$/, ""),
+    );
+    expect({ alert, unknown: names.filter((name) => !shown.has(name)) }).toEqual({ alert, unknown: [] });
+    const [file, anchor = ""] = annotations.guide.split("#");
+    const section = guide.split(/^#{2,3} /m).find((text) => anchorOf(text.split("\n")[0]) === anchor);
+    expect({ alert, file, section }).toEqual({
+      alert,
+      file: "docs/guides/deploy.md",
+      section: expect.stringContaining(`**${alert}**`),
+    });
+  }
+  const alerts = [...guide.matchAll(/\*\*(Planwright[A-Z]\w+)\*\*/g)].map(([, alert]) => alert);
+  expect(new Set(alerts)).toEqual(new Set(rules.map(({ alert }) => alert)));
+});
+
+/** The anchor of a heading on GitHub. */
+function anchorOf(heading = ""): string {
+  return heading.toLowerCase().replaceAll(" ", "-");
+}
 
 test("a failed plan is shown with the tool's message and skipped dependents, and the services keep running", async () => {
   const sentence =

@@ -1,5 +1,6 @@
 export type { ModelAsk, ModelCaller } from "./calls/model-ask.ts";
 export { createModelCaller } from "./calls/model-caller.ts";
+export { awayForMs, modelPauseMs } from "./calls/retry-wait.ts";
 export { isAnswered } from "./calls/with-recorded.ts";
 export type { ModelPrice } from "./chat/model-price.ts";
 export { createDrafter } from "./create-drafter.ts";

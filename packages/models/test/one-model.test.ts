@@ -59,6 +59,30 @@ test("without a Retry-After the bound of the wait doubles with each retry", asyn
   for (const [index, ms] of events.entries()) expect(ms).toBeLessThan(500 * 2 ** index);
 });
 
+test.each([
+  { maxWaitMs: 7_000, sent: 1 },
+  { maxWaitMs: 7_001, sent: 2 },
+])(
+  "with waits below $maxWaitMs ms only, a Retry-After of 7 s leaves $sent calls",
+  async ({ maxWaitMs, sent }) => {
+    let calls = 0;
+    server.script(() => {
+      calls += 1;
+      return calls > 1
+        ? { type: "answer", text: "{}" }
+        : { type: "error", status: 429, retryAfterSeconds: 7 };
+    });
+    const meter = { maxWaitMs, begin: async () => ({ end: async () => undefined }) };
+    const asking = modelWith().ask({ ...asked, meter }, null);
+    const ended = await asking.then(
+      () => 2,
+      () => 1,
+    );
+    expect(ended).toBe(sent);
+    expect(calls).toBe(sent);
+  },
+);
+
 test("the slot is free while a call waits", async () => {
   const slots = createSlots(1);
   let isAsked = false;

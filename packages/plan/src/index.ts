@@ -22,6 +22,7 @@ export {
   type ToolToSuggest,
 } from "./contract/suggest-contracts.ts";
 export {
+  actsWhenRepeated,
   type EffectiveContract,
   hasSideEffects,
   knownContract,
@@ -162,6 +163,14 @@ export {
   UNEXECUTED_REQUEST_STATUSES,
 } from "./lifecycle/request-lifecycle.ts";
 export {
+  STATE_LOOKS,
+  type StateLook,
+  type StateTone,
+  stateLook,
+  WAIT_WORDS,
+  waitWords,
+} from "./lifecycle/state-words.ts";
+export {
   doesStepContinue,
   isCallableStep,
   isSettledStepStatus,
@@ -214,6 +223,7 @@ export { toolDigest } from "./pins/tool-digest.ts";
 export { callTimeout, MAX_STEP_TIMEOUT_MS } from "./policy/call-timeout.ts";
 export { type Limits, type LimitsInput, LimitsSchema } from "./policy/limits.ts";
 export {
+  approvalTimeoutOf,
   type FailureMode,
   FailureModeSchema,
   type Policy,

@@ -19,6 +19,7 @@ test.each<[PolicyInput, object]>([
       maxParallel: 16,
       stepTimeoutMs: 60_000,
       unreachableMs: 600_000,
+      approvalTimeoutMs: 604_800_000,
     },
   ],
   [

@@ -19,8 +19,7 @@ export { createBoundedLabel, OTHER } from "./metrics/bounded-label.ts";
 export { createMeters, type Meters } from "./metrics/create-meters.ts";
 export { Counter, createMetrics, Gauge, Histogram, type Registry } from "./metrics/create-metrics.ts";
 export { createJournalMetrics, type JournalCounters } from "./metrics/journal-metrics.ts";
-export { type QueueDepthParts, registerQueueDepth } from "./metrics/queue-depth.ts";
-export { createLabelledReadGauge, type LabelledReadGaugeOptions } from "./metrics/read-gauge.ts";
+export { type Figures, registerSystemMetrics, type SystemMetricsParts } from "./metrics/system-metrics.ts";
 export {
   AddressForbiddenError,
   type AddressGuard,

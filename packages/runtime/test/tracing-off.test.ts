@@ -8,7 +8,7 @@ const loaded = () =>
   Object.keys(createRequire(import.meta.url).cache).filter((file) => file.includes("/sdk-trace"));
 
 test("the SDK is loaded only when traces are configured", async () => {
-  const options = { service: "tested", logger: { warn: () => undefined } };
+  const options = { service: "tested", instance: "tested:1", logger: { warn: () => undefined } };
   await startTracing({ ...options, env: {} });
   expect(loaded()).toEqual([]);
   const tracing = await startTracing({ ...options, env: { OTEL_TRACES_EXPORTER: "otlp" } });

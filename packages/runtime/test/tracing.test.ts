@@ -1,6 +1,7 @@
 import { type SpanReceiver, startSpanReceiver } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { endSpan, SettingsError, SpanKind, startTracing, type Tracing } from "../src/index.ts";
+import { VERSION } from "../src/version.ts";
 
 let receiver: SpanReceiver;
 let tracing: Tracing | undefined;
@@ -21,7 +22,7 @@ afterEach(async () => {
 async function start(env: Record<string, string> = {}) {
   const given = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...env };
   for (const [name, value] of Object.entries(given)) vi.stubEnv(name, value);
-  tracing = await startTracing({ service: "tested", env: process.env, logger });
+  tracing = await startTracing({ service: "tested", instance: "tested:1", env: process.env, logger });
   return { ...tracing, traces: tracing.traces! };
 }
 
@@ -47,6 +48,8 @@ test("spans continue a given trace, and are sent when tracing stops", async () =
       name: "second",
       parentSpanId: first.spanContext().spanId,
       service: "tested",
+      instance: "tested:1",
+      version: VERSION,
       attributes: { count: 2, "error.type": "TOOL_TIMEOUT" },
       status: { code: 2, message: "TOOL_TIMEOUT" },
     },
@@ -132,12 +135,16 @@ test.each([
   { OTEL_TRACES_EXPORTER: "none", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" },
   { OTEL_SDK_DISABLED: "true", OTEL_TRACES_EXPORTER: "otlp" },
 ])("there are no traces with %j", async (env) => {
-  expect((await startTracing({ service: "tested", env, logger })).traces).toBeUndefined();
+  expect(
+    (await startTracing({ service: "tested", instance: "tested:1", env, logger })).traces,
+  ).toBeUndefined();
 });
 
 test.each([
   { OTEL_TRACES_EXPORTER: "jaeger" },
   { OTEL_TRACES_EXPORTER: "otlp", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
 ])("settings that are not supported are refused: %j", async (env) => {
-  await expect(startTracing({ service: "tested", env, logger })).rejects.toThrow(SettingsError);
+  await expect(startTracing({ service: "tested", instance: "tested:1", env, logger })).rejects.toThrow(
+    SettingsError,
+  );
 });

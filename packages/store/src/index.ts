@@ -56,6 +56,7 @@ export {
 } from "./planning/model-budget.ts";
 export type {
   EndedModelCall,
+  ModelAway,
   ModelCallBegin,
   ModelCallEnd,
   PlanningClaim,
@@ -65,6 +66,7 @@ export type {
 export { parseCursor, type RequestCursor, toCursor } from "./reads/cursor.ts";
 export { eventCursor } from "./reads/event-pages.ts";
 export { asksForVersions, type Fit, fitOf } from "./reads/fit-of.ts";
+export type { ModelCost, ModelCosts } from "./reads/model-costs.ts";
 export type {
   DiagnosedUnits,
   ListPage,
@@ -131,6 +133,7 @@ export type {
   GivenAnswer,
   GivenContext,
   KeptDraft,
+  ModelWait,
   PlanningWork,
   ReplanOptions,
   RequestDocument,
@@ -156,6 +159,7 @@ export type { AskedReload, ToolServerReport } from "./tools/tool-servers.ts";
 export type { ArgumentChange } from "./versions/change-arguments.ts";
 export type { EarlierCall, Repeat, UnitToCall } from "./versions/earlier-calls.ts";
 export { unfinishedLists } from "./versions/unfinished-lists.ts";
+export { MAX_FIGURE, type SystemFigures } from "./workers/figures.ts";
 export { type Fleet, type FleetWorker, type LostWorker, MAX_DUE, type WaitingWork } from "./workers/fleet.ts";
 export {
   type LiveWorkers,

@@ -251,6 +251,20 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(await store.getPlan("t1", planId)).toMatchObject({ status: "WAITING", waitReason: "backoff" });
     });
 
+    test("begins a wait: the next claim says how long it was and for what; the first one, how long it was queued", async () => {
+      const planId = await queued("a");
+      const { queuedAt } = (await store.getPlan("t1", planId)) ?? {};
+      const claim = await claimed(planId);
+      const ms = claim.plan.updatedAt.getTime() - (queuedAt?.getTime() ?? 0);
+      expect(claim.waited).toEqual({ reason: "no worker", ms });
+      await store.releasePlan(claim, { status: "WAITING", reason: "limit", dueAtMs: store.now() });
+      await expect.poll(() => store.planLeases.findDue(10)).toEqual([planId]);
+      const next = await claimed(planId, "e2");
+      expect(next.waited).toEqual({ reason: "limit", ms: expect.any(Number) });
+      await store.planLeases.releaseUnheld([{ id: planId, epoch: next.epoch }]);
+      expect((await claimed(planId, "e3")).waited).toBeNull();
+    });
+
     test("makes a plan due at once if it was cancelled while it was held", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);

@@ -97,6 +97,8 @@ function createWorld() {
 
 type World = ReturnType<typeof createWorld>;
 
+const AWAY = { error: REFUSED, pauseMs: () => 60_000, requestedMs: 0, unreachableMs: 600_000 };
+
 /** An action of a client or a planner, with its preparation. */
 interface Action {
   name: string;
@@ -150,6 +152,13 @@ async function asking(store: MemoryStore): Promise<RequestDocument["_id"]> {
   return id;
 }
 
+/** @param raw - the answer of the model; null: it gave none */
+async function unplanned(store: MemoryStore, raw: string | null): Promise<RequestDocument["_id"]> {
+  const id = await asked(store);
+  await store.failPlanning(await claimed(store, id), { ...RESULT, raw, plan: null, error: REFUSED });
+  return id;
+}
+
 const failed = (store: MemoryStore) => ended(store, "FAILED");
 const replanned = (store: MemoryStore) => ended(store, "FAILED", { maxReplans: 1 });
 const wantingAnswer = (store: MemoryStore) => ended(store, "COMPLETED", { wantsAnswer: true });
@@ -177,6 +186,13 @@ const ACTIONS: Action[] = [
       store.failPlanning(claim!, { ...RESULT, raw: null, plan: null, error: REFUSED }),
     isByPlanner: true,
     result: { status: "FAILED", error: REFUSED },
+  },
+  {
+    name: "a wait for a model that is away",
+    before: asked,
+    act: (store, _, claim) => store.postponePlanning(claim!, AWAY),
+    isByPlanner: true,
+    result: { status: "PLANNING", claims: 0, lease: null },
   },
   {
     name: "questions",
@@ -222,6 +238,18 @@ const ACTIONS: Action[] = [
     before: failed,
     act: (store, id) => store.rerunPlan(TENANT, id, { from: null, autoExecute: true, ...key }),
     result: { status: "EXECUTING", version: 2 },
+  },
+  {
+    name: "another try of a sentence that got no plan",
+    before: (store) => unplanned(store, null),
+    act: (store, id) => store.rerunPlan(TENANT, id, { from: null, autoExecute: true, ...key }),
+    result: { status: "PLANNING", version: 1, error: null },
+  },
+  {
+    name: "another try of a sentence that got a plan that can never run",
+    before: (store) => unplanned(store, "no"),
+    act: (store, id) => store.rerunPlan(TENANT, id, { from: null, autoExecute: true, ...key }),
+    result: { status: "PLANNING", version: 2, error: null },
   },
   {
     name: "a rerun of a given version",
@@ -324,7 +352,11 @@ function expectComplete(world: World, id: RequestDocument["_id"], { result }: Pi
   expect(stored.map(({ _id, version }) => [_id, version])).toEqual(
     [...state.plans.values()].map(({ planId, version }) => [planId, version]),
   );
-  expect(stored.at(-1)?._id ?? request.planId).toBe(request.planId);
+  const current = stored.find(({ version }) => version === request.version);
+  // A version that is planned for the first time has an id before it is stored.
+  if (current || request.status !== "PLANNING") expect(current?._id).toBe(request.planId);
+  else
+    expect(stored.map(({ version }) => version)).toEqual(request.version === 1 ? [] : [request.version - 1]);
   expect(world.database.find("outbox", {})).toEqual([]);
   if (request.status !== "PLANNING") expect(request).toMatchObject({ lease: null, dueAt: null });
 }

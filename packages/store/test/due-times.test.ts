@@ -1,4 +1,4 @@
-import { type Plan, parsePlan } from "@planwright/plan";
+import { type Plan, parsePlan, WAIT_REASONS } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
@@ -15,6 +15,8 @@ beforeAll(async () => {
     await store.createRequest({ tenant: "t1", query: "do a", autoExecute: true });
     await submitted(index < 5);
   }
+  await store.addWorker({ _id: "e1", kind: "executor", deadAfterMs: 600_000 });
+  await store.addWorker({ _id: "p1", kind: "planner", deadAfterMs: 600_000 });
 });
 afterAll(async () => {
   await client.close();
@@ -70,7 +72,16 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     () => store.readWorkload("t1"),
     /^(IXSCAN|COUNT_SCAN) \{ (dueAt: 1, tenant: 1|lease\.owner: 1, dueAt: 1, tenant: 1|tenant: 1, status: 1, updatedAt: 1) \}$/,
   ],
-  ["plans by state", () => store.countPlansByStatus(10), /^(IXSCAN|COUNT_SCAN) \{ status: 1 \}$/],
+  [
+    "model calls of a tenant within an hour",
+    () => store.modelCallsPausedUntil("t1", 2),
+    /^IXSCAN \{ tenant: 1, createdAt: -1, attempt: 1 \}$/,
+  ],
+  [
+    "figures of the system",
+    () => store.readFigures("e1"),
+    /^(IXSCAN|COUNT_SCAN) \{ (_id: 1|status: 1|status: 1, waitReason: 1|needs: 1, needsSince: 1|status: 1, updatedAt: 1|dueAt: 1, tenant: 1) \}$/,
+  ],
 ])(
   "%s: reads only indexes of unfinished or recent work, for any number of ended ones",
   async (_, ask, expected) => {
@@ -90,15 +101,84 @@ test("unfinished work is counted up to a limit: plans that were started, and req
   expect(await store.countUnfinished(7)).toBe(7);
 });
 
-test("plans are counted by state up to a limit: also those that never started, but none that has ended", async () => {
+test("figures of the system: read by the worker that started first, and by the next one when it has gone", async () => {
+  expect(await store.readFigures("e1")).toMatchObject({ workers: { executor: 1, planner: 1 } });
+  expect([await store.readFigures("p1"), await store.readFigures("unknown")]).toEqual([null, null]);
+  await store.removeWorker("e1");
+  expect(await store.readFigures("p1")).toMatchObject({ workers: { executor: 0, planner: 1 } });
+});
+
+test("figures of the system count plans by status, also those that never started, but none that has ended", async () => {
   await store.requestCancel("t1", (await submitted(false)).plan._id, "client");
-  expect(Object.fromEntries(await store.countPlansByStatus(100))).toEqual({
+  const figures = await store.readFigures("p1");
+  const plans = figures?.plans.map(({ status, reason, count }) => [[status, reason].join(" ").trim(), count]);
+  expect(Object.fromEntries(plans ?? [])).toEqual({
     READY: 15,
     QUEUED: 5,
     RUNNING: 0,
-    WAITING: 0,
+    ...Object.fromEntries(Object.keys(WAIT_REASONS).map((reason) => [`WAITING ${reason}`, 0])),
     PAUSED: 0,
     CANCELLING: 0,
   });
-  expect((await store.countPlansByStatus(7)).get("READY")).toBe(7);
+  expect(figures?.due).toEqual([
+    { work: "plans", count: 5, oldestAgeMs: expect.any(Number) },
+    { work: "requests", count: 20, oldestAgeMs: expect.any(Number) },
+  ]);
+});
+
+test("figures of the system count waiting plans by their reason, and needs with the age of the oldest", async () => {
+  const ages = async () => (await store.readFigures("p1"))?.needs;
+  expect(await ages()).toEqual([
+    { kind: "approval", count: 0, oldestAgeMs: null },
+    { kind: "doubt", count: 0, oldestAgeMs: null },
+    { kind: "answer", count: 0, oldestAgeMs: null },
+  ]);
+  const ago = (ms: number) => new Date(Date.now() - ms);
+  const change = (name: string, _id: string, set: object) =>
+    client.db().collection<{ _id: string }>(name).updateOne({ _id }, { $set: set });
+  const [first, second, third] = await Promise.all([submitted(true), submitted(true), submitted(true)]);
+  const waits = { status: "WAITING", waitReason: "approval", dueAt: null, needs: ["approval"] };
+  await change("plans", first.plan._id, { ...waits, needsSince: ago(60_000) });
+  await change("plans", second.plan._id, { ...waits, needsSince: ago(3_600_000) });
+  // Of an earlier version: since when it waits is not known.
+  await change("plans", third.plan._id, { ...waits, waitReason: "in doubt", needs: ["doubt"] });
+  const { _id } = await store.createRequest({ tenant: "t1", query: "do b", autoExecute: true });
+  await change("requests", _id, { status: "NEEDS_INPUT", dueAt: null, updatedAt: ago(7_200_000) });
+  const needs = await ages();
+  expect(needs).toMatchObject([
+    { kind: "approval", count: 2 },
+    { kind: "doubt", count: 1, oldestAgeMs: null },
+    { kind: "answer", count: 1 },
+  ]);
+  expect(needs?.map(({ oldestAgeMs }) => Math.round((oldestAgeMs ?? 0) / 60_000))).toEqual([60, 0, 120]);
+  const waiting = (await store.readFigures("p1"))?.plans.filter(({ status }) => status === "WAITING");
+  expect(waiting?.filter(({ count }) => count > 0)).toEqual([
+    { status: "WAITING", reason: "approval", count: 2 },
+    { status: "WAITING", reason: "in doubt", count: 1 },
+  ]);
+});
+
+test("figures of the system read no documents except the oldest of each kind", async () => {
+  // Two workers, the oldest plan and request of the due work, and an index entry for each of 2 needs and 1 question.
+  expect((await plansOf(() => store.readFigures("p1"))).documents).toBeLessThanOrEqual(6);
+});
+
+test("a tenant is paused from its last model call of an hour until the first of them is an hour ago", async () => {
+  const HOUR_MS = 3_600_000;
+  const now = Date.now();
+  const calls = client.db().collection("modelCalls");
+  const call = (agoMs: number, more: object = { attempt: 1 }) => ({
+    tenant: "paused",
+    requestId: "req_1",
+    createdAt: new Date(now - agoMs),
+    ...more,
+  });
+  // Neither calls of the offline drafter, nor those of other tenants or earlier hours.
+  await calls.insertMany([call(10, {}), call(20, {}), { ...call(30), tenant: "other" }, call(HOUR_MS + 1)]);
+  await calls.insertMany([call(1_000), call(2_000)]);
+  const until = (maxPerHour: number) => store.modelCallsPausedUntil("paused", maxPerHour);
+  expect(await until(3)).toBeNull();
+  expect(await until(2)).toEqual(new Date(now - 2_000 + HOUR_MS));
+  expect(await until(1)).toEqual(new Date(now - 1_000 + HOUR_MS));
+  expect((await plansOf(() => until(1))).documents).toBe(0);
 });

@@ -448,6 +448,32 @@ describe.each(LOGS)("over $name", ({ open }) => {
   });
 });
 
+test("over MongoDB readTails reads a long journal in many turns of the event loop, in which other work is done", async () => {
+  const log = createMongoEntryLog(client.db().collection<JournalDocument>(`journal_${randomUUID()}`));
+  const events = Array.from({ length: 1_000 }, () => started("a"));
+  const at = new Date();
+  await log.insert(
+    Array.from({ length: 20 }, (_, index) => ({
+      ...entry("req_1", index + 1, events),
+      at,
+      writeId: `w${index}`,
+    })),
+  );
+  let turns = 0;
+  let isRead = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isRead) setImmediate(count);
+  };
+  const turnsOfEntries: number[] = [];
+  for await (const _ of log.readTails([{ requestId: "req_1", seq: 0 }])) {
+    if (turns === 0) setImmediate(count);
+    turnsOfEntries.push(turns);
+  }
+  isRead = true;
+  expect(new Set(turnsOfEntries).size).toBe(20);
+});
+
 test("over MongoDB readTails reads entries without values, and readAt with values", async () => {
   const log = createMongoEntryLog(client.db().collection<JournalDocument>(`journal_${randomUUID()}`));
   const journal = journalOver(log);

@@ -142,6 +142,22 @@ test("a planner that lost the request begins no call, but can end the call that 
   expect(await useOf(claim)).toMatchObject({ spent: { tokens: 100 }, reserved: { tokens: 0 } });
 });
 
+test("a request waits no more for a model that has answered, and still waits for one that failed again", async () => {
+  const first = await claimed();
+  const { request } = first;
+  const error = { code: "MODEL_UNREACHABLE", message: "HTTP 500" };
+  const away = { error, pauseMs: () => 0, requestedMs: 0, unreachableMs: 60_000 };
+  await store.postponePlanning(first, away);
+  await expect.poll(() => store.requestLeases.findDue(5)).toEqual([request._id]);
+  const claim = (await store.claimRequest(request._id, "p1"))!;
+  const waitAfter = async (failure: typeof error | null) => {
+    await store.endModelCall(await begin(claim, call(1)), { ...end(1), error: failure });
+    return (await store.getRequest(TENANT, request._id))?.planning.wait;
+  };
+  expect(await waitAfter(error)).toMatchObject({ tries: 1 });
+  expect(await waitAfter(null)).toBeNull();
+});
+
 test("a claim has the answers of earlier claims of the same work, the latest first, and no others", async () => {
   const claim = await claimed();
   const { _id } = claim.request;
@@ -178,4 +194,43 @@ test("the use of a request without limits is counted too", async () => {
   const claim = await claimed();
   await store.endModelCall(await begin(claim, call(9_000_000, 70)), end(8_000_000, 60));
   expect(await useOf(claim)).toMatchObject({ spent: { tokens: 8_000_000, costUsd: 60 } });
+});
+
+test("costs are summed by model and request for one tenant and time; open and offline calls are told apart", async () => {
+  const [cheap, dear] = [await claimed(), await claimed()];
+  await store.endModelCall(await begin(cheap, call(100)), end(100, 0.25));
+  await store.endModelCall(await begin(dear, call(100)), end(100, 0.5));
+  const failed = { ...end(100), error: { code: "MODEL_TIMEOUT", message: "late", retryable: true } };
+  await store.endModelCall(await begin(dear, { ...call(100), model: "openai:y" }), {
+    ...failed,
+    costUsd: null,
+    pricing: "unpriced",
+  });
+  await begin(dear, call(100));
+  const { attempt, ...offline } = { ...call(1), ...end(1), model: "offline" };
+  await store.recordModelCall({ ...offline, requestId: cheap.request._id, tenant: TENANT });
+  await store.recordModelCall({
+    ...offline,
+    attempt,
+    ...end(1, 9),
+    requestId: cheap.request._id,
+    tenant: "other",
+  });
+  const time = { from: new Date(store.now() - 60_000), before: new Date(store.now() + 60_000) };
+  const sums = { failures: 0, unended: 0, unpriced: 0, cachedInputTokens: 0 };
+  const all = { ...sums, calls: 4, failures: 1, unended: 1, unpriced: 1, inputTokens: 285, outputTokens: 15 };
+  expect(await store.modelCosts(TENANT, time)).toEqual({
+    total: { ...all, costUsd: 0.75 },
+    models: [
+      { ...sums, model: "openai:x", calls: 3, unended: 1, inputTokens: 190, outputTokens: 10, costUsd: 0.75 },
+      { ...all, model: "openai:y", calls: 1, unended: 0, inputTokens: 95, outputTokens: 5, costUsd: 0 },
+    ],
+    requests: [
+      { ...all, requestId: dear.request._id, calls: 3, inputTokens: 190, outputTokens: 10, costUsd: 0.5 },
+      { ...sums, requestId: cheap.request._id, calls: 1, inputTokens: 95, outputTokens: 5, costUsd: 0.25 },
+    ],
+    isComplete: true,
+  });
+  const earlier = { from: new Date(time.from.getTime() - 60_000), before: time.from };
+  expect(await store.modelCosts(TENANT, earlier)).toMatchObject({ models: [], total: { calls: 0 } });
 });

@@ -277,6 +277,19 @@ test("data of an error are stored up to 32 KiB; the error itself is always store
   expect(step?.error).toEqual({ code: "TOOL_FAILED", message: "no", retryable: false });
 });
 
+test.each<[string, { message?: string; data?: JsonValue }, object]>([
+  ["halves of characters in its message, as escapes", { message: "no \ud83d" }, { message: "no \\ud83d" }],
+  ["whole characters in its message", { message: "no 🙂" }, { message: "no 🙂" }],
+  ["halves of characters in its data, as JSON text", { data: ["\ude00"] }, { data: '["\\ude00"]' }],
+  ["data that MongoDB refuses, as JSON text", { data: { _bsontype: 1 } }, { data: '{"_bsontype":1}' }],
+  ["other data, as they are", { data: { left: 0 } }, { data: { left: 0 } }],
+])("an error keeps %s", async (_, told, expected) => {
+  const planId = await planOf(store, "a", "b");
+  const failed = { key: "a", stepId: "a", status: "FAILED" as const, attempts: 1 };
+  await playRecords(store, await claimed(planId, "e1"), [{ ...failed, error: { ...FAILED, ...told } }]);
+  expect((await store.listSteps(TENANT, [planId]))[0]?.error).toEqual({ ...FAILED, ...expected });
+});
+
 test("outputs that MongoDB would change are not stored in the plan", async () => {
   const planId = await planOf(store, "a");
   const claim = await claimed(planId, "e1");

@@ -1,4 +1,4 @@
-import type { JournalEvent } from "@planwright/engine";
+import { type JournalEvent, waitedForPeopleMs } from "@planwright/engine";
 import { type Plan, parsePlan } from "@planwright/plan";
 import { createStore, type PlanClaim, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
@@ -61,12 +61,21 @@ describe("a plan that no executor holds", () => {
     expect((await claimed(planId)).plan.status).toBe("RUNNING");
   });
 
-  test("keeps its deadline while it is paused", async () => {
+  test("is due when its pause is too long, and its deadline moves by the time of the pause", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
     await store.releasePlan(claim, waiting);
-    const plan = await store.requestPause("t1", planId, "client");
-    expect(plan).toMatchObject({ status: "PAUSED", dueAt: claim.plan.deadlineAt });
+    const askedAt = Date.now();
+    const pausedPlan = await store.requestPause("t1", planId, "client");
+    const approvalTimeoutMs = 604_800_000;
+    expect(pausedPlan?.dueAt?.getTime()).toBeGreaterThan(askedAt + approvalTimeoutMs - 60_000);
+    await expect.poll(() => Date.now()).toBeGreaterThan(askedAt + 20);
+    await store.requestResume("t1", planId, "client");
+    const next = await claimed(planId);
+    const pausedMs = waitedForPeopleMs(next.journal.plan() ?? { waits: [] }, new Date());
+    expect(pausedMs).toBeGreaterThan(0);
+    expect(next.plan.deadlineAt?.getTime()).toBe((claim.plan.deadlineAt?.getTime() ?? 0) + pausedMs);
+    expect((await store.getPlan("t1", planId))?.deadlineAt).toEqual(next.plan.deadlineAt);
   });
 
   test("can be cancelled while it is paused", async () => {
@@ -87,10 +96,7 @@ describe("a plan that an executor holds", () => {
     await claim.journal.append([]);
     expect(claim.journal.plan()?.pauseAskedAt).toEqual(expect.any(Date));
     await store.releasePlan(claim, paused);
-    expect(await store.getPlan("t1", planId)).toMatchObject({
-      status: "PAUSED",
-      dueAt: claim.plan.deadlineAt,
-    });
+    expect(await store.getPlan("t1", planId)).toMatchObject({ status: "PAUSED", dueAt: null });
   });
 
   test("is not PAUSED when it was resumed before it is released", async () => {

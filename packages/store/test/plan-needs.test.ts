@@ -79,6 +79,28 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect(await foundBy(requestId)).toEqual([]);
   });
 
+  test("a plan has the time since when it has needed a person, also after its end, until it needs none", async () => {
+    const claim = await held();
+    const { _id: planId } = claim.plan;
+    const since = async () => (await store.getPlan(TENANT, planId))?.needsSince ?? null;
+    expect(await since()).toBeNull();
+    await store.writeRecords(claim, [record("a", "WAITING_APPROVAL")], []);
+    const first = await since();
+    expect(first).toBeInstanceOf(Date);
+    await store.writeRecords(claim, [record("b", "IN_DOUBT")], []);
+    await store.writeRecords(claim, [record("a", "SKIPPED")], []);
+    const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
+    await store.finishPlan(claim, end);
+    expect(await since()).toEqual(first);
+    await store.resolveUnit(TENANT, planId, retry("b"));
+    expect(await since()).toBeNull();
+
+    const other = await held();
+    await store.finishPlan(other, end, { records: [record("a", "IN_DOUBT")], ends: [] });
+    const ended = await store.getPlan(TENANT, other.plan._id);
+    expect(ended?.needsSince).toEqual(ended?.finishedAt);
+  });
+
   test("a plan counts the units that failed after a call that may have acted, while it runs and at its end", async () => {
     const claim = await held();
     const failed = async (key: string, effect: "none" | "possible") => {
@@ -162,4 +184,94 @@ test("a decision that is in the journal but not in the plan is written when it i
   isCut = false;
   expect(await api.resolveUnit(TENANT, claim.plan._id, retry("a"))).toMatchObject({ type: "not in doubt" });
   expect(await foundBy(claim.plan.requestId)).toEqual([]);
+});
+
+describe("a decision of an operator", () => {
+  const HASH = "a".repeat(64);
+  const approve = (approved: boolean) => ({
+    stepId: "a",
+    approved,
+    approvalHash: HASH,
+    reason: null,
+    by: "operator",
+  });
+  /** Reads of the journal by the process that takes the decisions. */
+  let journalReads: string[];
+  let api: OpenStore["store"];
+  let claim: PlanClaim;
+
+  /** A plan whose step "a" waits for approval, and "b" is in doubt. */
+  beforeEach(async () => {
+    const database = createMemoryDatabase();
+    journalReads = [];
+    const counted: Reach = async ({ name, apply }) => {
+      if (name.startsWith("journal.read")) journalReads.push(name);
+      return apply();
+    };
+    store = createMemoryStore({ database, owner: randomUUID() });
+    api = createMemoryStore({ database, owner: randomUUID(), reach: counted });
+    opened = {
+      store,
+      async change(collection, id, fields) {
+        database.update(collection, { _id: id }, { set: fields, isPipeline: false });
+      },
+      remove: async () => undefined,
+      close: async () => undefined,
+    };
+    claim = await held();
+    const asked = { arguments: {}, argsHash: "b".repeat(64), approvalHash: HASH };
+    const records = [{ ...record("a", "WAITING_APPROVAL"), ...asked }, record("b", "IN_DOUBT")];
+    await store.writeRecords(claim, records, []);
+  });
+
+  /** The owner takes the decisions into the journal, and removes them from the plan's document. */
+  async function takeControls(): Promise<void> {
+    await store.applyControls([claim]);
+    await claim.journal.append([]);
+    await store.applyControls([claim]);
+    expect(await store.getPlan(TENANT, claim.plan._id)).toMatchObject({ controls: [] });
+  }
+
+  test("is accepted without reading the journal while the plan's document says that the unit waits", async () => {
+    const { _id } = claim.plan;
+    expect(await api.approveStep(TENANT, _id, approve(true))).toMatchObject({ type: "recorded" });
+    expect(await api.resolveUnit(TENANT, _id, retry("b"))).toMatchObject({ type: "recorded" });
+    expect(journalReads).toEqual([]);
+  });
+
+  test("is accepted in the same way after the owner has taken an earlier one into the journal", async () => {
+    const { _id } = claim.plan;
+    await api.approveStep(TENANT, _id, approve(true));
+    await takeControls();
+    expect(await api.resolveUnit(TENANT, _id, retry("b"))).toMatchObject({ type: "recorded" });
+    expect(journalReads).toEqual([]);
+  });
+
+  test.each([
+    { where: "in the plan's document", take: async () => undefined },
+    { where: "in the journal", take: takeControls },
+    {
+      where:
+        "in the journal, and taken out of the document by an executor that does not know which units wait",
+      async take() {
+        const before = await store.getPlan(TENANT, claim.plan._id);
+        await takeControls();
+        await opened.change("plans", claim.plan._id, { undecided: before?.undecided });
+      },
+    },
+  ])("is not accepted after another one that is $where", async ({ take }) => {
+    const { _id } = claim.plan;
+    await api.approveStep(TENANT, _id, approve(true));
+    await api.resolveUnit(TENANT, _id, retry("b"));
+    await take();
+    expect(await api.approveStep(TENANT, _id, approve(false))).toMatchObject({ type: "decided" });
+    expect(await api.resolveUnit(TENANT, _id, retry("b"))).toMatchObject({ type: "decided" });
+    expect(await store.getPlan(TENANT, _id)).toMatchObject({ controlSeq: 2 });
+  });
+
+  test("is accepted by the journal for a plan whose document does not say which units wait", async () => {
+    await opened.change("plans", claim.plan._id, { undecided: null });
+    expect(await api.approveStep(TENANT, claim.plan._id, approve(true))).toMatchObject({ type: "recorded" });
+    expect(journalReads).not.toEqual([]);
+  });
 });

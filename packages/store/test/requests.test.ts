@@ -1,5 +1,12 @@
 import { type Plan, parsePlan } from "@planwright/plan";
-import { CursorInvalidError, createStore, LeaseLostError, type Store } from "@planwright/store";
+import {
+  CursorInvalidError,
+  createStore,
+  LeaseLostError,
+  type ModelAway,
+  type ModelWait,
+  type Store,
+} from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
@@ -97,6 +104,58 @@ describe("planning", () => {
     expect(await store.requestLeases.findDue(5)).toEqual([]);
   });
 
+  test.each([
+    { answer: "no answer", raw: null, version: 1 },
+    { answer: "an answer that is no plan", raw: "{}", version: 2 },
+  ])(
+    "that failed with $answer begins again when a client retries it, and makes version $version",
+    async ({ raw, version }) => {
+      const request = await ask(true);
+      const error = { code: "MODEL_UNREACHABLE", message: "no" };
+      const failed = { error, diagnostics: [], raw, plan: null, origin };
+      await store.failPlanning((await store.claimRequest(request._id, "p1"))!, failed);
+      const retry = (key: string) =>
+        store.rerunPlan("t1", request._id, {
+          from: null,
+          autoExecute: true,
+          idempotency: { key, payloadHash: "p" },
+        });
+      const dryRun = { from: null, autoExecute: true, dryRun: true };
+      expect(await store.rerunPlan("t1", request._id, dryRun)).toMatchObject({ type: "planning" });
+      expect(await store.getRequest("t1", request._id)).toMatchObject({ status: "FAILED" });
+      const again = { status: "PLANNING", version, error: null, answers: [], claims: 0 };
+      expect(await retry("k")).toMatchObject({ type: "planning", request: again });
+      expect(await retry("k")).toMatchObject({ type: "repeated" });
+      expect(await retry("other")).toMatchObject({ type: "no plan" });
+
+      const claim = (await store.claimRequest(request._id, "p2"))!;
+      const plan = await store.completePlanning(claim, {
+        plan: onePlan(),
+        raw: null,
+        origin,
+        diagnostics: [],
+      });
+      expect(plan).toMatchObject({ version, status: "QUEUED", _id: claim.request.planId });
+      expect((await store.listPlans("t1", request._id)).map((one) => one.status)).toEqual(
+        raw === null ? ["QUEUED"] : ["QUEUED", "INVALID"],
+      );
+      expect(await store.getRequest("t1", request._id)).toMatchObject({ status: "EXECUTING", error: null });
+    },
+  );
+
+  test("that a client retries is not executed if it was only to be planned, and can be cancelled and fail again", async () => {
+    const request = await ask(false);
+    const failed = { error: { code: "X", message: "no" }, diagnostics: [], raw: "{}", plan: null, origin };
+    const fail = async () => store.failPlanning((await store.claimRequest(request._id, "p1"))!, failed);
+    const retry = () => store.rerunPlan("t1", request._id, { from: null, autoExecute: true });
+    await fail();
+    await retry();
+    await fail();
+    expect(await retry()).toMatchObject({ request: { version: 3, autoExecute: false } });
+    expect(await store.cancelPlanning("t1", request._id)).toMatchObject({ status: "CANCELLED" });
+    expect(await store.claimRequest(request._id, "p2")).toBeNull();
+  });
+
   test("that kills its planner five times ends the request", async () => {
     const request = await ask();
     for (let claims = 1; claims <= 5; claims += 1) {
@@ -105,6 +164,39 @@ describe("planning", () => {
     }
     expect(await store.claimRequest(request._id, "doomed")).toBeNull();
     expect(await store.getRequest("t1", request._id)).toMatchObject({ error: { code: "POISONED" } });
+  });
+
+  test("waits for a model that is away without a planner, for as long as allowed in all, and can be cancelled", async () => {
+    const request = await ask();
+    const error = { code: "MODEL_UNREACHABLE", message: "HTTP 500" };
+    const away = { error, pauseMs: (tries: number) => tries - 1, requestedMs: 0, unreachableMs: 60_000 };
+    const claimed = async () => (await store.claimRequest(request._id, "p1"))!;
+    const postponed = async (more: Partial<ModelAway> = {}) =>
+      store.postponePlanning(await claimed(), { ...away, ...more });
+
+    // More often than a request may kill its planner.
+    const waits: (ModelWait | null)[] = [];
+    for (let tries = 1; tries <= 7; tries += 1) {
+      waits.push(await postponed());
+      await expect.poll(() => store.requestLeases.findDue(5)).toEqual([request._id]);
+    }
+    const [first] = waits;
+    expect(waits.map((wait) => wait?.tries)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    for (const wait of waits) expect(wait).toMatchObject({ error, since: first?.since, until: first?.until });
+    expect(first!.until.getTime() - first!.since.getTime()).toBe(60_000);
+    expect(await store.requestLeases.findHeld("p1")).toEqual([]);
+
+    // Longer than the time that is left, and when no time is left.
+    const claim = await claimed();
+    expect(claim.request).toMatchObject({ claims: 1, planning: { wait: waits.at(-1) } });
+    expect(await store.postponePlanning(claim, { ...away, requestedMs: 60_001 })).toBeNull();
+    expect(await store.postponePlanning(claim, { ...away, unreachableMs: 1 })).toBeNull();
+    const last = await store.postponePlanning(claim, { ...away, pauseMs: () => 3_600_000 });
+    expect(last?.nextAttemptAt).toEqual(last?.until);
+    expect(await store.claimRequest(request._id, "p1")).toBeNull();
+
+    const cancelled = await store.cancelPlanning("t1", request._id);
+    expect(cancelled).toMatchObject({ status: "CANCELLED", dueAt: null, planning: { wait: null } });
   });
 
   test("whose planners survived the loss of their leases continues, and keeps the answers of models", async () => {

@@ -14,7 +14,7 @@ import {
   type Store,
   stepCursor,
 } from "@planwright/store";
-import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
+import { createMemoryDatabase, createMemoryStore, type Reach } from "@planwright/store/memory";
 import { testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -240,4 +240,32 @@ test("steps are counted, with a filter, in one read of later entries", async () 
   await store.countSteps(TENANT, planIds, { position: 1 });
   const reads = await profiled(() => store.countSteps(TENANT, planIds, { position: 1 }));
   expect(reads).toMatchObject([{ planSummary: BY_ID, docsExamined: 0 }]);
+});
+
+test("clients that ask while a request is being folded share one read of the entries after that", async () => {
+  const database = createMemoryDatabase();
+  const planId = await halfDone(createMemoryStore({ database, owner: "worker" }));
+  let goOn = (): void => undefined;
+  const isHeld = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let reads = 0;
+  const counted: Reach = async ({ name, apply }) => {
+    if (name === "journal.readTails") reads += 1;
+    if (name === "journal.readTails" && reads === 1) await isHeld;
+    return apply();
+  };
+  const api = createMemoryStore({ database, owner: "api", reach: counted });
+  const counts = [api.countStepStatuses(TENANT, [planId])];
+  await expect.poll(() => reads).toBe(1);
+  while (counts.length < 4) {
+    counts.push(api.countStepStatuses(TENANT, [planId]));
+    // By then each of them waits for the journal.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(reads).toBe(1);
+  goOn();
+  const [first, ...others] = await Promise.all(counts);
+  expect(others).toEqual([first, first, first]);
+  expect(reads).toBe(2);
 });

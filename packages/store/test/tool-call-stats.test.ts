@@ -37,17 +37,24 @@ function counted(more: Partial<CountedCalls> = {}): CountedCalls {
     calls: 1,
     failures: 0,
     durations: { [latencyBucket(100)]: 1 },
+    durationSums: { [latencyBucket(100)]: 100 },
     errors: {},
     lastAt,
     ...more,
   };
 }
 
+/** So many calls that took this long. */
+function timed(durationMs: number, count: number) {
+  const bucket = latencyBucket(durationMs);
+  return { durations: { [bucket]: count }, durationSums: { [bucket]: count * durationMs } };
+}
+
 test("counts of several executors and several hours are summed for each tool", async () => {
-  const slow = { durations: { [latencyBucket(9_000)]: 1 }, failures: 1, errors: { TOOL_TIMEOUT: 1 } };
+  const slow = { ...timed(9_000, 1), failures: 1, errors: { TOOL_TIMEOUT: 1 } };
   await Promise.all([
-    first.addToolCalls([counted({ calls: 60, durations: { [latencyBucket(100)]: 60 } })]),
-    second.addToolCalls([counted({ calls: 38, durations: { [latencyBucket(100)]: 38 } }), counted(slow)]),
+    first.addToolCalls([counted({ calls: 60, ...timed(100, 60) })]),
+    second.addToolCalls([counted({ calls: 38, ...timed(100, 38) }), counted(slow)]),
     second.addToolCalls([counted({ ...slow, lastAt: at("23T12:00:00") })]),
     first.addToolCalls([counted({ tool: "createAuthor", failures: 1, errors: { TOOL_FAILED: 1 } })]),
   ]);
@@ -57,8 +64,8 @@ test("counts of several executors and several hours are summed for each tool", a
     tool: "createBlog",
     calls: 100,
     failures: 2,
-    p50Ms: 108,
-    p99Ms: 9_742,
+    p50Ms: 100,
+    p99Ms: 9_000,
     errors: [{ code: "TOOL_TIMEOUT", count: 2 }],
     lastAt: new Date(NOW),
   });
@@ -66,7 +73,7 @@ test("counts of several executors and several hours are summed for each tool", a
 });
 
 test("another tenant sees only its own calls of the same tool", async () => {
-  await first.addToolCalls([counted({ tenant: "t2", calls: 3, durations: {} })]);
+  await first.addToolCalls([counted({ tenant: "t2", calls: 3, durations: {}, durationSums: {} })]);
   expect(await first.toolCallStats("t2", SINCE)).toMatchObject([
     { tool: "createBlog", calls: 3, p50Ms: null, p99Ms: null, errors: [] },
   ]);
@@ -117,4 +124,19 @@ test("a tool is listed with the time of its last listing, and the time since whi
     { server: "bank", tool: "pay", listedAt: expect.any(Date), disconnectedSince: since },
     { server: "shop", tool: "buy", listedAt: expect.any(Date), disconnectedSince: null },
   ]);
+});
+
+test("a server has been away since its first failed report, also when executors start again meanwhile", async () => {
+  const server = "away";
+  const report = { server, tools: 1, error: null, stderrTail: null, nextAttemptAt: null, executor: "e1" };
+  const sinceAfter = async (state: "connected" | "connecting" | "unreachable", hour: string) => {
+    await first.publishServer({ ...report, state, since: at(hour) });
+    return (await first.toolServers()).find(({ _id }) => _id === server)?.since;
+  };
+  expect(await sinceAfter("connected", "24T08:00:00")).toEqual(at("24T08:00:00"));
+  expect(await sinceAfter("unreachable", "24T09:00:00")).toEqual(at("24T09:00:00"));
+  // Another executor starts, and knows only its own time.
+  expect(await sinceAfter("connecting", "24T09:40:00")).toEqual(at("24T09:00:00"));
+  expect(await sinceAfter("unreachable", "24T09:41:00")).toEqual(at("24T09:00:00"));
+  expect(await sinceAfter("connected", "24T09:50:00")).toEqual(at("24T09:50:00"));
 });

@@ -11,8 +11,12 @@ export interface ReceivedSpan {
   name: string;
   /** 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   kind: number;
-  /** Name of the process that sent it. */
+  /** Name of the service that sent it. */
   service: string;
+  /** Names the process that sent it. */
+  instance: string;
+  /** Version of the service that sent it. */
+  version: string;
   attributes: Record<string, unknown>;
   /** Code 2 is an error. */
   status: { code: number; message?: string };
@@ -38,7 +42,10 @@ interface AnyValue {
   arrayValue?: { values: AnyValue[] };
 }
 type KeyValues = { key: string; value: AnyValue }[];
-type OtlpSpan = Omit<ReceivedSpan, "service" | "attributes" | "links" | "parentSpanId"> & {
+type OtlpSpan = Omit<
+  ReceivedSpan,
+  "service" | "instance" | "version" | "attributes" | "links" | "parentSpanId"
+> & {
   parentSpanId?: string;
   attributes: KeyValues;
   links?: ReceivedSpan["links"];
@@ -82,11 +89,16 @@ export async function startSpanReceiver(): Promise<SpanReceiver> {
 
 function spansOf({ resourceSpans }: OtlpRequest): ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
-    const service = String(plain(resource.attributes)["service.name"]);
+    const about = plain(resource.attributes);
+    const sender = {
+      service: String(about["service.name"]),
+      instance: String(about["service.instance.id"]),
+      version: String(about["service.version"]),
+    };
     return scopeSpans.flatMap(({ spans }) =>
       spans.map(({ attributes, parentSpanId = "", links = [], ...span }) => ({
         ...span,
-        service,
+        ...sender,
         parentSpanId,
         links,
         attributes: plain(attributes),

@@ -79,6 +79,10 @@ export const ApiSettingsSchema = z.object({
   MAX_SUBSCRIPTIONS: z.coerce.number().int().min(1).max(1_000_000).default(10_000),
   /** The same for all tenants together. */
   MAX_TOTAL_SUBSCRIPTIONS: z.coerce.number().int().min(1).max(1_000_000).default(50_000),
+  /** Most WebSocket connections of one tenant to this process; more are closed. */
+  MAX_CONNECTIONS: z.coerce.number().int().min(1).max(1_000_000).default(1_000),
+  /** Model calls of one tenant within an hour, as the planners have it: shown where planning waits. */
+  MAX_MODEL_CALLS_PER_HOUR: z.coerce.number().int().min(1).max(1_000_000).default(5_000),
   /** Largest answer, in bytes. */
   ANSWER_MAX_BYTES: z.coerce.number().int().min(1_048_576).max(67_108_864).default(8_388_608),
   /** Larger outputs are sent as references, in bytes of JSON. */

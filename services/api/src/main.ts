@@ -11,6 +11,7 @@ import {
   readOrExit,
   settingsOrExit,
   startTracing,
+  workerName,
 } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { isLoopback } from "./access/loopback.ts";
@@ -24,7 +25,10 @@ const tokens = await readOrExit(() => tokenSettings(settings), process);
 const fetchKeySet = createGuardedFetch(createAddressGuard(settings.OUTBOUND_ADDRESSES));
 const logger = createLogger({ service: "api", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
-const tracing = await readOrExit(() => startTracing({ service: "api", env: process.env, logger }), process);
+const tracing = await readOrExit(
+  () => startTracing({ service: "api", instance: workerName(), env: process.env, logger }),
+  process,
+);
 
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, OFFER_FAILPOINTS);
 
@@ -82,6 +86,8 @@ const api = await startApi({
   },
   maxSubscriptions: settings.MAX_SUBSCRIPTIONS,
   maxTotalSubscriptions: settings.MAX_TOTAL_SUBSCRIPTIONS,
+  maxConnections: settings.MAX_CONNECTIONS,
+  maxModelCallsPerHour: settings.MAX_MODEL_CALLS_PER_HOUR,
   maxAnswerBytes: settings.ANSWER_MAX_BYTES,
   inlineOutputBytes: settings.OUTPUT_INLINE_MAX_BYTES,
   largeAnswersBytes: settings.LARGE_ANSWERS_BYTES,

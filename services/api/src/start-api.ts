@@ -48,7 +48,7 @@ export interface ApiDependencies {
   store: ClientStore &
     LiveStore &
     AccessStore &
-    Pick<TenantStore, "readTenantLimits"> &
+    Pick<TenantStore, "readTenantLimits" | "modelCallsPausedUntil"> &
     Pick<WorkerStore, "liveWorkers" | "isModelMissing" | "readFleet"> & { ping(): Promise<void> };
   offers: WorkOffers;
   /** Answers of models while they arrive. Default: they are shown when they are complete. */
@@ -90,6 +90,13 @@ export interface ApiDependencies {
   maxSubscriptions?: number | undefined;
   /** The same for all tenants together. Default 50,000. */
   maxTotalSubscriptions?: number | undefined;
+  /** Most WebSocket connections of a tenant for which no limit was set. Default 1,000. */
+  maxConnections?: number | undefined;
+  /**
+   * Most model calls within an hour of a tenant for which no limit was set, as the planners have it: shown where
+   * planning waits. Default 5,000.
+   */
+  maxModelCallsPerHour?: number | undefined;
   /** Largest answer, in bytes. Default 8 MiB. */
   maxAnswerBytes?: number | undefined;
   /** Larger outputs are sent as references, in bytes of JSON. Default 64 KiB. */
@@ -148,6 +155,8 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
     defaults: {
       maxUnfinishedPlans: dependencies.maxUnfinishedPlans ?? 100_000,
       maxSubscriptions: dependencies.maxSubscriptions ?? 10_000,
+      maxConnections: dependencies.maxConnections ?? 1_000,
+      maxModelCallsPerHour: dependencies.maxModelCallsPerHour ?? 5_000,
     },
   });
   const admission = createAdmission({
@@ -192,6 +201,11 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
         readFleet,
         readPartialAnswer: async (callId) => (await dependencies.partialAnswers?.read(callId)) ?? null,
         isModelMissing: () => store.isModelMissing(),
+        async modelPause(name) {
+          const { maxModelCallsPerHour: maxPerHour } = await limitsOf(name);
+          const until = await store.modelCallsPausedUntil(name, maxPerHour);
+          return until && { maxPerHour, until };
+        },
       },
       caller,
       Date.now(),
@@ -267,6 +281,7 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
     gate,
     allowedOrigins: new Set(allowedOrigins),
     maxConnections: maxTotalSubscriptions,
+    maxConnectionsOf: async (name) => (await limitsOf(name)).maxConnections,
     sendTimeoutMs,
   });
   const ports: number[] = [];

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { doubtAs, executeAs, failAs, failOpenAs, planAs } from "./workers.ts";
+import { doubtAs, executeAs, failAs, failOpenAs, failPlanningAs, planAs } from "./workers.ts";
 
 let running: RunningApi;
 let headers: { authorization: string };
@@ -182,6 +182,21 @@ test("retryFailedRequests leaves out and counts requests with a failed call that
       results: [{ changed: true }, { changed: false, error: { code: "REPEAT_NOT_ACCEPTED" } }],
     });
   }
+});
+
+test("retryFailedRequests plans a sentence again whose planning failed, with its version as it was seen", async () => {
+  const created = await running.graphql(
+    'mutation { createPlan(query: "in vain") { requestId } }',
+    {},
+    headers,
+  );
+  const { requestId } = created.body.data.createPlan;
+  await failPlanningAs(running.store, requestId, { code: "MODEL_UNREACHABLE", message: "HTTP 500" });
+  const seen = await bulk("retryFailedRequests", { filter: { errorCode: "MODEL_UNREACHABLE" } });
+  expect(seen.results).toMatchObject([{ requestId, changed: true, status: "FAILED" }]);
+  expect(await statusOf(requestId)).toBe("FAILED");
+  const done = await bulk("retryFailedRequests", { requests: seenIn(seen), dryRun: false, key: "again" });
+  expect(done.results).toMatchObject([{ requestId, changed: true, status: "PLANNING" }]);
 });
 
 test("retryFailedRequests refuses a request that did not fail", async () => {

@@ -227,6 +227,17 @@ async function unplanned(): Promise<Ids> {
   return { requestId };
 }
 
+/** A request that waits for a model that is away. */
+async function postponed(): Promise<Ids> {
+  const { body } = await running.graphql('mutation { createPlan(query: "wait") { requestId } }');
+  const { requestId } = body.data.createPlan;
+  const claim = (await running.store.claimRequest(requestId, "test planner"))!;
+  const error = { code: "MODEL_UNREACHABLE", message: "HTTP 500" };
+  const away = { error, pauseMs: () => 600_000, requestedMs: 0, unreachableMs: 600_000 };
+  await running.store.postponePlanning(claim, away);
+  return { requestId };
+}
+
 /** What only a fleet with a history has; its own tests read these types. */
 const UNSEEN = new Set([
   "LostWorker",
@@ -287,7 +298,7 @@ test("every field of every type is readable through every query and every subscr
   await expect.poll(() => failures.length > 0 || areListsOpen === lists.length).toBe(true);
   expect(failures).toEqual([]);
 
-  const others = [await decided(), await asked(), await unplanned()];
+  const others = [await decided(), await asked(), await unplanned(), await postponed()];
   // The newest, for lists; its plan stands for those that two of the others do not have.
   const ended = await repeated();
   const all = [ended, ...others.map((ids) => ({ ...ended, ...ids }))];

@@ -115,12 +115,3 @@ test("the queries return the format in the guide, and count the unfinished work"
   expect(STARTED_PLAN_STATUSES.filter((status) => !plans?.includes(`"${status}"`))).toEqual([]);
   expect(await ask(requests)).toBe(1);
 });
-
-test("each metric to monitor is in the table of its service", () => {
-  const metrics = [...read(GUIDE).matchAll(/`planwright_(api|planner|executor|journal)_([a-z_]+)`/g)];
-  expect(metrics.length).toBeGreaterThan(10);
-  const readme = (service = "") => read(`services/${service === "journal" ? "executor" : service}/README.md`);
-  expect(metrics.filter(([, service, name]) => !readme(service).includes(`\`${name}`)).map(String)).toEqual(
-    [],
-  );
-});

@@ -48,13 +48,19 @@ test("limits of a tenant are set, shown with those of all tenants, and set back"
     return printed;
   };
   await store.createApiKey({ tenant: "initech", name: "ci", scopes: ["read"] });
-  const set = "umbrella  max-unfinished-plans 5  max-subscriptions default  weight 2";
-  expect(await run("tenant set umbrella --max-unfinished-plans 5 --weight 2")).toEqual([set]);
+  const set =
+    "umbrella  max-unfinished-plans 5  max-subscriptions default  max-connections default  max-model-calls-per-hour 200  weight 2";
+  expect(
+    await run("tenant set umbrella --max-unfinished-plans 5 --weight 2 --max-model-calls-per-hour 200"),
+  ).toEqual([set]);
   expect(await run("tenant show umbrella")).toEqual([set]);
-  const none = "max-unfinished-plans default  max-subscriptions default  weight default";
+  const none =
+    "max-unfinished-plans default  max-subscriptions default  max-connections default  max-model-calls-per-hour default  weight default";
   expect(await run("tenant list")).toEqual(expect.arrayContaining([`initech  ${none}`, set]));
   expect(await store.tenantWeights()).toEqual(new Map([["umbrella", 2]]));
-  await run("tenant set umbrella --max-unfinished-plans default --weight default");
+  await run(
+    "tenant set umbrella --max-unfinished-plans default --weight default --max-model-calls-per-hour default",
+  );
   expect(await run("tenant show umbrella")).toEqual([`umbrella  ${none}`]);
 });
 

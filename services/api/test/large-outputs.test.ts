@@ -121,6 +121,34 @@ test("a plan output made of several step outputs has a separate reference, by wh
   expect(body).toEqual(parts["the author"]);
 });
 
+test.each([
+  {
+    what: "only the output of one step has the size and preview of that output, and its text as it is stored",
+    part: "<<createAuthor>>",
+    sizeBytes: Buffer.byteLength(AUTHOR_TEXT),
+    preview: expect.stringMatching(/^\{"_id":"a1"/),
+    value: author,
+  },
+  {
+    what: "made of a large output is not made for the list of outputs",
+    part: { by: "<<createAuthor.biography>>" },
+    sizeBytes: null,
+    preview: null,
+    value: { by: author.biography },
+  },
+])("a named output that is $what", async ({ part, sizeBytes, preview, value }) => {
+  const { planId } = await executed({
+    plan: { ...BLOG_PLAN, outputs: { named: part, title: "<<createBlog._id>>" } },
+  });
+  const ref = `${planId}/outputs/named`;
+  const read = await running.graphql("query ($id: ID!) { plan(id: $id) { outputs } }", { id: planId });
+  expect(read.body.data.plan.outputs).toEqual({ named: { ref, sizeBytes, preview }, title: "b1" });
+  const streamed = await fetch(new URL(`/outputs/${ref}`, running.api.url));
+  const text = await streamed.text();
+  expect(JSON.parse(text)).toEqual(value);
+  expect(streamed.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
+});
+
 test("the pages of an output together are its JSON text, and cut no character", async () => {
   const request = await executed();
   const { ref } = referenceTo(request);

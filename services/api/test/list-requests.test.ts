@@ -2,7 +2,7 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { failAs, failPlanningAs } from "./workers.ts";
+import { claimOnceDue, failAs, failPlanningAs, playStep } from "./workers.ts";
 
 const SUBMIT = `mutation ($plan: JSON!, $query: String, $execute: Boolean!) {
   submitPlan(plan: $plan, query: $query, execute: $execute) { requestId planId } }`;
@@ -107,4 +107,38 @@ test("a request is named by its sentence, one without a sentence by the tools of
     { requests: [{ requestId, version: 1 }] },
   );
   expect(cancelled.body.data.cancelRequests.results).toEqual([{ title: "createAuthor → createBlog" }]);
+});
+
+test("calledTool finds the requests whose plans called the tool within a time, and no plan that only names it", async () => {
+  const { graphql, store } = running;
+  const notFound = {
+    error: { code: "TOOL_UNREACHABLE", message: "no server", retryable: true },
+    arguments: {},
+  };
+  const submitted: string[] = [];
+  for (const isUnsent of [true, undefined]) {
+    const { body } = await graphql(SUBMIT, { plan: BLOG_PLAN, query: null, execute: true });
+    const { requestId, planId } = body.data.submitPlan;
+    submitted.push(requestId);
+    const claim = await claimOnceDue(store, planId);
+    await playStep(store, claim, "createAuthor", { ...notFound, ...(isUnsent && { isUnsent }) });
+  }
+  const [unsent = "", sent = ""] = submitted;
+  const called = async (filter: object) => {
+    const { body } = await graphql(LIST, { first: 10, filter });
+    expect(body.errors).toBeUndefined();
+    return body.data.requests.nodes.map((node: { requestId: string }) => node.requestId);
+  };
+  const now = new Date(store.now() + 1_000).toISOString();
+  const before = new Date(store.now() - 3_600_000).toISOString();
+  expect(await called({ tool: "createAuthor" })).toEqual(expect.arrayContaining([unsent, sent]));
+  const all = await called({ calledTool: "createAuthor" });
+  expect(all).toContain(sent);
+  expect(all).not.toContain(unsent);
+  expect(await called({ calledTool: "createAuthor", calledFrom: before, calledBefore: now })).toEqual(all);
+  expect(await called({ calledTool: "createAuthor", status: ["EXECUTING"] })).toEqual([sent]);
+  for (const filter of [{ calledFrom: now }, { calledBefore: before }]) {
+    expect(await called({ calledTool: "createAuthor", ...filter })).toEqual([]);
+  }
+  expect(await called({ calledTool: "createBlog" })).not.toContain(sent);
 });

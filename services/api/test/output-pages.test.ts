@@ -25,7 +25,7 @@ test("the pages of one answer are cut from one document after another, with one 
       expect(bytes.limits.budget.heldBytes()).toBeGreaterThanOrEqual(2 * texts[id]!.length);
       await turn();
       open -= 1;
-      return texts[id]!;
+      return Buffer.from(texts[id]!);
     },
   };
   const context = { store, tenant: "default", bytes } as unknown as GraphqlContext;

@@ -196,6 +196,31 @@ test("a tenant at its own limit is refused by name, another one is served, and w
   await expect.poll(async () => (await submit(acme)).status, { timeout: 30_000 }).toBe(200);
 });
 
+test("a tenant with all its connections gets no further one until one closes; another tenant gets its own", async () => {
+  const running = await startTestApi({ anonymous: "refuse" });
+  onTestFinished(() => running.close());
+  const { store } = running;
+  await store.setTenantLimits("acme", { maxConnections: 1 });
+  const connect = async (tenant: string) => {
+    const headers = await bearer(store, ["read"], { tenant });
+    const url = running.api.url.replace("http:", "ws:");
+    const socket = new WebSocket(url, "graphql-transport-ws", { headers });
+    onTestFinished(() => socket.terminate());
+    await once(socket, "open");
+    socket.send(JSON.stringify({ type: "connection_init" }));
+    const acknowledged = once(socket, "message").then(([message]) => String(message));
+    const closed = once(socket, "close").then(([code, reason]) => `${code} ${reason}`);
+    return { socket, answer: await Promise.race([acknowledged, closed]) };
+  };
+  const ACKNOWLEDGED = '{"type":"connection_ack"}';
+  const first = await connect("acme");
+  expect(first.answer).toBe(ACKNOWLEDGED);
+  expect((await connect("acme")).answer).toMatch(/^1013 OVERLOADED: your tenant has no connection left/);
+  expect((await connect("globex")).answer).toBe(ACKNOWLEDGED);
+  first.socket.close();
+  await expect.poll(async () => (await connect("acme")).answer).toBe(ACKNOWLEDGED);
+});
+
 test("a connection above the capacity is refused before it is opened", async () => {
   const running = await startTestApi({ maxTotalSubscriptions: 1 });
   const connect = () => new WebSocket(running.api.url.replace("http:", "ws:"), "graphql-transport-ws");

@@ -18,6 +18,7 @@ test("the commands for keys and tenants work, and so does the created key", asyn
     "tenant",
     "tenant",
     "tenant",
+    "tenant",
   ]);
   expect(bodiesWithKey).toHaveLength(1);
   const printed: string[] = [];

@@ -1,7 +1,16 @@
 import { PlanIdSchema, RequestIdSchema } from "@planwright/plan";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { AUTHOR, askAs, cancelInDoubtAs, executeAs, failAs, failOpenAs, playStep } from "./workers.ts";
+import {
+  AUTHOR,
+  askAs,
+  cancelInDoubtAs,
+  executeAs,
+  failAs,
+  failOpenAs,
+  failPlanningAs,
+  playStep,
+} from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {
@@ -131,6 +140,18 @@ test("a request that never had a valid plan is refused as by executePlan", async
   const refused = await running.graphql("mutation { submitPlan(plan: {steps: []}) { id } }");
   const { requestId: invalidId } = refused.body.errors[0].extensions;
   expect((await rerun(invalidId)).errors[0].extensions.code).toBe("PLAN_INVALID");
+});
+
+test("a sentence whose planning failed is planned again under its id, and a planner gets the hint", async () => {
+  const created = await running.graphql(`mutation { createPlan(query: "in vain") { requestId } }`);
+  const { requestId } = created.body.data.createPlan;
+  await failPlanningAs(running.store, requestId, { code: "MODEL_UNREACHABLE", message: "HTTP 500" });
+  running.offered.length = 0;
+  const step = await rerun(requestId, { from: "createBlog" });
+  expect(step.errors[0].extensions).toMatchObject({ plannerCode: "MODEL_UNREACHABLE" });
+  const { data } = await rerun(requestId);
+  expect(data.rerun).toMatchObject({ version: 1, status: "PLANNING", plan: null });
+  expect(running.offered).toEqual([`planning ${requestId}`]);
 });
 
 const titled = (title: unknown) => ({ arguments: [{ stepId: "createBlog", set: { title } }] });

@@ -30,6 +30,7 @@ const count = (tenant: string, more: Partial<CountedCalls>) =>
       calls: 1,
       failures: 0,
       durations: {},
+      durationSums: {},
       errors: {},
       ...more,
     },
@@ -49,15 +50,21 @@ test("a tool that was never called has no figures", async () => {
 
 test("a tool shows the calls of the caller's tenant with the most frequent failures, and none of other tenants", async () => {
   const errors = { A: 1, B: 2, C: 3, D: 4, E: 5, F: 6 };
-  await count("default", { calls: 90, durations: { 40: 90 } });
-  await count("default", { calls: 31, failures: 21, errors, durations: { 60: 10 } });
+  await count("default", { calls: 90, durations: { 40: 90 }, durationSums: { 40: 90_000 } });
+  await count("default", {
+    calls: 31,
+    failures: 21,
+    errors,
+    durations: { 60: 10 },
+    durationSums: { 60: 300_000 },
+  });
   await count("another", { calls: 1_000, failures: 1_000, errors: { SECRET: 1_000 } });
   expect((await toolNamed("createAuthor")).calls).toEqual({
     since: expect.any(String),
     count: 121,
     failures: 21,
-    p50Ms: 1_024,
-    p99Ms: 32_768,
+    p50Ms: 1_000,
+    p99Ms: 30_000,
     errors: [
       { code: "F", count: 6 },
       { code: "E", count: 5 },

@@ -20,7 +20,12 @@ beforeAll(async () => {
   receiver = await startSpanReceiver();
   vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url);
   vi.stubEnv("OTEL_BSP_SCHEDULE_DELAY", "20");
-  tracing = await startTracing({ service: "api", env: process.env, logger: { warn: () => undefined } });
+  tracing = await startTracing({
+    service: "api",
+    instance: "api:1",
+    env: process.env,
+    logger: { warn: () => undefined },
+  });
   running = await startTestApi({
     traces: tracing.traces,
     traceUrlTemplate: "https://traces.test/find?id={traceId}",

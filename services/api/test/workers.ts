@@ -87,8 +87,8 @@ export async function askAs(store: Store, requestId: RequestId, questions: strin
 /** The result of one step. */
 export type Played =
   | { arguments: JsonObject; output: JsonValue; warnings?: string[] }
-  /** `effect`: what is known about the effect of the call. Default: none. */
-  | { arguments: JsonObject; error: StepError; effect?: Effect };
+  /** `effect`: what is known about the effect of the call. Default: none. `isUnsent`: it was not sent. */
+  | { arguments: JsonObject; error: StepError; effect?: Effect; isUnsent?: true };
 
 /** Writes one attempt of a step: intent, then result. */
 export async function playStep(
@@ -119,9 +119,9 @@ export async function playStep(
   await store.writeIntents(claim, [{ call, attemptId, argsHash: "test" }]);
   const end = { key: stepId, attemptId, endedAtMs: store.now(), durationMs: 5 };
   if ("error" in played) {
-    const { error, effect = "none" } = played;
+    const { error, effect = "none", isUnsent } = played;
     const record = { key: stepId, stepId, status: "FAILED" as const, attempts: attempt, error };
-    await store.writeRecords(claim, [record], [{ ...end, outcome: "failed", error, effect }]);
+    await store.writeRecords(claim, [record], [{ ...end, outcome: "failed", error, effect, isUnsent }]);
     return;
   }
   const record = {

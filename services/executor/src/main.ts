@@ -18,8 +18,7 @@ import { createStore } from "@planwright/store";
 import { createToolClients, loadServersFile } from "@planwright/tools";
 import { ExecutorSettingsSchema } from "./env.ts";
 import { JOB_FAILPOINTS, LEASE_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
-import { createExecutorMetrics } from "./metrics/executor-metrics.ts";
-import { registerPlansByStatus } from "./metrics/plans-by-status.ts";
+import { createExecutorMetrics, registerToolServers } from "./metrics/executor-metrics.ts";
 import { createLargeJson } from "./outputs/large-json.ts";
 import { createOutputMemory } from "./outputs/output-memory.ts";
 import { createOutputRecorder } from "./outputs/output-recorder.ts";
@@ -87,6 +86,7 @@ const secrets = createSecrets({
   servers: config.mcpServers,
   addSecrets: (server, values) => tools.addSecrets(server, values),
 });
+registerToolServers(registry, () => tools.status());
 await secrets.learn();
 const askedBefore = await store.readAskedReloads();
 await tools.start();
@@ -168,18 +168,12 @@ const retention = startRetention({
 service.repeat(RECONCILE_EVERY_MS, () => store.reconcileRequests());
 service.repeat(LEARN_SECRETS_EVERY_MS, () => secrets.learn());
 service.repeat(CHECK_RELOADS_EVERY_MS, () => reloads.check());
-registerPlansByStatus(registry, (limit) => database.countPlansByStatus(limit));
 
 service.ready(
   {
     heartbeat,
     sweeper,
     countWaiting: () => worker.countWaiting(),
-    due: {
-      what: "plans",
-      help: "Plans in MongoDB that are due and that no executor holds",
-      find: (limit) => database.planLeases.findDue(limit),
-    },
     stopFirst: { retention: () => retention.stop() },
     handOver: (timeoutMs) => runs.handOver(timeoutMs),
     stopLast: {
@@ -193,5 +187,11 @@ service.ready(
       servers: () => servers.stop(),
     },
   },
-  { servers: tools.status() },
+  {
+    servers: tools.status().map(({ since, nextAttemptAt, ...status }) => ({
+      ...status,
+      since: new Date(since).toISOString(),
+      ...(nextAttemptAt !== undefined && { nextAttemptAt: new Date(nextAttemptAt).toISOString() }),
+    })),
+  },
 );

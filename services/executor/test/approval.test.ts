@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
 let bench: Workbench;
 
@@ -107,4 +107,30 @@ test("a list is approved in one decision, and each call has the approved argumen
   const { plan } = await bench.end(planId);
   expect(plan.status).toBe("COMPLETED");
   expect(await bench.tools.ledger()).toHaveLength(3);
+});
+
+test("a plan whose approval takes longer than the plan's own time continues after it, also over a crash of its executor", async () => {
+  const first = await bench.startExecutor({ ...SOON_DEAD, PLAN_TIMEOUT_MS: "6000" });
+  const { planId, step } = await submitWaiting(payment);
+  await bench.stopExecutor(first, "SIGKILL");
+  await bench.startExecutor({ PLAN_TIMEOUT_MS: "6000" });
+  const askedAt = Date.now();
+  await expect.poll(() => Date.now() - askedAt).toBeGreaterThan(7_000);
+  expect((await decide(planId, "pay", step.approvalHash)).type).toBe("recorded");
+  expect((await bench.end(planId)).plan.status).toBe("COMPLETED");
+});
+
+test("an approval that nothing decided in time fails its step, and is refused from then on", async () => {
+  await bench.startExecutor();
+  const { planId, step } = await submitWaiting({ steps: payment, policy: { approvalTimeoutMs: 2_000 } });
+  expect(step.expiresAt).toEqual(expect.any(Date));
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("FAILED");
+  expect(steps.get("pay")).toMatchObject({
+    status: "FAILED",
+    error: { code: "APPROVAL_EXPIRED" },
+    attempts: [],
+  });
+  expect((await decide(planId, "pay", step.approvalHash)).type).not.toBe("recorded");
+  expect(await bench.tools.ledger()).toEqual([]);
 });

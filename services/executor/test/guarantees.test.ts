@@ -27,16 +27,25 @@ test.concurrent("a plan whose tool hangs is EXPIRED at its deadline", async ({ e
   }
 });
 
-test.concurrent("a plan that waits for an operator still ends at its deadline", async ({ expect }) => {
+test.concurrent("a plan that waits for an operator outlives its own time, and ends when that is too long", async ({
+  expect,
+}) => {
   const bench = await openWorkbench();
   try {
     bench.tools.script({ plain_effect: [{ type: "lose-answer" }] });
     await bench.startExecutor({ PLAN_TIMEOUT_MS: "8000" });
-    const plan = await bench.submit([
-      { id: "doubt", tool: "plain_effect", arguments: { value: 1 } },
-      { id: "after", tool: "plain_effect", arguments: { value: "<<doubt.value>>" } },
-    ]);
+    const plan = await bench.submit({
+      steps: [
+        { id: "doubt", tool: "plain_effect", arguments: { value: 1 } },
+        { id: "after", tool: "plain_effect", arguments: { value: "<<doubt.value>>" } },
+      ],
+      policy: { approvalTimeoutMs: 12_000 },
+    });
     await expect.poll(async () => (await bench.store.getPlan(TENANT, plan._id))?.status).toBe("EXPIRED");
+    const ended = await bench.store.getPlan(TENANT, plan._id);
+    const tookMs = (ended?.finishedAt?.getTime() ?? 0) - (ended?.startedAt?.getTime() ?? 0);
+    expect(tookMs).toBeGreaterThan(12_000);
+    expect(ended?.error?.message).toMatch(/own time .*; not counted: \d+\.\d s the decision about a doubt/);
     const steps = await bench.steps(plan._id);
     expect(steps.get("doubt")?.status).toBe("IN_DOUBT");
     expect(steps.get("after")?.status).toBe("CANCELLED");

@@ -105,6 +105,7 @@ test("a plan that completes has two lines, however many steps it has", async () 
   ]);
   await bench.end(plan._id);
   await expect.poll(lineOf(plan, "plan finished")).toBeDefined();
+  for (const { worker } of logged(plan)) expect(worker).toEqual(expect.any(String));
   expect(logged(plan).map(({ level, msg }) => [level, msg])).toEqual([
     ["info", "plan claimed"],
     ["info", "plan finished"],

@@ -4,8 +4,20 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { startServerProxy, testServers } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { openWorkbench, SOON_DEAD, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 import { healthPort } from "./health-port.ts";
+
+/** A tool whose server is away, in the catalogue since an earlier time. */
+const AWAY = {
+  name: "away_read",
+  server: "away",
+  inputSchema: { type: "object" },
+  annotations: { readOnlyHint: true },
+} as const;
+
+/** The text of `/metrics` of the executor with this health port. */
+const scraped = async ({ HEALTH_PORT }: { HEALTH_PORT: string }) =>
+  (await fetch(`http://127.0.0.1:${HEALTH_PORT}/metrics`)).text();
 
 async function open(mcpServers: Record<string, unknown> = {}): Promise<Workbench> {
   const bench = await openWorkbench(mcpServers);
@@ -33,13 +45,23 @@ test("/metrics counts plans, calls, retries, doubts and writes", async () => {
   await expect.poll(async () => (await scrape())("plans_held")).toBe(0);
   const value = await scrape();
   expect(value("claims_total")).toBe(2);
-  expect(value('plans_ended_total{status="COMPLETED"}')).toBe(1);
-  expect(value('attempts_total{tool="read_value",outcome="completed"}')).toBe(2);
-  expect(value('attempts_total{tool="keyed_effect",outcome="unknown"}')).toBe(1);
-  expect(value('attempts_total{tool="keyed_effect",outcome="completed"}')).toBe(1);
-  expect(value('attempts_total{tool="plain_effect",outcome="unknown"}')).toBe(1);
-  expect(value('step_duration_seconds_count{tool="keyed_effect"}')).toBe(2);
-  expect(value('step_duration_seconds_bucket{le="+Inf",tool="read_value"}')).toBe(2);
+  const counted = (tool: string, outcome: string, code = "") =>
+    value(`attempts_total{tool="${tool}",server="counting",outcome="${outcome}",code="${code}"}`);
+  expect(value('plans_ended_total{status="COMPLETED",code="",server=""}')).toBe(1);
+  expect(counted("read_value", "completed")).toBe(2);
+  expect(counted("keyed_effect", "unknown", "TOOL_CONNECTION_LOST")).toBe(1);
+  expect(counted("keyed_effect", "completed")).toBe(1);
+  expect(counted("plain_effect", "unknown", "TOOL_CONNECTION_LOST")).toBe(1);
+  expect(value('attempt_duration_seconds_count{tool="keyed_effect",server="counting"}')).toBe(2);
+  expect(value('attempt_duration_seconds_bucket{le="+Inf",tool="read_value",server="counting"}')).toBe(2);
+  // Steps and attempts are apart.
+  expect(value('steps_ended_total{tool="keyed_effect",server="counting",status="COMPLETED",code=""}')).toBe(
+    1,
+  );
+  expect(value('step_duration_seconds_count{tool="keyed_effect",server="counting"}')).toBe(1);
+  expect(value('plan_duration_seconds_count{status="COMPLETED"}')).toBe(1);
+  expect(value('plan_wait_seconds_count{reason="no worker"}')).toBe(2);
+  expect(value('tool_server_connected{server="counting"}')).toBe(1);
   expect(value("retries_total")).toBe(1);
   expect(value("in_doubt_total")).toBe(1);
   expect(value("lease_losses_total")).toBe(0);
@@ -54,9 +76,68 @@ test("/metrics counts plans, calls, retries, doubts and writes", async () => {
   expect([value("planwright_journal_refused_total"), value("planwright_journal_failed_total")]).toEqual([
     0, 0,
   ]);
-  expect([value("jobs_waiting"), value("plans_due")]).toEqual([0, 0]);
-  expect(value('planwright_plans{status="WAITING"}')).toBe(1);
-  expect(value('planwright_plans{status="RUNNING"}')).toBe(0);
+  expect(value("jobs_waiting")).toBe(0);
+  expect(await scraped(env)).toMatch(
+    /^planwright_build_info\{version="\d+\.\d+\.\d+",node_version="[\d.]+",service="executor"\} 1$/m,
+  );
+});
+
+test("a server that cannot be reached makes no attempt; its gauge, and codes and servers of what failed, show it", async () => {
+  const bench = await open({ away: { url: "http://127.0.0.1:1/mcp" } });
+  await bench.store.publishTools("away", [{ descriptor: AWAY, digest: "0".repeat(64) }]);
+  bench.tools.script({ plain_effect: [{ type: "tool-error", message: "no" }] });
+  const { env, scrape } = await healthPort();
+  await bench.startExecutor(env);
+  const plan = await bench.submit({
+    steps: [{ id: "ask", tool: "away_read", arguments: {} }],
+    policy: { unreachableMs: 1_000 },
+  });
+  expect((await bench.end(plan._id)).plan.status).toBe("FAILED");
+  const refused = await bench.submit([{ id: "effect", tool: "plain_effect", arguments: { value: 1 } }]);
+  await bench.end(refused._id);
+  const value = await scrape();
+  const refusal = 'status="FAILED",code="TOOL_FAILED"';
+  expect(value(`plans_ended_total{${refusal},server="counting"}`)).toBe(1);
+  expect(value('tool_server_connected{server="away"}')).toBe(0);
+  expect(value('tool_server_connected{server="counting"}')).toBe(1);
+  expect(value('unreachable_total{server="away"}')).toBeGreaterThan(0);
+  const failed = 'status="FAILED",code="TOOL_UNREACHABLE"';
+  expect(value(`steps_ended_total{tool="away_read",server="away",${failed}}`)).toBe(1);
+  expect(value(`plans_ended_total{${failed},server="away"}`)).toBe(1);
+  expect(await scraped(env)).not.toMatch(/attempts_total\{[^}]*server="away"/);
+});
+
+test("plans in doubt are counted from the database, also by an executor that starts later", async () => {
+  const bench = await open();
+  bench.tools.script({ plain_effect: [{ type: "lose-answer" }] });
+  const first = await healthPort();
+  const executor = await bench.startExecutor(first.env);
+  const { _id } = await bench.submit([{ id: "effect", tool: "plain_effect", arguments: { value: 1 } }]);
+  await bench.until(_id, ({ status, lease }) => status === "WAITING" && lease === null);
+  await bench.stopExecutor(executor, "SIGTERM");
+
+  const second = await healthPort();
+  const third = await healthPort();
+  await bench.startExecutor(second.env);
+  await bench.startExecutor(third.env);
+  const value = await second.scrape();
+  expect(value('planwright_needs{kind="doubt"}')).toBe(1);
+  expect(value('planwright_needs_oldest_age_seconds{kind="doubt"}')).toBeGreaterThan(0);
+  expect(value('planwright_plans{status="WAITING",reason="in doubt"}')).toBe(1);
+  expect(value('planwright_workers{kind="executor"}')).toBe(2);
+  // Only the first worker reads them.
+  expect(await scraped(third.env)).not.toMatch(/^planwright_(needs|plans|due|workers)[_a-z]*\{/m);
+  const claimed = await bench.store.resolveUnit(TENANT, _id, {
+    key: "effect",
+    resolution: { type: "completed", output: {} },
+    by: "Olga",
+  });
+  expect(claimed.type).not.toBe("unknown");
+  await bench.end(_id);
+  expect(
+    (await second.scrape())('plan_wait_seconds_count{reason="in doubt"}') +
+      (await third.scrape())('plan_wait_seconds_count{reason="in doubt"}'),
+  ).toBe(1);
 });
 
 test("/metrics shows plans that wait while this executor is full, and plans that others took", async () => {
@@ -66,12 +147,14 @@ test("/metrics shows plans that wait while this executor is full, and plans that
   const first = await bench.startExecutor({ ...env, ...SOON_DEAD, MAX_PLANS: "1" });
   const submit = () => bench.submit([{ id: "effect", tool: "keyed_effect", arguments: { value: 1 } }]);
   const { _id: held } = await submit();
-  await expect.poll(async () => (await scrape())("plans_held")).toBe(1);
+  await bench.until(held, ({ status }) => status === "RUNNING");
   await submit();
-  await expect.poll(async () => (await scrape())("plans_due")).toBe(1);
+  // Read once: the figures of the system are kept for 15 s.
   const full = await scrape();
-  expect(full('planwright_plans{status="RUNNING"}')).toBe(1);
-  expect(full('planwright_plans{status="QUEUED"}')).toBe(1);
+  expect(full("plans_held")).toBe(1);
+  expect(full('planwright_due{work="plans"}')).toBe(1);
+  expect(full('planwright_plans{status="RUNNING",reason=""}')).toBe(1);
+  expect(full('planwright_plans{status="QUEUED",reason=""}')).toBe(1);
   // It is frozen until another executor has taken over its plan.
   first.kill("SIGSTOP");
   await bench.startExecutor();

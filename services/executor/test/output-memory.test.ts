@@ -132,7 +132,10 @@ test(
     expect(series("lease_losses_total")).toBe(0);
     const held = series("output_bytes_held");
     expect(held).toBeLessThanOrEqual(BUDGET);
-    // Results that were being read took a part of the same budget, so more outputs were dropped for them.
+    // The budget is an upper bound: results that wait to be read are in memory too and come first, because
+    // their tools have acted. Outputs that were dropped for them come back only when a step needs them. So
+    // of 40 results that arrive together only the last ones are sure to be held: while the last is read, the
+    // budget has room for two.
     expect(held).toBeGreaterThanOrEqual(2 * bytes);
 
     await bench.stopTools();

@@ -57,6 +57,9 @@ test("SIGTERM sends the spans of a plan: claim, attempts and calls, in the trace
     { attributes: { "planwright.attempt": 2, "planwright.outcome": "completed" }, status: { code: 0 } },
   ]);
   const calls = named("tools/call keyed_effect");
+  for (const { attributes } of [...attempts, ...calls])
+    expect(attributes["planwright.tool_server"]).toBe("counting");
+  expect(claim?.instance).toMatch(new RegExp(`:${executor.pid}:`));
   expect(calls.map(({ parentSpanId }) => parentSpanId)).toEqual(attempts.map(({ spanId }) => spanId));
   for (const span of attempts) expect(span.parentSpanId).toBe(claim?.spanId);
   for (const span of receiver.spans()) {

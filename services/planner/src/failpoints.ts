@@ -17,6 +17,7 @@ export const STORE_FAILPOINTS = {
   failReplan: "planner.fail-replan",
   completeAnswer: "planner.answer",
   failAnswer: "planner.unanswered",
+  postponePlanning: "planner.postpone",
 } as const satisfies FailpointNames<Store>;
 
 /** Where reads and writes of the leases of requests begin and end. */

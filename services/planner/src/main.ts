@@ -21,6 +21,7 @@ import { partialText } from "./calls/record-of-call.ts";
 import { PlannerSettingsSchema } from "./env.ts";
 import { LEASE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
+import { createModelQuota } from "./jobs/model-quota.ts";
 import { createPlanRequest } from "./jobs/plan-request.ts";
 import { createPlanningLog } from "./jobs/planning-log.ts";
 import { createPlanningRuns } from "./jobs/planning-runs.ts";
@@ -46,7 +47,7 @@ const service = await startWorkerService({
   failpoints: { store: STORE_FAILPOINTS, others: [LEASE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS] },
   notReadyBecause: "it does not take requests yet",
 });
-const { logger, store, database, failpoints } = service;
+const { logger, store, failpoints } = service;
 const leases = failpoints.around(store.requestLeases, LEASE_FAILPOINTS);
 
 const drafter = failpoints.around(planDrafter, MODEL_FAILPOINTS);
@@ -77,6 +78,7 @@ const planRequest = createPlanRequest({
     prices,
     policy: resolvePolicy({ replannedEffects: settings.REPLANNED_EFFECTS }),
     catalogueWaitMs: settings.CATALOGUE_WAIT_MS,
+    modelUnreachableMs: settings.MODEL_UNREACHABLE_MS,
     metrics: metrics.models,
     partialAnswers,
     onReuse: (claim, call) => log.reused(claim, call),
@@ -90,19 +92,32 @@ const runs = createPlanningRuns({
   allowed: () => held.allowed(),
 });
 
+const quota = createModelQuota({
+  store,
+  maxPerHour: settings.MAX_MODEL_CALLS_PER_HOUR,
+  onPaused: (tenant, pause) =>
+    logger.warn({ tenant, ...pause }, "planning waits: the tenant has made its model calls of an hour"),
+});
+/** The offline drafter makes no calls. */
+const isLimited = drafter.name !== "offline";
+const take = async (requestId: string, tenant: string): Promise<void> => {
+  if (!isLimited || (await quota.allows(tenant))) await runs.take(requestId);
+};
 let isShared = await store.hasManyTenants();
 const slots = createSlots({
   max: settings.MAX_REQUESTS,
   capacity: () => runs.capacity(),
   isShared: () => isShared,
+  blocked: () => quota.paused(),
 });
 const worker = await createQueueWorker({
   ...redis,
   queue: "planning",
   slots,
-  handle: (requestId) => runs.take(requestId),
+  handle: (requestId, _signal, tenant) => take(requestId, tenant),
 });
 service.repeat(READ_TENANTS_EVERY_MS, async () => {
+  await quota.check();
   isShared = await store.hasManyTenants();
   if (worker.isConnected()) await worker.setWeights(await store.tenantWeights());
 });
@@ -110,7 +125,7 @@ const sweeper = createSweeper({
   everyMs: settings.SWEEP_EVERY_MS,
   find: (limit, full) => leases.findInTurns(limit, full),
   slots,
-  handle: (requestId) => runs.take(requestId),
+  handle: take,
   onError: service.report,
 });
 
@@ -119,11 +134,6 @@ service.ready(
     heartbeat,
     sweeper,
     countWaiting: () => worker.countWaiting(),
-    due: {
-      what: "requests",
-      help: "Requests in MongoDB that wait for a planner and that no planner holds",
-      find: (limit) => database.requestLeases.findDue(limit),
-    },
     handOver: (timeoutMs) => runs.drain(timeoutMs),
     stopLast: {
       held: () => held.end(),

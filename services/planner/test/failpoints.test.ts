@@ -48,6 +48,12 @@ const WORKS = {
     calls: 1,
     steps: 1,
   },
+  "a model that is away": {
+    ...PLAN,
+    script: ({ index }) => (index === 0 ? { type: "error", status: 500 } : answer(ANSWER, QUICK)),
+    env: { MODEL_MAX_RETRIES: "0" },
+    calls: 2,
+  },
   "in vain": { script: () => answer("I cannot do that."), calls: 2, status: "FAILED" },
   "with a question": {
     script: () => answer({ steps: [], missing: ["Which folder?"] }),
@@ -72,6 +78,7 @@ const CASES: { setting: string; work: keyof typeof WORKS }[] = [
   ...around("planner.store", "plan"),
   ...around("planner.fail", "in vain"),
   ...around("planner.offer", "plan"),
+  ...around("planner.postpone", "a model that is away"),
   ...around("planner.ask", "with a question", ["kill", "error"]),
   ...around("planner.direct", "directly", ["kill", "error"]),
   // While the model answers the repair, after its answer was recorded, and before the plan is stored.

@@ -129,6 +129,16 @@ export function createMemoryPlanningStore(input: {
       settle(claim);
       request.answerError = error;
     },
+    async postponePlanning(claim, { error, pauseMs, requestedMs, unreachableMs }) {
+      if (unreachableMs === 0) return null;
+      settle(claim);
+      const tries = (request.planning.wait?.tries ?? 0) + 1;
+      const nextAttemptAt = new Date(Math.max(pauseMs(tries), requestedMs));
+      const wait = { error, since: EPOCH, tries, nextAttemptAt, until: new Date(unreachableMs) };
+      request.planning.wait = wait;
+      Object.assign(request, { dueAt: nextAttemptAt });
+      return wait;
+    },
     async recordModelCall(call) {
       calls.push(call);
     },

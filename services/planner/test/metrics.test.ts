@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { RequestId } from "@planwright/plan";
 import { createStore } from "@planwright/store";
 import { startModelServer, startServerProxy, testServers } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,7 +11,8 @@ import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
 
 const TENANT = "default";
 
-async function open() {
+/** @param env - further settings of the planner */
+async function open(env: Record<string, string> = {}) {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
   const mongodb = await startServerProxy(mongodbUrl);
   const redis = await startServerProxy(redisUrl);
@@ -30,6 +32,7 @@ async function open() {
     OPENAI_BASE_URL: model.openAiUrl,
     MODEL_MAX_RETRIES: "0",
     MODEL_PRICES_FILE: pricesFile,
+    ...env,
   });
   onTestFinished(async () => {
     await planner.end("SIGKILL");
@@ -38,7 +41,7 @@ async function open() {
     await store.close();
     await rm(folder, { recursive: true, force: true });
   });
-  const accept = () => store.createRequest({ tenant: TENANT, query: SENTENCE, autoExecute: false });
+  const accept = (tenant = TENANT) => store.createRequest({ tenant, query: SENTENCE, autoExecute: false });
   /** Accepts a request and waits until its planning has ended. */
   const plan = async (): Promise<void> => {
     const request = await accept();
@@ -61,7 +64,7 @@ async function open() {
     const response = await fetch(`${planner.health}${path}`);
     return [response.status, await response.json()];
   };
-  return { mongodb, redis, model, planner, accept, plan, scrape, at };
+  return { mongodb, redis, store, model, planner, accept, plan, scrape, at };
 }
 
 test("/metrics counts runs, calls of models, tokens, cost and repairs", async () => {
@@ -87,7 +90,8 @@ test("/metrics counts runs, calls of models, tokens, cost and repairs", async ()
   expect(value('model_cost_usd_total{model="openai:test"}')).toBeCloseTo(0.24);
   expect(value('model_call_duration_seconds_count{model="openai:test"}')).toBe(3);
   expect(value("repairs_total")).toBe(1);
-  expect([value("jobs_waiting"), value("requests_due")]).toEqual([0, 0]);
+  expect([value("jobs_waiting"), value('planwright_due{work="requests"}')]).toEqual([0, 0]);
+  expect(value('planwright_workers{kind="planner"}')).toBe(1);
   // Beginning and end of each request, and of each model call.
   expect(value("planwright_journal_entries_total")).toBe(10);
 });
@@ -117,4 +121,26 @@ test("a planner is ready when it takes requests, also without Redis; it is not r
   const failing = { shutdown: "the service is stopping" };
   await expect.poll(() => at("/readyz")).toEqual([503, { status: "not ready", failing }]);
   expect(await at("/healthz")).toEqual([200, { status: "alive" }]);
+});
+
+test("planning of a tenant that has made its model calls of an hour waits, holds nothing, and continues when the limit is raised", async () => {
+  const { store, model, planner, accept, plan } = await open({ MAX_MODEL_CALLS_PER_HOUR: "1" });
+  model.script(() => ({ type: "answer", text: JSON.stringify(ANSWER) }));
+  await plan();
+  const second = await accept();
+  const statusOf = async (tenant: string, requestId: RequestId) =>
+    (await store.getRequest(tenant, requestId))?.status;
+  await expect.poll(() => planner.lines.join("\n")).toContain("planning waits");
+  // Another tenant is planned meanwhile.
+  const other = await accept("other");
+  await expect.poll(() => statusOf("other", other._id)).toBe("READY");
+  expect(await store.getRequest(TENANT, second._id)).toMatchObject({
+    status: "PLANNING",
+    lease: null,
+    claims: 0,
+    error: null,
+  });
+  expect(model.requests).toHaveLength(2);
+  await store.setTenantLimits(TENANT, { maxModelCallsPerHour: 2 });
+  await expect.poll(() => statusOf(TENANT, second._id), { timeout: 15_000 }).toBe("READY");
 });

@@ -121,6 +121,65 @@ test("a model plans over HTTP, and its call is recorded under the request", asyn
   ]);
 });
 
+test("a sentence outlives a model that answers 500, its planner, and a model that is not there at all", async () => {
+  model.script(() => ({ type: "error", status: 500 }));
+  const request = await accept("Anything for Work and Hello that only a model understands");
+  const env = { ...withModel(), MAX_REQUESTS: "1", DEAD_AFTER_MS: "3000" };
+  const first = await start(env);
+  const waitOf = async () => (await store.getRequest(TENANT, request._id))?.planning.wait;
+  await expect.poll(async () => (await waitOf())?.tries, { timeout: 20_000 }).toBe(2);
+  const wait = await waitOf();
+  expect(wait?.error).toMatchObject({
+    code: "MODEL_UNREACHABLE",
+    message: expect.stringMatching(/HTTP 500/),
+  });
+  // The only place of the planner is free meanwhile.
+  model.script(({ body }) =>
+    JSON.stringify(body).includes("Anything") ? { type: "error", status: 500 } : answer(ANSWER),
+  );
+  const other = await accept(SENTENCE);
+  await expect.poll(() => statusOf(other._id), { timeout: 20_000 }).toBe("READY");
+  expect(await statusOf(request._id)).toBe("PLANNING");
+
+  await stop(first, "SIGKILL");
+  await model.close();
+  await start(env);
+  await expect.poll(async () => (await waitOf())?.error.message, { timeout: 20_000 }).toMatch(/ECONNREFUSED/);
+  expect(await waitOf()).toMatchObject({ since: wait?.since, until: wait?.until });
+  const port = Number(new URL(model.openAiUrl).port);
+  model = await startModelServer({ port, script: () => answer(ANSWER) });
+  await expect.poll(() => statusOf(request._id), { timeout: 40_000 }).toBe("READY");
+  const calls = await store.listModelCalls(TENANT, request._id);
+  expect(calls.at(-1)).toMatchObject({ error: null });
+  expect(calls.slice(0, -1).every(({ error }) => error?.code === "MODEL_UNREACHABLE")).toBe(true);
+  expect(await waitOf()).toBeNull();
+});
+
+test.each([
+  { status: 429, retryAfterSeconds: 6, tries: 1, end: "READY" },
+  { status: 429, retryAfterSeconds: 3_600, tries: 0, end: "FAILED" },
+  { status: 401, tries: 0, end: "FAILED" },
+  { status: 404, tries: 0, end: "FAILED" },
+  { status: 500, MODEL_UNREACHABLE_MS: "500", tries: 1, end: "FAILED" },
+])(
+  "HTTP $status (Retry-After $retryAfterSeconds, at most $MODEL_UNREACHABLE_MS ms): $tries waits, then $end",
+  async ({ status, retryAfterSeconds, tries, end, ...env }) => {
+    const at: number[] = [];
+    model.script(() => {
+      at.push(performance.now());
+      return end === "READY" && at.length > 1
+        ? answer(ANSWER)
+        : { type: "error", status, ...(retryAfterSeconds && { retryAfterSeconds }) };
+    });
+    const request = await accept(SENTENCE);
+    await start({ ...withModel(), ...env });
+    await expect.poll(() => statusOf(request._id), { timeout: 40_000 }).toBe(end);
+    const events = (await store.listEventPages(TENANT, [request._id], { first: 100 })).get(request._id);
+    expect(events?.items.filter(({ event }) => event.type === "planning.postponed")).toHaveLength(tries);
+    if (end === "READY") expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(5_990);
+  },
+);
+
 test("a planner that is killed during the model call is replaced, and there is one plan", async () => {
   let asked = 0;
   model.script(() => (asked++ === 0 ? { type: "hang" } : answer(ANSWER)));

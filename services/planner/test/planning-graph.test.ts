@@ -156,7 +156,34 @@ test("after an answer in prose the model is asked once more, then the answer cou
   const asked = answers("I would create a folder.", "Still prose.");
   const { store } = await plan({ drafter: model });
   expect(asked()).toBe(2);
-  expect(store.failures[0]?.error.code).toBe("MODEL_ANSWER_UNREADABLE");
+  expect(store.failures[0]).toMatchObject({
+    error: {
+      code: "MODEL_ANSWER_UNREADABLE",
+      message: "The model's answer is text without a plan; it is: Still prose.",
+    },
+    raw: "Still prose.",
+  });
+});
+
+const TWO_PLANS = `${JSON.stringify({ steps: [{ id: "a", tool: "createFolder", arguments: { name: "A" } }] })}
+${JSON.stringify({ steps: [{ id: "b", tool: "createFolder", arguments: { name: "B" } }] })}`;
+
+test.each([
+  ["   ", "The model's answer is empty"],
+  ['{"steps": [{"id": "a" "tool"}]}', /^The model's answer has JSON that cannot be read; it is: \{"steps"/],
+  [`${"word ".repeat(100)}`, /^The model's answer is text without a plan; it begins: word/],
+  ['{"steps": [{"id": "a", ...}]}', "The model's answer leaves out parts of the plan, so it is not used"],
+  ['{"answer": 42}', "The model gave no valid plan: its answer is JSON, but not a plan"],
+  [TWO_PLANS, /^The model gave no valid plan: its answer holds several plans/],
+])("after %j people read what was answered, not what the model was told", async (text, message) => {
+  answers(text, text, text);
+  const { store } = await plan({ drafter: model });
+  const [failure] = store.failures;
+  expect(failure?.error.message).toEqual(
+    typeof message === "string" ? message : expect.stringMatching(message),
+  );
+  expect(failure?.error.message).not.toMatch(/nothing else|answer with|write every/i);
+  expect(failure?.raw).toBe(text);
 });
 
 test("a plan after prose is accepted", async () => {

@@ -240,3 +240,28 @@ test.each(SCENARIOS)("$name: a death at any point costs at most one more call", 
   expect(deaths).toBeGreaterThanOrEqual(4 * scenario.calls + 2);
   expect(reused.length).toBeGreaterThan(0);
 });
+
+test.each(SCENARIOS)(
+  "$name: a model that is away at any call delays the work, and changes nothing else",
+  async (scenario) => {
+    const undisturbed = open(scenario);
+    await run(undisturbed.store);
+    for (let call = 0; call < scenario.calls; call += 1) {
+      const { store, seen } = open(scenario);
+      let waits = 0;
+      server.script((request) => {
+        if (seen.answered === call && waits === 0) return { type: "error", status: 503 };
+        const replied = scenario.reply(request, false);
+        if (replied.type === "answer") seen.answered += 1;
+        return replied;
+      });
+      while ((await run(store)).type === "postponed") waits += 1;
+      expect({ call, waits, end: scenario.end(store), answered: seen.answered }).toEqual({
+        call,
+        waits: 1,
+        end: scenario.end(undisturbed.store),
+        answered: scenario.calls,
+      });
+    }
+  },
+);

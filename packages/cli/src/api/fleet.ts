@@ -22,3 +22,24 @@ export type FleetRecord = ResultOf<typeof FLEET>;
 export type WorkloadRecord = ResultOf<typeof WORKLOAD>;
 
 export const READ_FLEET = graphql(`{ fleet { ...Fleet } workload { ...Workload } }`, [FLEET, WORKLOAD]);
+
+const COST = graphql(`
+  fragment Cost on ModelCost {
+    calls failures unended unpriced inputTokens cachedInputTokens outputTokens costUsd
+  }
+`);
+/** Sums over model calls. */
+export type CostRecord = ResultOf<typeof COST>;
+
+/** What the model calls of the caller's tenant cost within a time. */
+export const READ_COSTS = graphql(
+  `query ($from: DateTime!, $before: DateTime) {
+    costs: modelCosts(from: $from, before: $before) {
+      from before isComplete
+      total { ...Cost } models { model cost { ...Cost } } requests { requestId title cost { ...Cost } }
+    }
+  }`,
+  [COST],
+);
+/** The same, as it is read. */
+export type CostsRecord = ResultOf<typeof READ_COSTS>["costs"];

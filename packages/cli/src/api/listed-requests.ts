@@ -15,11 +15,15 @@ type ListedNode = ResultOf<typeof LISTED_NODE>;
 export const LIST_REQUESTS = graphql(
   `query (
     $first: Int!, $after: String, $status: [RequestStatus!], $tag: String, $tool: String, $errorCode: String,
-    $needs: RequestNeed, $createdFrom: DateTime
+    $needs: RequestNeed, $createdFrom: DateTime, $createdBefore: DateTime, $calledTool: String,
+    $calledFrom: DateTime, $calledBefore: DateTime
   ) {
     requests(
       first: $first, after: $after,
-      filter: { status: $status, tag: $tag, tool: $tool, errorCode: $errorCode, needs: $needs, createdFrom: $createdFrom }
+      filter: {
+        status: $status, tag: $tag, tool: $tool, errorCode: $errorCode, needs: $needs, createdFrom: $createdFrom,
+        createdBefore: $createdBefore, calledTool: $calledTool, calledFrom: $calledFrom, calledBefore: $calledBefore
+      }
     ) { nodes { ...ListedNode } pageInfo { hasNextPage endCursor } }
   }`,
   [LISTED_NODE],

@@ -47,6 +47,13 @@ export const LIST_TOOLS_AND_SERVERS = graphql(
   [LISTED_TOOL, TOOL_SERVER],
 );
 
+/** The tools that plans may use, and how their recent calls ended. */
+export const LIST_CALLS = graphql(`{
+  tools: getAvailableTools { name server calls { since count failures p50Ms p99Ms lastAt errors { code count } } }
+}`);
+/** A tool and how its recent calls ended. */
+export type CalledTool = ResultOf<typeof LIST_CALLS>["tools"][number];
+
 /** Asks all executors to connect to a tool server anew. */
 export const RELOAD_SERVER = graphql(`
   mutation ($name: String!) {

@@ -4,6 +4,7 @@ import { type Accepted, CANCEL, EXECUTE_PLAN, PAUSE, REPLAN, RERUN, RESUME } fro
 import { READ_PLAN_HASH } from "../api/request-record.ts";
 import { NothingChangedError, UsageError } from "../errors.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import { planningText } from "../report/wait-text.ts";
 import { act } from "./act.ts";
 import type { CommandContext } from "./command-context.ts";
 import { followToEnd, showResult } from "./follow-to-end.ts";
@@ -70,7 +71,8 @@ export interface RetryOptions {
 }
 
 /**
- * Runs again the steps that did not complete, with the arguments that were set. It has an idempotency key.
+ * Runs again the steps that did not complete, with the arguments that were set. A sentence whose planning failed
+ * is planned again. It has an idempotency key.
  */
 export async function retry(
   context: CommandContext,
@@ -82,7 +84,10 @@ export async function retry(
     operation: RERUN,
     variables: { requestId, from, arguments: changes, key: randomUUID() },
     repeat: repeat ?? [],
-    done: ({ version }) => `version ${version} of the plan was made and is executed`,
+    done: ({ version, status }) =>
+      status === "PLANNING"
+        ? "it is planned again"
+        : `version ${version} of the plan was made and is executed`,
     watch,
   });
 }
@@ -121,7 +126,7 @@ async function replanned(
     if (now.status !== "PLANNING") break;
     if (now.waitReason !== null && !isNoted && !isJson) {
       isNoted = true;
-      output.note([`Replan requested; it waits for a planner (${now.waitReason})`]);
+      output.note([`Replan requested; ${planningText(now)}`]);
     }
   }
   return last;

@@ -13,9 +13,11 @@ export interface FilterOptions {
   failed?: boolean;
   tag?: string;
   tool?: string;
+  touched?: string;
   code?: string;
   needs?: (typeof NEEDS)[number];
   since?: Since;
+  until?: Since;
 }
 
 /** The options of `list`. */
@@ -23,7 +25,7 @@ export interface ListOptions extends FilterOptions {
   first: number;
 }
 
-/** The earliest creation: this many milliseconds ago, or an instant as RFC 3339 text. */
+/** A moment: this many milliseconds ago, or an instant as RFC 3339 text. */
 export type Since = { agoMs: number } | { at: string };
 
 const NEEDS = ["approval", "doubt", "answer"] as const;
@@ -49,10 +51,15 @@ export function filterOptions(): Option[] {
     new Option("--since <time>", "only those created since: 24h, 30m, 2d, or 2026-11-21T08:00:00Z").argParser(
       parseSince,
     ),
+    new Option("--until <time>", "only those created before: 24h means 24 hours ago").argParser(parseSince),
     new Option("--code <code>", "only those that failed with this code, such as TOOL_TIMEOUT").argParser(
       (typed) => typed.toUpperCase(),
     ),
     new Option("--tool <tool>", "only those with a plan that uses this tool"),
+    new Option(
+      "--touched <tool>",
+      "only those that called this tool; then --since and --until are about the time of the calls",
+    ),
     new Option("--needs <what>", "only those that wait for a person: approval, doubt or answer").choices(
       NEEDS,
     ),
@@ -84,18 +91,23 @@ export async function list(
 }
 
 /** The API's filter for the options. */
-export function filterOf({ failed, since, ...options }: FilterOptions, nowMs: number) {
+export function filterOf({ failed, since, until, touched, ...options }: FilterOptions, nowMs: number) {
+  const from = since ? instantOf(since, nowMs) : null;
+  const before = until ? instantOf(until, nowMs) : null;
   return {
     status: failed ? [...FAILED_REQUEST_STATUSES] : (options.status ?? null),
     tag: options.tag ?? null,
     tool: options.tool ?? null,
     errorCode: options.code ?? null,
     needs: options.needs ? NEED_OF[options.needs] : null,
-    createdFrom: since ? createdFrom(since, nowMs) : null,
+    ...(touched === undefined
+      ? { createdFrom: from, createdBefore: before }
+      : { calledTool: touched, calledFrom: from, calledBefore: before }),
   };
 }
 
-function createdFrom(since: Since, nowMs: number): string {
+/** A moment as RFC 3339 text. @param nowMs - now, in milliseconds since 1970 */
+export function instantOf(since: Since, nowMs: number): string {
   return "at" in since ? since.at : new Date(nowMs - since.agoMs).toISOString();
 }
 

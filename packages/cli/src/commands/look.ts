@@ -1,24 +1,27 @@
 import { findLeftOut } from "@planwright/plan";
-import { READ_FLEET } from "../api/fleet.ts";
+import { READ_COSTS, READ_FLEET } from "../api/fleet.ts";
 import { READ_BUNDLE, READ_REQUEST } from "../api/request-record.ts";
 import {
   EXPLAIN_TOOLS,
+  LIST_CALLS,
   LIST_TOOLS,
   LIST_TOOLS_AND_SERVERS,
   RELOAD_SERVER,
   type ToolRecord,
 } from "../api/tools.ts";
 import { UsageError } from "../errors.ts";
+import { costLines } from "../report/cost-lines.ts";
 import { debugReport } from "../report/debug-report.ts";
 import { printedDiagnosis } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { fleetLines, workloadLine } from "../report/fleet-lines.ts";
 import { leftOutTools, missingServers, reloadLines } from "../report/missing-servers.ts";
 import { suggestionJson, suggestionLines } from "../report/suggestion-lines.ts";
-import { contractProblems, toolsTable } from "../report/tables.ts";
+import { callsTable, contractProblems, toolsTable } from "../report/tables.ts";
 import { toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
+import { instantOf, type Since } from "./list-requests.ts";
 
 /**
  * Reports on a request: the cause first, then everything recorded; with `bundle` it prints the record as JSON
@@ -56,13 +59,22 @@ async function readTools({ client, signal }: CommandContext): Promise<ToolRecord
   return read.tools;
 }
 
+/** The options of `tools`. */
+export interface ToolsOptions {
+  /** Connects all executors to this server anew. */
+  reload?: string;
+  /** Lists the tools that were called lately, the slowest first. */
+  slow?: boolean;
+}
+
 /** Lists the tools, or shows one of them; with `reload` it connects all executors to a server anew. */
 export async function tools(
   context: CommandContext,
   name: string | undefined,
-  { reload }: { reload?: string } = {},
+  { reload, slow = false }: ToolsOptions = {},
 ): Promise<ExitCode> {
   if (reload !== undefined) return reloadServer(context, reload);
+  if (slow) return listSlow(context);
   if (name !== undefined) return showTool(context, name);
   const { client, output, isJson, now } = context;
   const { tools: all, toolServers } = await client.execute(LIST_TOOLS_AND_SERVERS, {});
@@ -75,6 +87,17 @@ export async function tools(
       ...contractProblems(all, output.style),
     ]);
   }
+  return EXIT.OK;
+}
+
+/** By the 99th percentile; tools without a measured call come last. */
+async function listSlow({ client, output, isJson, now }: CommandContext): Promise<ExitCode> {
+  const { tools: all } = await client.execute(LIST_CALLS, {});
+  const called = all
+    .filter(({ calls }) => calls.count > 0)
+    .toSorted((one, other) => (other.calls.p99Ms ?? -1) - (one.calls.p99Ms ?? -1));
+  if (isJson) output.printJson(called, { isIndented: true });
+  else output.print(callsTable(called, { columns: output.columns, style: output.style, nowMs: now() }));
   return EXIT.OK;
 }
 
@@ -131,5 +154,18 @@ export async function fleet({ client, output, isJson }: CommandContext): Promise
   const { fleet: read, workload } = await client.execute(READ_FLEET, {});
   if (isJson) output.printJson({ ...read, workload }, { isIndented: true });
   else output.print([...fleetLines(read, output.style), "", workloadLine(workload)]);
+  return EXIT.OK;
+}
+
+/** Shows what the model calls of the caller's tenant cost within a time. */
+export async function cost(
+  { client, output, isJson, now }: CommandContext,
+  { since, until }: { since: Since; until?: Since },
+): Promise<ExitCode> {
+  const nowMs = now();
+  const before = until ? instantOf(until, nowMs) : null;
+  const { costs } = await client.execute(READ_COSTS, { from: instantOf(since, nowMs), before });
+  if (isJson) output.printJson(costs, { isIndented: true });
+  else output.print(costLines(costs, { columns: output.columns, style: output.style }));
   return EXIT.OK;
 }

@@ -35,6 +35,7 @@ export function debugReport(facts: DebugFacts, style: Style): string[] {
     ...answerLines(request, style),
     ...part("Diagnostics of the plan", diagnosticLines(request.diagnostics, style), style),
     ...part("Model calls", modelCallLines(request), style),
+    ...part("Answer that is no plan", rawLines(request), style),
     ...part("Timeline", timeline(request, MAX_LINES), style),
   ];
 }
@@ -42,11 +43,8 @@ export function debugReport(facts: DebugFacts, style: Style): string[] {
 /** The request and its status, in two lines. */
 function headLines(request: RequestRecord, style: Style): string[] {
   const { plan } = request;
-  const { symbol, tone } = markOf(request.status);
-  const took =
-    typeof plan?.durationMs !== "number"
-      ? ""
-      : ` ${plan.finishedAt === null ? "for" : "after"} ${durationText(plan.durationMs)}`;
+  const { symbol, tone } = markOf("request", request);
+  const took = plan ? tookText(plan) : "";
   const version = request.version > 1 ? `, version ${request.version}` : "";
   const inner = plan && plan.status !== request.status ? ` (plan ${plan.status})` : "";
   const tags = request.tags.length > 0 ? `  [${request.tags.map((tag) => oneLine(tag, 64)).join(" ")}]` : "";
@@ -54,6 +52,15 @@ function headLines(request: RequestRecord, style: Style): string[] {
     `${style(tone, symbol)} ${style("strong", request.requestId)}  ${style(tone, request.status)}${inner}${took}${version}`,
     `  ${oneLine(request.title, 160)}${tags}`,
   ];
+}
+
+/** " after 2.3 s, and 15 min 0 s waiting for people": the own time of the plan first. */
+function tookText({ durationMs, waitedForPeopleMs, finishedAt }: NonNullable<RequestRecord["plan"]>): string {
+  if (durationMs === null) return "";
+  const waitedMs = waitedForPeopleMs ?? 0;
+  const own = durationText(Math.max(0, durationMs - waitedMs));
+  const waited = waitedMs > 0 ? `, and ${durationText(waitedMs)} waiting for people` : "";
+  return ` ${finishedAt === null ? "for" : "after"} ${own}${waited}`;
 }
 
 function part(title: string, lines: readonly string[], style: Style): string[] {
@@ -100,16 +107,35 @@ function stepDetails(facts: DebugFacts, step: StepRecord): string[] {
       : [`after      ${step.dependsOn.map((id) => oneLine(id, 80)).join(", ")}`]),
     ...settledNote(step).map((text) => `settled    ${text}`),
     ...(step.error ? [`error      ${oneLine(step.error.message, 1_000)} (${step.error.code})`] : []),
-    ...step.attempts
-      .slice(-5)
-      .map(
-        ({ attempt, startedAt, outcome, durationMs, executor, error, unsent }) =>
-          `attempt ${attempt}  ${startedAt}  ${unsent ? `nothing sent, tried ${countText(unsent.tries, "time")}` : (outcome ?? "running")}${
-            durationMs === null ? "" : ` after ${durationText(durationMs)}`
-          } on ${oneLine(executor, 60)}${error ? `: ${problem(error)}` : ""}`,
-      ),
+    ...attemptLines(step.attempts),
     ...step.warnings.slice(0, 5).map((warning) => `warning    ${oneLine(warning)}`),
   ];
+}
+
+/** Most attempts of one step: the first one, and the latest. */
+const MAX_ATTEMPTS = 6;
+
+/** The first attempt shows how it began, the latest ones how it is now. */
+function attemptLines(attempts: StepRecord["attempts"]): string[] {
+  const left = attempts.length - MAX_ATTEMPTS;
+  if (left <= 0) return attempts.map(attemptLine);
+  const [first, ...others] = attempts;
+  return [
+    ...(first ? [attemptLine(first)] : []),
+    `(${countText(left, "more attempt")}: see --json)`,
+    ...others.slice(left).map(attemptLine),
+  ];
+}
+
+function attemptLine(of: StepRecord["attempts"][number]): string {
+  const { attempt, startedAt, outcome, durationMs, executor, error, unsent } = of;
+  const took = durationMs === null ? "" : durationText(durationMs);
+  const how = unsent
+    ? `nothing sent, tried ${countText(unsent.tries, "time")}${took === "" ? "" : ` in ${took}`}`
+    : `${outcome ?? "running"}${took === "" ? "" : ` after ${took}`}`;
+  const where =
+    unsent && unsent.tries > 1 ? `, at last on ${oneLine(executor, 60)}` : ` on ${oneLine(executor, 60)}`;
+  return `attempt ${attempt}  ${startedAt}  ${how}${where}${error ? `: ${problem(error)}` : ""}`;
 }
 
 function treeLines({ request, nowMs, command }: DebugFacts, style: Style): string[] {
@@ -133,8 +159,24 @@ function treeLines({ request, nowMs, command }: DebugFacts, style: Style): strin
   return more > 0 ? [...lines.slice(0, MAX_LINES), `(${countText(more, "more line")}: see --json)`] : lines;
 }
 
-function modelCallLines({ modelCalls }: RequestRecord): string[] {
-  return modelCalls.map(({ purpose, model, latencyMs, inputTokens, outputTokens, finishReason, error }) => {
+/** Most characters of an answer that are printed. */
+const MAX_RAW = 4_000;
+
+/** What the model answered, or a client submitted, when it is not a plan that can run. */
+function rawLines({ plan }: RequestRecord): string[] {
+  if (plan?.status !== "INVALID" || !plan.raw) return [];
+  const lines = plan.raw.slice(0, MAX_RAW).split("\n");
+  const isCut = plan.raw.length > MAX_RAW;
+  return [...lines.map((line) => oneLine(line, 400)), ...(isCut ? ["(more: see --json)"] : [])];
+}
+
+function modelCallLines({ modelCalls, status }: RequestRecord): string[] {
+  return modelCalls.map((call) => {
+    const { purpose, model, latencyMs, inputTokens, outputTokens, finishReason, error } = call;
+    if (call.endedAt === null) {
+      const state = status === "PLANNING" ? "no answer yet" : "its planner died before it had the answer";
+      return oneLine(`${purpose} by ${model}, asked at ${call.createdAt}: ${state}`, 400);
+    }
     const tokens = inputTokens === null ? "" : `, ${inputTokens} tokens in and ${outputTokens ?? 0} out`;
     const end = error ? `: ${problem(error)}` : finishReason === null ? "" : `, ended with ${finishReason}`;
     return oneLine(`${purpose} by ${model} in ${durationText(latencyMs)}${tokens}${end}`, 400);

@@ -58,7 +58,7 @@ test("waiting work is shown with the age of the oldest, and a dead worker with t
     "Waiting for an executor: 2 plans, the oldest for 1 min 0 s (req_1)",
     "Waiting for a planner: 1 request, the oldest for 1 min 0 s (of another tenant)",
     "",
-    "Died within the last hour",
+    "Lost within the last hour",
     "WORKER      KIND      HEARTBEAT      STATE                          LOST",
     "host:3:old  executor  2 min 0 s ago  dead                           1 lease",
     "host:3:old  executor  10.0 s ago     silent, not declared dead yet  0 leases",
@@ -82,12 +82,12 @@ test("the workload of the caller's tenant is one line", () => {
   const at = "2026-11-24T12:00:00.000Z";
   const workload = { at, since: at, ended: 0, failed: 0, running: 0, waiting: 0, oldestWaiting: null };
   expect(workloadLine(workload)).toBe(
-    "Your requests: 0 running, 0 waiting; 0 ended in the last hour, 0 of them failed",
+    "Your requests: 0 being worked on, 0 waiting for a worker; 0 ended in the last hour, 0 of them failed",
   );
   const oldestWaiting = { since: at, ageMs: 3_000, requestId: "req_1" };
   expect(
     workloadLine({ ...workload, ended: 10_000, failed: 12, running: 3, waiting: 2, oldestWaiting }),
   ).toBe(
-    "Your requests: 3 running, 2 waiting, the oldest for 3.0 s; 10,000+ ended in the last hour, 12 of them failed",
+    "Your requests: 3 being worked on, 2 waiting for a worker, the oldest for 3.0 s; 10,000+ ended in the last hour, 12 of them failed",
   );
 });

@@ -28,7 +28,7 @@ export function fleetLines(
 export function workloadLine({ ended, failed, running, waiting, oldestWaiting }: WorkloadRecord): string {
   const oldest = oldestWaiting && `, the oldest for ${durationText(oldestWaiting.ageMs)}`;
   const lately = `${boundedText(ended, MAX_COUNTED)} ended in the last hour, ${boundedText(failed, MAX_COUNTED)} of them failed`;
-  return `Your requests: ${boundedText(running, MAX_COUNTED)} running, ${boundedText(waiting, MAX_COUNTED)} waiting${oldest ?? ""}; ${lately}`;
+  return `Your requests: ${boundedText(running, MAX_COUNTED)} being worked on, ${boundedText(waiting, MAX_COUNTED)} waiting for a worker${oldest ?? ""}; ${lately}`;
 }
 
 /** The API counts no further. */
@@ -80,7 +80,7 @@ function lostLines(lost: readonly LostWorker[], nowMs: number, style: Style): st
   ]);
   return [
     "",
-    style("attention", "Died within the last hour"),
+    style("attention", "Lost within the last hour"),
     ...table(["WORKER", "KIND", "HEARTBEAT", "STATE", "LOST"], rows, style),
   ];
 }

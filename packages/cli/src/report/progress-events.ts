@@ -14,7 +14,7 @@ import type { Problem } from "../api/request-record.ts";
 /** A change between two readings of a request; `--json` prints these, one a line. */
 export type ProgressEvent =
   | { event: "accepted"; requestId: string; planId: string; query: string | null }
-  | { event: "planning"; waitReason: string | null }
+  | ({ event: "planning" } & Pick<RequestProgress, "waitReason" | "modelWait">)
   | {
       event: "planned";
       planId: string;
@@ -34,9 +34,14 @@ export type ProgressEvent =
       durationMs: number | null;
       error: Problem | null;
       settled: StepProgress["settled"];
+      warnings: string[];
     }
   | { event: "answering" }
   | { event: "needed"; need: Need; questions: string[]; steps: string[] };
+
+/** What planning waits for. The tries of a model that is away are one wait. */
+const waitOf = ({ waitReason, modelWait }: RequestProgress): string | null =>
+  waitReason === "no worker" ? waitReason : (modelWait?.since ?? waitReason);
 
 /** The changes between two readings. Pure. @param before - the earlier reading; null at the first one */
 export function progressEvents(before: RequestProgress | null, now: RequestProgress): ProgressEvent[] {
@@ -44,8 +49,9 @@ export function progressEvents(before: RequestProgress | null, now: RequestProgr
   const events: ProgressEvent[] = [];
   if (!before) events.push({ event: "accepted", requestId, planId, query });
   const isPlanning = now.status === "PLANNING";
-  if (isPlanning && (before?.status !== "PLANNING" || before.waitReason !== now.waitReason)) {
-    events.push({ event: "planning", waitReason: now.waitReason });
+  if (isPlanning && (before?.status !== "PLANNING" || waitOf(before) !== waitOf(now))) {
+    const { waitReason, modelWait } = now;
+    events.push({ event: "planning", waitReason, modelWait });
   }
   if (plan) {
     const earlier = before?.plan?.planId === plan.planId ? before.plan : null;
@@ -89,7 +95,7 @@ function changedSteps(before: PlanProgress | null, { steps }: PlanProgress): Pro
       return old.status !== step.status || old.attempts.length !== step.attempts.length;
     })
     .toSorted((a, b) => instantOf(a).localeCompare(instantOf(b)))
-    .map(({ key, tool, status, attempts, waitReason, durationMs, error, settled }) => ({
+    .map(({ key, tool, status, attempts, waitReason, durationMs, error, settled, warnings }) => ({
       event: "step",
       key,
       tool,
@@ -99,6 +105,7 @@ function changedSteps(before: PlanProgress | null, { steps }: PlanProgress): Pro
       durationMs,
       error: error ? { code: error.code, message: error.message } : null,
       settled,
+      warnings,
     }));
 }
 

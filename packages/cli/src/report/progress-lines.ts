@@ -1,9 +1,10 @@
 import { type Need, pendingText, type RequestProgress } from "@planwright/client";
-import { countText, durationText } from "@planwright/plan";
+import { countText, durationText, waitWords } from "@planwright/plan";
+import { oneLine } from "../terminal/visible-text.ts";
 import { problem, stepName } from "./format.ts";
 import { type ProgressEvent, progressEvents } from "./progress-events.ts";
 import { settledNote } from "./settlement-text.ts";
-import { planningWaitText, planWaitText } from "./wait-text.ts";
+import { planningText } from "./wait-text.ts";
 
 /** The changes between two readings as plain lines for logs and pipes. Pure. */
 export function progressLines(before: RequestProgress | null, now: RequestProgress): string[] {
@@ -23,7 +24,7 @@ function lineOf(event: ProgressEvent): string[] {
     case "accepted":
       return [`${event.requestId} accepted`];
     case "planning":
-      return [event.waitReason === null ? "planning" : planningWaitText(event.waitReason)];
+      return [planningText(event)];
     case "planned": {
       const by = event.origin.model ?? event.origin.kind;
       const version = event.version > 1 ? `, version ${event.version}` : "";
@@ -43,7 +44,7 @@ function lineOf(event: ProgressEvent): string[] {
 }
 
 function waiting({ status, waitReason }: { status: string; waitReason: string | null }): string {
-  return waitReason === null ? "" : ` (${planWaitText({ status, waitReason })})`;
+  return waitReason === null ? "" : ` (${waitWords("plan", { status, waitReason })})`;
 }
 
 function stepText({
@@ -52,11 +53,14 @@ function stepText({
   durationMs,
   error,
   settled,
+  warnings,
   ...step
 }: Extract<ProgressEvent, { event: "step" }>) {
   const took = durationMs === null || status === "RUNNING" ? "" : ` ${durationText(durationMs)}`;
   const repeated = attempt > 1 ? ` attempt ${attempt}` : "";
-  const notes = status === "COMPLETED" ? settledNote({ settled }) : [];
+  const odd = warnings.filter((text) => text.startsWith("OUTPUT_UNEXPECTED")).slice(0, 1);
+  const notes =
+    status === "COMPLETED" ? [...settledNote({ settled }), ...odd.map((text) => oneLine(text, 200))] : [];
   const why =
     error && status !== "COMPLETED" ? `: ${problem(error)}` : notes.map((text) => `: ${text}`).join("");
   return `  ${stepName(step)} ${status}${repeated}${took}${why}`;

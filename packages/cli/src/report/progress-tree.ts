@@ -4,6 +4,7 @@ import {
   pendingControl,
   pendingText,
   type RequestProgress,
+  requestLook,
   stepTree,
   type TreeRow,
 } from "@planwright/client";
@@ -13,7 +14,7 @@ import { between } from "./format.ts";
 import { markOf } from "./status-mark.ts";
 import { stepLine } from "./step-line.ts";
 import { urgencyOf } from "./step-urgency.ts";
-import { planningWaitText, planWaitText } from "./wait-text.ts";
+import { planningText } from "./wait-text.ts";
 
 /** Options of the drawing. */
 export interface TreeOptions {
@@ -45,7 +46,8 @@ export function progressTree(request: RequestProgress, options: TreeOptions): st
 function headline(request: RequestProgress, { style, nowMs, spinner }: TreeOptions): string {
   const { plan, status } = request;
   const isWaiting = needOf(request) !== null;
-  const { symbol, tone } = markOf(isWaiting && plan?.status === "WAITING" ? "WAITING" : status);
+  const { symbol, tone } =
+    isWaiting && plan?.status === "WAITING" ? markOf("plan", plan) : markOf("request", { status });
   const isBusy = spinner !== undefined && !isWaiting;
   return [
     `${style(isBusy ? "busy" : tone, isBusy ? spinner : symbol)} ${style("strong", request.requestId)}`,
@@ -54,14 +56,12 @@ function headline(request: RequestProgress, { style, nowMs, spinner }: TreeOptio
 }
 
 /** The phase in a few words. */
-function phase({ status, plan, waitReason }: RequestProgress): string {
-  if (status === "PLANNING") return waitReason === null ? "planning" : planningWaitText(waitReason);
-  if (status !== "EXECUTING" || !plan) return status;
+function phase(request: RequestProgress): string {
+  const { status, plan } = request;
+  if (status === "PLANNING") return planningText(request);
+  if (status !== "EXECUTING") return status;
   const pending = pendingControl(plan);
-  if (pending) return pendingText(pending);
-  const reason =
-    plan.waitReason === null ? "" : `: ${planWaitText({ status: plan.status, waitReason: plan.waitReason })}`;
-  return plan.status === "RUNNING" ? `executing${reason}` : `${plan.status.toLowerCase()}${reason}`;
+  return pending ? pendingText(pending) : requestLook(request).word;
 }
 
 function progress({ plan, createdAt, planningFinishedAt, status }: RequestProgress, nowMs: number): string {

@@ -1,5 +1,5 @@
 import type { StepProgress } from "@planwright/client";
-import { countText, durationText, type StepStatus } from "@planwright/plan";
+import { countText, durationText, type StepStatus, stateLook, WAIT_WORDS } from "@planwright/plan";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between, problem, stepName } from "./format.ts";
@@ -21,7 +21,7 @@ export function stepLine(
   items: readonly StepProgress[],
   { style, nowMs, spinner }: StepLineOptions,
 ): string {
-  const { symbol, tone } = markOf(step.status);
+  const { symbol, tone } = markOf("step", step);
   const mark = step.status === "RUNNING" && spinner !== undefined ? spinner : symbol;
   const notes = [...noteOf(step, nowMs), ...itemsNote(items)].join("  ");
   const name =
@@ -32,15 +32,20 @@ export function stepLine(
 function noteOf(step: StepProgress, nowMs: number): string[] {
   const { status } = step;
   if (Object.hasOwn(NOTES, status)) return NOTES[status as StepStatus](step, nowMs);
-  return [status.toLowerCase().replaceAll("_", " ")];
+  return [wordsOf(step)];
 }
+
+const wordsOf = (step: StepProgress) => oneLine(stateLook("step", step).word, MAX_MESSAGE);
 
 /** The notes after the name of a step. */
 const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => string[]>> = {
-  PENDING: ({ waitReason }) =>
-    waitReason === null || SEEN_ELSEWHERE.has(waitReason) ? [] : [`waits: ${waitReason}`],
-  WAITING_APPROVAL: () => ["waits for an approval"],
+  PENDING: (step) => (step.waitReason === null || SEEN_ELSEWHERE.has(step.waitReason) ? [] : [wordsOf(step)]),
+  WAITING_APPROVAL: (step) => [
+    `${wordsOf(step)}${step.expiresAt === null ? "" : `, which expires at ${step.expiresAt}`}`,
+  ],
   RUNNING: ({ attempts, startedAt }, nowMs) => {
+    if (attempts.at(-1)?.outcome === "unknown")
+      return ["its executor was lost, the next one goes on", ...repeated(attempts.length)];
     const since = between(attempts.at(-1)?.startedAt ?? startedAt, nowMs);
     return [...(since === null ? [] : [durationText(since)]), ...repeated(attempts.length)];
   },
@@ -52,19 +57,27 @@ const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => 
   ],
   COMPLETED: (step) =>
     step.carriedFrom === null
-      ? [...took(step), ...repeated(step.attempts.length), ...settledNote(step)]
+      ? [
+          ...took(step),
+          ...repeated(step.attempts.length),
+          ...settledNote(step),
+          ...step.warnings
+            .filter((text) => text.startsWith("OUTPUT_UNEXPECTED"))
+            .slice(0, 1)
+            .map((text) => oneLine(text, MAX_MESSAGE)),
+        ]
       : ["carried over", ...settledNote(step)],
   FAILED: (step) => [
     ...took(step),
     ...effectNote(step),
-    ...(step.error ? [problem(step.error, MAX_MESSAGE)] : ["FAILED"]),
+    ...(step.error ? [problem(step.error, MAX_MESSAGE)] : [wordsOf(step)]),
   ],
-  SKIPPED: ({ error }) => [error ? oneLine(error.message, MAX_MESSAGE) : "skipped"],
+  SKIPPED: (step) => [step.error ? oneLine(step.error.message, MAX_MESSAGE) : wordsOf(step)],
   IN_DOUBT: (step) =>
     step.settled === null
-      ? ["in doubt: it is not known whether the call happened"]
+      ? [WAIT_WORDS["in doubt"]]
       : [...settledNote(step), "no executor has acted on it yet"],
-  CANCELLED: () => ["cancelled"],
+  CANCELLED: (step) => [wordsOf(step)],
 };
 
 /** Of a failed step: whether its call acted. */

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import { pendingControl, pendingText } from "@planwright/client";
-import { isJsonObject } from "@planwright/plan";
+import { durationText, isJsonObject, shareText } from "@planwright/plan";
 import Table from "cli-table3";
 import type { ListedRequest } from "../api/listed-requests.ts";
-import type { ListedTool } from "../api/tools.ts";
+import type { CalledTool, ListedTool } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { markOf } from "./status-mark.ts";
@@ -96,6 +96,31 @@ export function toolsTable(tools: readonly ListedTool[], columns: number, style:
   ]);
   const least = [null, 8, null, 6, 12];
   return table(["TOOL", "SERVER", "EFFECT", "BY", "DESCRIPTION"], rows, style, { columns, least });
+}
+
+/**
+ * How the recent calls of tools ended, in the given order.
+ * @param columns - width of the terminal; Infinity cuts nothing
+ * @param nowMs - now, in milliseconds since 1970
+ */
+export function callsTable(
+  tools: readonly CalledTool[],
+  { columns, style, nowMs }: { columns: number; style: Style; nowMs: number },
+): string[] {
+  if (tools.length === 0) return ["No tool was called by your plans in the last 24 hours."];
+  const timeOf = (durationMs: number | null) => (durationMs === null ? "" : durationText(durationMs));
+  const rows = tools.map(({ name, server, calls: { count, failures, p50Ms, p99Ms, lastAt, errors } }) => [
+    oneLine(name, 60),
+    oneLine(server, 30),
+    String(count),
+    failures === 0 ? "0" : `${failures} (${shareText(failures, count)})`,
+    timeOf(p50Ms),
+    timeOf(p99Ms),
+    lastAt === null ? "" : `${durationText(Math.max(0, nowMs - Date.parse(lastAt)))} ago`,
+    errors.map((each) => `${oneLine(each.code, 64)} ${each.count}`).join(", "),
+  ]);
+  const heads = ["TOOL", "SERVER", "CALLS", "FAILED", "P50", "P99", "LAST", "FAILED WITH"];
+  return table(heads, rows, style, { columns, least: [null, 8, null, null, null, null, 8, 8] });
 }
 
 /** Who says so; `planwright tools NAME` gives the reason for each field of the contract. */
@@ -191,7 +216,9 @@ export function requestsTable(
   const heads = shownColumns(facts, columns);
   const rows = facts.map((row, index) =>
     heads.map((head) =>
-      head === "STATUS" ? style(markOf(requests[index]?.status ?? "").tone, row.STATUS) : row[head],
+      head === "STATUS"
+        ? style(markOf("request", requests[index] ?? { status: "" }).tone, row.STATUS)
+        : row[head],
     ),
   );
   return table(heads, rows, style, { columns, least: heads.map((head) => REQUEST_COLUMNS[head]) });

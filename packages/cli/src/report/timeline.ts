@@ -19,7 +19,13 @@ interface Moment {
  * @param maxLines - most lines; the latest are kept
  */
 export function timeline(request: RequestRecord, maxLines: number): string[] {
-  const moments = [...ofRequest(request), ...ofPlans(request), ...(request.plan ? ofSteps(request.plan) : [])]
+  // At the same instant the end of a plan comes after the steps that led to it.
+  const moments = [
+    ...ofRequest(request),
+    ...ofPlans(request),
+    ...(request.plan ? ofSteps(request.plan) : []),
+    ...(request.plan ? [{ at: request.plan.finishedAt, what: `plan ${request.plan.status}` }] : []),
+  ]
     .filter((moment): moment is { at: string; what: string } => moment.at !== null)
     .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
   const lines = moments.map(({ at, what }) => `${offset(request.createdAt, at)}  ${what}`);
@@ -37,12 +43,15 @@ function ofRequest(request: RequestRecord): Moment[] {
   return [
     { at: request.createdAt, what: request.source === "plan" ? "plan submitted" : "sentence accepted" },
     { at: request.source === "plan" ? null : request.planningStartedAt, what: "planning began" },
-    ...request.modelCalls.map((call) => ({
-      at: call.createdAt,
-      what: `model ${call.model} answered (${call.purpose}, ${durationText(call.latencyMs)})${
-        call.error ? `: ${problem(call.error, MAX_MESSAGE)}` : ""
-      }`,
-    })),
+    ...request.modelCalls.flatMap(({ model, purpose, createdAt, endedAt, latencyMs, error }) => [
+      { at: endedAt === createdAt ? null : createdAt, what: `model ${model} asked (${purpose})` },
+      {
+        at: endedAt,
+        what: `model ${model} ${error ? "failed" : "answered"} (${purpose}, ${durationText(latencyMs)})${
+          error ? `: ${problem(error, MAX_MESSAGE)}` : ""
+        }`,
+      },
+    ]),
     ...request.answers.map(({ at, question, answer }) => ({
       at,
       what: `answered: ${oneLine(question, 80)} ${oneLine(answer, 80)}`,
@@ -82,7 +91,6 @@ function ofPlans({ plans, plan }: RequestRecord): Moment[] {
       what: `${oneLine(stepKey, 80)}: ${settlementText({ by, resolution })}`,
     })),
     ...plan.steps.flatMap((step) => settledAfterEnd(plan, step)),
-    { at: plan.finishedAt, what: `plan ${plan.status}` },
   ];
 }
 
@@ -96,12 +104,17 @@ function ofSteps({ steps, planId }: PlanRecord): Moment[] {
   return steps.flatMap((step) => {
     if (step.carriedFrom !== null && step.carriedFrom !== planId) return [];
     const attempts = step.attempts.flatMap(
-      ({ attempt, startedAt, endedAt, outcome, error, executor, durationMs }) => {
+      ({ attempt, startedAt, endedAt, outcome, error, executor, durationMs, unsent }) => {
         const name = `${oneLine(step.key, 80)}${attempt > 1 ? ` attempt ${attempt}` : ""}`;
         const took = durationMs === null ? "" : ` after ${durationText(durationMs)}`;
-        const how = error
-          ? `${outcome ?? "ended"}${took}: ${problem(error, MAX_MESSAGE)}`
-          : `${outcome ?? "ended"}${took}`;
+        const why = error ? `: ${problem(error, MAX_MESSAGE)}` : "";
+        // Several executors may have tried; the latest is known.
+        if (unsent)
+          return [
+            { at: startedAt, what: `${name} tried, nothing was sent` },
+            { at: endedAt, what: `${name} tried ${countText(unsent.tries, "time")}, nothing was sent${why}` },
+          ];
+        const how = `${outcome ?? "ended"}${took}${why}`;
         return [
           { at: startedAt, what: `${name} called by ${oneLine(executor, 60)}` },
           { at: endedAt, what: `${name} ${how}` },

@@ -1,17 +1,15 @@
+import type { RequestProgress } from "@planwright/client";
+import { stateLook } from "@planwright/plan";
 import { oneLine } from "../terminal/visible-text.ts";
 
-/**
- * Why a plan waits, in words. "limit" for a plan that no executor holds is not the limit of a tool: executors
- * are alive, and one with a free slot will claim the plan.
- */
-export function planWaitText({ status, waitReason }: { status: string; waitReason: string }): string {
-  if (waitReason === "limit" && status !== "WAITING") return "waits to be claimed by an executor";
-  return oneLine(waitReason, 40);
-}
-
-/** The same while a plan is being made. */
-export function planningWaitText(waitReason: string): string {
-  return waitReason === "limit"
-    ? "planning waits to be claimed by a planner"
-    : `planning waits: ${oneLine(waitReason, 40)}`;
+/** What happens while a plan is being made; for a model that is away, since when and how long it is tried. */
+export function planningText({
+  waitReason,
+  modelWait,
+}: Pick<RequestProgress, "waitReason" | "modelWait">): string {
+  if (!modelWait || waitReason === "no worker")
+    return stateLook("request", { status: "PLANNING", waitReason }).word;
+  const { error, since, nextAttemptAt, until } = modelWait;
+  const next = waitReason === null ? "tried again now" : `next try at ${nextAttemptAt}`;
+  return `planning waits for the model, away since ${since}: ${oneLine(error.message, 160)} (${oneLine(error.code, 64)}); ${next}; given up at ${until}`;
 }

@@ -1,4 +1,9 @@
-import { ENDED_REQUEST_STATUSES, REQUEST_STATUSES_WITH_RESULTS } from "@planwright/plan";
+import {
+  ENDED_REQUEST_STATUSES,
+  REQUEST_STATUSES_WITH_RESULTS,
+  type StateLook,
+  stateLook,
+} from "@planwright/plan";
 import type { PlanProgress, RequestProgress, StepProgress } from "./request-progress.ts";
 
 /**
@@ -49,6 +54,21 @@ export function stepsInDoubt<Step extends StepProgress>({
   );
   const hasItems = (step: Step) => open.some((one) => one.id === step.id && one.item !== null);
   return open.filter((step) => step.item !== null || !hasItems(step));
+}
+
+/** The words, mark and tone of a request: while it is executed, those of its plan. Pure. */
+export function requestLook({ status, waitReason, plan }: ShownRequest): StateLook {
+  if (status !== "EXECUTING" || !plan) return stateLook("request", { status, waitReason });
+  return plan.status === "RUNNING"
+    ? stateLook("request", { status, waitReason: plan.waitReason })
+    : stateLook("plan", plan);
+}
+
+/** The part of a request that {@link requestLook} reads. */
+interface ShownRequest {
+  status: string;
+  waitReason: string | null;
+  plan: { status: string; waitReason: string | null } | null;
 }
 
 /** Statuses of a request that has ended. */

@@ -5,7 +5,7 @@ import { graphql } from "../schema/graphql.ts";
 export const STEP_FIELDS = graphql(`
   fragment StepFields on Step {
     id key item tool status dependsOn waitReason approvalHash settled { resolution by at } carriedFrom effectClass effect
-    nextAttemptAt startedAt finishedAt durationMs
+    nextAttemptAt expiresAt startedAt finishedAt durationMs warnings
     error { code message retryable }
     attempts { attempt executor startedAt endedAt durationMs outcome effect error { code message } unsent { tries since } }
   }
@@ -28,6 +28,7 @@ export const REQUEST_FIELDS = graphql(`
     requestId planId status source query version autoExecute questions waitReason
     answerRequested answer answerError { code message }
     createdAt planningStartedAt planningFinishedAt error { code message }
+    modelWait { error { code message } since tries nextAttemptAt until }
   }
 `);
 

@@ -1,5 +1,4 @@
 import {
-  addPart,
   emptyOutputs,
   type FinalPlanStatus,
   type JsonObject,
@@ -11,11 +10,14 @@ import {
   type WaitReason,
 } from "@planwright/plan";
 import { shortfallOf } from "../for-each/shortfall.ts";
+import { nextExpiry } from "../schedule/approval.ts";
+import { addPartOf } from "../schedule/questions.ts";
 import type { EngineState } from "../state/engine-state.ts";
 import { hasOutputs, isLoading, isOnlyStored, requestedSteps } from "../state/outputs.ts";
 import { type Command, MAX_END_BYTES, type StepError } from "../state/protocol.ts";
 import type { Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
+import { expiredError } from "./stop.ts";
 
 /** Ends or parks the plan when nothing is running (invariant 5 of the protocol). */
 export function concludePlan(turn: Turn): void {
@@ -76,10 +78,12 @@ function readShortfall(turn: Turn): boolean {
   return true;
 }
 
+type PlanOutputs = Omit<ResolvedOutputs, "outputs"> & { outputs: JsonObject | null };
+
 /**
  * The outputs that the plan returns. Null when they are too large; undefined while some have to be loaded.
  */
-function outputsOf(turn: Turn): { outputs: JsonObject | null; leftOut: OmittedOutput[] } | undefined {
+function outputsOf(turn: Turn): PlanOutputs | undefined {
   const { state } = turn;
   const { plan, outputs, texts } = state;
   const parts = outputParts(plan.outputs);
@@ -90,10 +94,10 @@ function outputsOf(turn: Turn): { outputs: JsonObject | null; leftOut: OmittedOu
 }
 
 /** Builds one part after the other, so that memory holds only the outputs that one part refers to. */
-function partsOf(turn: Turn, parts: JsonObject): ResolvedOutputs | undefined {
+function partsOf(turn: Turn, parts: JsonObject): PlanOutputs | undefined {
   const { state } = turn;
-  const { plan, outputs, texts, stepsById, maxReadBytes } = state;
-  state.parts ??= { resolved: emptyOutputs(), made: 0 };
+  const { plan, stepsById, maxReadBytes } = state;
+  state.parts ??= { resolved: emptyOutputs(), made: 0, areLarge: false };
   const progress = state.parts;
   for (const [name, part] of Object.entries(parts).slice(progress.made)) {
     const steps = stepsInValue(part, plan);
@@ -103,10 +107,11 @@ function partsOf(turn: Turn, parts: JsonObject): ResolvedOutputs | undefined {
       const message = `it refers to outputs of ${bytes} bytes together; an executor holds at most ${maxReadBytes} (OUTPUT_MEMORY_BYTES)`;
       progress.resolved.leftOut.push({ name, steps, message });
     } else if (!hasOutputs(turn, undefined, units)) return undefined;
-    else addPart(progress.resolved, { name, part, policy: plan.policy }, { outputs, texts });
+    else if (!addPartOf(turn, progress, [name, part])) return undefined;
     progress.made++;
   }
-  return progress.resolved;
+  const { resolved, areLarge } = progress;
+  return areLarge ? { outputs: null, leftOut: resolved.leftOut } : resolved;
 }
 
 /** True for a part that needs a step which a condition skipped: the plan intends that, so it is no error. */
@@ -142,9 +147,7 @@ function finalError(
   if (status === "CANCELLED" && stopping?.type === "cancelled") {
     return { code: "CANCELLED", message: stopping.reason, retryable: false };
   }
-  if (status === "EXPIRED") {
-    return { code: "DEADLINE_EXCEEDED", message: "The plan's deadline has passed", retryable: false };
-  }
+  if (status === "EXPIRED" && stopping?.type === "expired") return expiredError(stopping);
   if (!state.firstFailure && state.firstShortfall) return state.firstShortfall.error;
   const failedUnit =
     state.failedBy === undefined ? state.firstFailure : state.stepsById.get(state.failedBy)?.unit;
@@ -159,12 +162,15 @@ function outputError({ name, message }: OmittedOutput): StepError {
 }
 
 function parkOf(state: EngineState): Command {
-  if (state.paused && !isEnding(state)) return { type: "park", status: "PAUSED", reason: "paused" };
+  const expiresAt = nextExpiry(state);
+  const until = expiresAt === undefined ? {} : { until: expiresAt };
+  if (state.paused && !isEnding(state)) return { type: "park", status: "PAUSED", reason: "paused", ...until };
   const next = state.waits.peek();
   if (next?.caller.waiting) {
-    return { type: "park", status: "WAITING", reason: next.caller.waiting.reason, until: next.at };
+    const first = Math.min(next.at, expiresAt ?? next.at);
+    return { type: "park", status: "WAITING", reason: next.caller.waiting.reason, until: first };
   }
-  return { type: "park", status: "WAITING", reason: idleReason(state) };
+  return { type: "park", status: "WAITING", reason: idleReason(state), ...until };
 }
 
 function idleReason(state: EngineState): WaitReason {

@@ -1,5 +1,6 @@
 import { isTerminalStepStatus } from "@planwright/plan";
 import { admit, expand, offerWhenDurable } from "../schedule/admit.ts";
+import { expireApprovals, noteExpiry } from "../schedule/approval.ts";
 import { callAgain, callHeld, checkWaits, dispatch, resumeCaller } from "../schedule/dispatch.ts";
 import { unitsOfThisVersion } from "../schedule/prepare.ts";
 import { enqueue } from "../schedule/slots.ts";
@@ -31,6 +32,7 @@ export function decide(state: EngineState, event: EngineEvent | readonly EngineE
   }
   if (!state.started) return [];
   checkWaits(turn);
+  expireApprovals(turn);
   endGrace(turn);
   callHeld(turn);
   if (!turn.holdsSlots || turn.records.length === 0) dispatch(turn);
@@ -87,7 +89,12 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
       }
       return;
     case "loaded":
-      loaded(turn, event);
+      applyLoaded(state, event);
+      goOn(turn, event.id);
+      return;
+    case "answered":
+      state.answers.set(event.id, event.answer);
+      goOn(turn, event.id);
       return;
     case "drop":
       dropTo(state, event.toBytes);
@@ -107,7 +114,7 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
       stop(turn, { type: "cancelled", reason: event.reason });
       return;
     case "deadline":
-      stop(turn, { type: "expired" });
+      stop(turn, { type: "expired", message: event.message });
       return;
     case "pause":
       state.paused = true;
@@ -146,12 +153,11 @@ function start(turn: Turn): void {
   for (const node of state.steps) closeNode(turn, node);
 }
 
-/** Applies loaded outputs and continues the step that waited for them. */
-function loaded(turn: Turn, event: Extract<EngineEvent, { type: "loaded" }>): void {
+/** Continues the step that waited for outputs or for an answer. */
+function goOn(turn: Turn, id: string): void {
   const { state } = turn;
-  const node = state.loading.get(event.id)?.node;
-  applyLoaded(state, event);
-  state.loading.delete(event.id);
+  const node = state.loading.get(id)?.node;
+  state.loading.delete(id);
   if (!node || !state.started) return; // every turn tries to conclude the plan
   if (node.waitsIn === "loading") {
     node.waitsIn = "nowhere";
@@ -173,7 +179,10 @@ function isRecordedFinal({ unit }: StepNode): boolean {
 function restoreStep(turn: Turn, node: StepNode): void {
   const { state } = turn;
   const { unit } = node;
-  if (unit.status === "WAITING_APPROVAL") state.awaitingApproval++;
+  if (unit.status === "WAITING_APPROVAL") {
+    state.awaitingApproval++;
+    noteExpiry(state, unit.expiresAt);
+  }
   if (unit.status === "IN_DOUBT") state.inDoubt++;
   if (unit.caller) {
     restoreCaller(turn, unit.caller);
@@ -189,7 +198,8 @@ function restoreList(turn: Turn, node: StepNode): void {
   const hasBegun = unit.status === "PENDING" && hasItemsOfThisVersion(state.itemRecords.get(node.step.id));
   if ((unit.status !== "RUNNING" && !hasBegun) || !hasInputs(turn, node)) return;
   expand(turn, node);
-  for (const caller of node.forEach?.callers ?? []) restoreCaller(turn, caller);
+  if (!node.forEach) return;
+  for (const caller of node.forEach.callers) restoreCaller(turn, caller);
   concludeItems(turn, node);
 }
 

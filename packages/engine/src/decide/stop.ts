@@ -75,12 +75,21 @@ export function stopReason(state: EngineState): StepError {
         retryable: false,
       };
     case "expired":
-      return { code: "DEADLINE_EXCEEDED", message: "The plan's deadline has passed", retryable: false };
+      return expiredError(stopping);
     case "cancelled":
       return { code: "CANCELLED", message: stopping.reason, retryable: false };
     case undefined:
       return { code: "CANCELLED", message: "The call was stopped", retryable: false };
   }
+}
+
+/** Why a plan whose deadline has passed was stopped. */
+export function expiredError({ message }: Extract<Stopping, { type: "expired" }>): StepError {
+  return {
+    code: "DEADLINE_EXCEEDED",
+    message: message ?? "The plan's deadline has passed",
+    retryable: false,
+  };
 }
 
 /** Gives a step of a stopped plan its last state, once none of its calls is running. */

@@ -124,7 +124,7 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "correct",
   },
   ITEMS_FAILED: {
-    why: "Too many of its items failed; those that completed are kept.",
+    why: "More of its items failed than the list allows; those that completed are kept.",
     instruction: "See its items; then",
     action: "retry",
   },
@@ -147,6 +147,11 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   },
   APPROVAL_REFUSED: {
     why: "An operator refused the call; nothing was called.",
+    instruction: "To ask for approval once more",
+    action: "retry",
+  },
+  APPROVAL_EXPIRED: {
+    why: "The call was neither approved nor refused in time (policy approvalTimeoutMs); nothing was called.",
     instruction: "To ask for approval once more",
     action: "retry",
   },

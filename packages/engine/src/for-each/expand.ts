@@ -1,7 +1,14 @@
-import { type ForEachStep, isForEachStep, type JsonValue, readAsList } from "@planwright/plan";
-import { itemScope, type Resolved, resolveValue } from "../state/arguments.ts";
+import {
+  type ForEachStep,
+  type HeldJson,
+  isForEachStep,
+  JsonText,
+  type JsonValue,
+  readAsList,
+} from "@planwright/plan";
+import { type ArgumentsState, itemScope, type Resolved, resolveValue } from "../state/arguments.ts";
 import type { Caller, EngineState, Items, StepNode, Unit } from "../state/engine-state.ts";
-import type { StepError } from "../state/protocol.ts";
+import type { Answer, StepError } from "../state/protocol.ts";
 import { createCaller, createUnit, itemKey } from "../state/units.ts";
 import { batchSize } from "./batch.ts";
 
@@ -10,25 +17,26 @@ export type Expansion =
   | { ok: true; items: Items; warnings: readonly string[] }
   | { ok: false; error: StepError };
 
+/** The items of a list and their keys, or the error. */
+export type List<Value extends HeldJson = HeldJson> =
+  | { ok: true; values: readonly Value[]; keys: readonly string[]; warnings: readonly string[] }
+  | { ok: false; error: StepError };
+
 /**
  * Determines the items of a forEach. They depend only on durable outputs, so an expansion after a crash gives
  * the same items, keys and batches. Takes time linear in the number of items.
  */
-export function expandForEach(state: EngineState, node: StepNode, step: ForEachStep): Expansion {
-  const list = itemsOf(state, step);
+export function expandForEach(
+  state: EngineState,
+  node: StepNode,
+  step: ForEachStep,
+  list: List = listOf(state, step, state.plan.limits.maxItems),
+): Expansion {
   if (!list.ok) return list;
-  const { maxItems } = state.plan.limits;
-  if (list.value.length > maxItems) {
-    return invalid(
-      `forEach of step ${step.id} has ${list.value.length} items; at most ${maxItems} are allowed`,
-    );
-  }
-  const keys = keysOf(state, node, step, list.value);
-  if (!keys.ok) return keys;
-  const units = unitsOf(state, node, list.value.length);
+  const units = unitsOf(state, node, list.values.length);
   const items: Items = {
-    values: list.value,
-    keys: keys.value,
+    values: list.values,
+    keys: list.keys,
     units,
     callers: callersOf(node, step, units),
     settled: 0,
@@ -42,11 +50,28 @@ export function expandForEach(state: EngineState, node: StepNode, step: ForEachS
   return { ok: true, items, warnings: list.warnings };
 }
 
+/** Resolves the items of a forEach and their keys. */
+export function listOf(state: ArgumentsState, step: ForEachStep, maxItems: number): List<JsonValue> {
+  const list = itemsOf(state, step);
+  if (!list.ok) return list;
+  const { value: values, warnings } = list;
+  if (values.length > maxItems)
+    return invalid(`forEach of step ${step.id} has ${values.length} items; at most ${maxItems} are allowed`);
+  const keys = keysOf(state, step, values);
+  return keys.ok ? { ok: true, values, keys: keys.value, warnings } : keys;
+}
+
+/** The list that another thread has resolved: each item is parsed when it is called. */
+export function listOfAnswer({ result }: Extract<Answer, { type: "items" }>): List {
+  if (!result.ok) return result;
+  return { ...result, values: result.texts.map((text) => new JsonText(text, Buffer.byteLength(text))) };
+}
+
 /**
  * The list of an expanded forEach; resolved again when it was dropped together with the outputs that it
  * refers to.
  */
-export function valuesOf(state: EngineState, { step, forEach }: StepNode): readonly JsonValue[] | undefined {
+export function valuesOf(state: EngineState, { step, forEach }: StepNode): readonly HeldJson[] | undefined {
   if (!forEach || !isForEachStep(step)) return undefined;
   if (!forEach.values) {
     const list = itemsOf(state, step);
@@ -59,7 +84,7 @@ export function valuesOf(state: EngineState, { step, forEach }: StepNode): reado
  * The items. One object is a list of one, and null that a tool answered an empty list: servers unwrap lists
  * of one, and answer nothing for none. A warning says so.
  */
-function itemsOf(state: EngineState, { id, forEach }: ForEachStep): Resolved<JsonValue[]> {
+function itemsOf(state: ArgumentsState, { id, forEach }: ForEachStep): Resolved<JsonValue[]> {
   const resolved = resolveValue(state, forEach.items);
   if (!resolved.ok) return resolved;
   const { value, warnings } = resolved;
@@ -87,17 +112,12 @@ function typeName(value: JsonValue): string {
   return typeof value === "object" ? "one object" : `a ${typeof value}`;
 }
 
-function keysOf(
-  state: EngineState,
-  node: StepNode,
-  step: ForEachStep,
-  values: readonly JsonValue[],
-): Resolved<string[]> {
+function keysOf(state: ArgumentsState, step: ForEachStep, values: readonly JsonValue[]): Resolved<string[]> {
   const keys: string[] = [];
   const seen = new Map<string, number>();
   for (const [index, value] of values.entries()) {
     const key = step.forEach.key;
-    const resolved = key === undefined ? undefined : resolveValue(state, key, itemScope(node, value, index));
+    const resolved = key === undefined ? undefined : resolveValue(state, key, itemScope(step, value, index));
     if (resolved && !resolved.ok) return resolved;
     const name = resolved ? resolved.value : index;
     if (typeof name === "object") {

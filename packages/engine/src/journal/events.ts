@@ -203,6 +203,8 @@ const EVENT_SCHEMAS = [
     warnings: z.array(z.string()).optional(),
     waitReason: WaitReasonSchema.optional(),
     nextAttemptAt: z.date().optional(),
+    /** When the approval that the unit waits for expires. Absent in older journals. */
+    expiresAt: z.date().optional(),
     /** A call that may have an effect was sent, and no answer has settled it. */
     mayHaveActed: z.literal(true).optional(),
     approved: z.literal(true).optional(),

@@ -70,14 +70,27 @@ function unitsOf(context: FoldContext, { units }: { units: readonly string[] }):
 }
 
 /**
- * Closes an attempt that was still running when the next one started: its worker was lost, and with it the
- * result.
+ * Closes the attempts that were running when another worker took the plan: their worker was lost, and with it
+ * their results. It can append nothing more.
  */
+export function closeLostAttempts({ plan, entry }: Pick<FoldContext, "plan" | "entry">): void {
+  const { units } = plan();
+  for (const [key, unit] of units) {
+    if (unit.attempts.at(-1)?.endedAt !== null) continue;
+    const attempts = unit.attempts.map((attempt) => closeLost(attempt, entry.at));
+    units.set(key, { ...unit, attempts, seq: entry.seq, updatedAt: entry.at });
+  }
+}
+
 function closeLost(attempt: FoldedAttempt, at: Date): FoldedAttempt {
   if (attempt.endedAt !== null) return attempt;
-  const message = `The executor ${attempt.worker} was lost before it had an answer`;
-  const error = { code: "EXECUTOR_LOST", message, retryable: true };
-  return { ...attempt, endedAt: at, outcome: "unknown", error };
+  return { ...attempt, endedAt: at, outcome: "unknown", error: executorLost(attempt.worker) };
+}
+
+/** The error of an attempt whose worker was lost. */
+export function executorLost(worker: string): { code: "EXECUTOR_LOST"; message: string; retryable: true } {
+  const message = `The executor ${worker} was lost before it had an answer`;
+  return { code: "EXECUTOR_LOST", message, retryable: true };
 }
 
 function joinUnsent(attempts: FoldedAttempt[]): void {

@@ -24,6 +24,7 @@ export const NO_PLANNING: FoldedPlanning = {
   replanAsked: null,
   isCancelled: false,
   isExecutionPlanned: false,
+  away: null,
   questions: [],
   spent: NO_SPENDING,
   calls: new Map(),
@@ -48,6 +49,7 @@ export function endPlanning(context: FoldContext, { isValid }: EventOf<"plan.sto
     replanAsked: null,
     isCancelled: false,
     isExecutionPlanned: false,
+    away: null,
   };
 }
 
@@ -65,29 +67,36 @@ function changeBy(context: FoldContext, event: PlanningEvent): Partial<FoldedPla
     case "model.answered": {
       const calls = new Map(planning.calls);
       if (!calls.delete(event.callId)) throw invalid(`call ${event.callId} is not running`);
-      return { calls, spent: sumOf([planning.spent, event.spent]) };
+      const spent = sumOf([planning.spent, event.spent]);
+      return { calls, spent, away: event.error === null ? null : planning.away };
     }
     case "question.asked":
       requirePlanner(context);
-      return { planner: null, questions: event.questions.map(({ id }) => id) };
+      return { planner: null, away: null, questions: event.questions.map(({ id }) => id) };
     case "answer.given":
       return applyAnswers(context, event);
     case "replan.asked": {
       const current = [...request.plans.values()].at(-1);
-      if (!current || !isTerminalPlanStatus(current.status)) throw invalid("no plan has ended");
+      const hasFailed = !current && planning.epoch > 0 && planning.planner === null;
+      if (current ? !isTerminalPlanStatus(current.status) : !hasFailed) throw invalid("no plan has ended");
       if (planning.planner?.work === "replan" || planning.replanAsked)
         throw invalid("another replan was requested before");
       const { note, execute } = event;
-      return { planner: null, replanAsked: { note, execute }, isCancelled: false };
+      return { planner: null, replanAsked: { note, execute }, isCancelled: false, away: null };
     }
     case "execution.planned":
       return { isExecutionPlanned: true };
+    case "planning.postponed": {
+      requirePlanner(context);
+      const { since, tries } = event;
+      return { planner: null, away: { since, tries } };
+    }
     case "planning.failed":
     case "answer.written":
       requirePlanner(context);
-      return { planner: null, replanAsked: null };
+      return { planner: null, replanAsked: null, away: null };
     case "planning.cancelled":
-      return { planner: null, replanAsked: null, isCancelled: true, questions: [] };
+      return { planner: null, replanAsked: null, isCancelled: true, away: null, questions: [] };
   }
 }
 

@@ -1,4 +1,13 @@
-import { canMove, isTerminalStepStatus, STEP_LIFECYCLE, type StepStatus } from "@planwright/plan";
+import {
+  approvalTimeoutOf,
+  canMove,
+  isStepActive,
+  isTerminalStepStatus,
+  STEP_LIFECYCLE,
+  type StepStatus,
+  stepNeedsPerson,
+  waitReasonOfStep,
+} from "@planwright/plan";
 import { itemKey } from "../state/units.ts";
 import type { EventOf } from "./events.ts";
 import type { FoldContext } from "./fold-context.ts";
@@ -7,10 +16,15 @@ import type { FoldedPlan, FoldedUnit } from "./folded.ts";
 /** A unit without events: PENDING. */
 function newUnit(key: string): FoldedUnit {
   const [, stepId = key, item] = /^(.*)\[(\d+)\]$/.exec(key) ?? [];
+  return unitOf(key, stepId, item === undefined ? undefined : Number(item));
+}
+
+/** The same with the parts of its key: one event may bring 10,000 items, whose keys are not parsed again. */
+function unitOf(key: string, stepId: string, item: number | undefined): FoldedUnit {
   return {
     key,
     stepId,
-    ...(item !== undefined && { item: Number(item) }),
+    ...(item !== undefined && { item }),
     status: "PENDING",
     attempts: [],
     effectClass: null,
@@ -24,6 +38,7 @@ function newUnit(key: string): FoldedUnit {
     warnings: [],
     waitReason: null,
     nextAttemptAt: null,
+    expiresAt: null,
     mayHaveActed: false,
     approved: false,
     carriedFrom: null,
@@ -62,10 +77,13 @@ export function expandItems(
   { stepId, count }: EventOf<"items.expanded">,
 ): void {
   const { units } = plan();
-  const changedBy = { seq: entry.seq, updatedAt: entry.at };
   for (let item = 0; item < count; item++) {
     const key = itemKey(stepId, item);
-    if (!units.has(key)) units.set(key, { ...newUnit(key), ...changedBy });
+    if (units.has(key)) continue;
+    const unit = unitOf(key, stepId, item);
+    unit.seq = entry.seq;
+    unit.updatedAt = entry.at;
+    units.set(key, unit);
   }
 }
 
@@ -80,13 +98,17 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   if (unit.status === "PENDING" && event.status === "COMPLETED")
     throw context.invalid(`${unit.key} is PENDING, which never becomes COMPLETED`);
   moveUnit(context, unit, event.status);
+  noteWait(unit, context.entry.at);
   const { output, outputBytes, outputRef, outputText, toApprove, resolvedBy } = event;
-  const { seq } = context.entry;
+  const { seq, at } = context.entry;
+  // A list has no call of its own: it runs from the entry that says so.
+  if (isStepActive(event.status)) unit.startedAt ??= at;
   unit.error = event.error ?? null;
   unit.errorSeq = event.error ? seq : null;
   unit.warnings = event.warnings ?? unit.warnings;
   unit.waitReason = event.waitReason ?? null;
   unit.nextAttemptAt = event.nextAttemptAt ?? null;
+  unit.expiresAt = event.status === "WAITING_APPROVAL" ? (event.expiresAt ?? expiryOfOlder(context)) : null;
   unit.mayHaveActed = event.mayHaveActed ?? false;
   unit.approved ||= event.approved ?? false;
   if (output !== undefined) unit.output = output;
@@ -97,6 +119,23 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   if (toApprove) Object.assign(unit, toApprove, { argumentsSeq: seq });
   if (resolvedBy) unit.resolvedBy = resolvedBy;
   if (isTerminalStepStatus(event.status)) unit.finishedAt = context.entry.at;
+}
+
+/** When an approval expires that was asked for before journals named the time. */
+function expiryOfOlder({ entry }: FoldContext): Date {
+  return new Date(entry.at.getTime() + approvalTimeoutOf({}));
+}
+
+/** Notes when a unit begins, or no longer has, to wait for a person. */
+function noteWait(unit: FoldedUnit, at: Date): void {
+  const { waits = [] } = unit;
+  const last = waits.at(-1);
+  const reason = stepNeedsPerson(unit.status) ? waitReasonOfStep(unit.status) : undefined;
+  const isOpen = last?.until === null;
+  if (isOpen && last.reason === reason) return;
+  const ended = isOpen ? [...waits.slice(0, -1), { ...last, until: at }] : waits;
+  if (reason) unit.waits = [...ended, { reason, from: at, until: null }];
+  else if (isOpen) unit.waits = ended;
 }
 
 /** A unit under a key of a later version, with everything that is known about it. */

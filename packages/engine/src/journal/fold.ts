@@ -13,10 +13,11 @@ import {
   type PlanStatus,
   UNHELD_PLAN_STATUSES,
   UNSTARTED_PLAN_STATUSES,
+  type WaitReason,
 } from "@planwright/plan";
 import { JournalInvalidError } from "./errors.ts";
 import type { ControlEvent, EventOf, JournalEntry, JournalEvent } from "./events.ts";
-import { endAttempt, startAttempt } from "./fold-attempts.ts";
+import { closeLostAttempts, endAttempt, startAttempt } from "./fold-attempts.ts";
 import type { FoldContext } from "./fold-context.ts";
 import {
   endPlanning,
@@ -27,6 +28,7 @@ import {
 } from "./fold-planning.ts";
 import { carryUnits, changeUnit, expandItems } from "./fold-units.ts";
 import type { FoldedPlan, FoldedRequest } from "./folded.ts";
+import { isForPerson } from "./time-use.ts";
 
 /** The state of a request without entries. */
 export function emptyRequest(requestId: string): FoldedRequest {
@@ -165,6 +167,7 @@ function applyEvent(context: FoldContext, event: PlanEvent): void {
         dueAt: null,
         waitReason: null,
       });
+      endWait(context.plan(), at);
       return;
     }
   }
@@ -181,24 +184,29 @@ function applyControl(context: FoldContext, event: ControlEvent): void {
     case "approval.given": {
       const { stepId, approved, approvalHash, reason } = event;
       plan.approvals.push({ stepId, approved, approvalHash, reason, by, at });
+      turnWait(context, at, "no worker", (reason) => reason === "approval" || reason === "in doubt");
       return;
     }
     case "doubt.resolved": {
       const { key, attempt, resolution } = event;
       plan.resolutions.push({ key, attempt, resolution, by, at });
+      turnWait(context, at, "no worker", (reason) => reason === "approval" || reason === "in doubt");
       return;
     }
     case "cancel.asked":
       plan.cancelAskedAt ??= at;
+      turnWait(context, at, "no worker", isForPerson);
       if (plan.status !== "CANCELLING" && !hasEnded) move(context, "CANCELLING");
       return;
     case "pause.asked":
       plan.pauseAskedAt ??= at;
+      turnWait(context, at, "paused", (reason) => reason !== "paused");
       // A plan with an owner is paused once its calls have ended: its owner appends that.
       if (request.owner === null && plan.status !== "PAUSED" && !hasEnded) move(context, "PAUSED");
       return;
     case "resume.asked":
       plan.pauseAskedAt = null;
+      turnWait(context, at, "no worker", (reason) => reason === "paused");
       if (plan.status === "PAUSED") move(context, request.owner === null ? "QUEUED" : "RUNNING");
       return;
   }
@@ -239,6 +247,7 @@ function newPlan(of: Pick<FoldedPlan, "planId" | "version" | "units">): FoldedPl
     approvals: [],
     resolutions: [],
     controlSeq: 0,
+    waits: [],
     cancelAskedAt: null,
     pauseAskedAt: null,
     outputs: null,
@@ -260,7 +269,9 @@ function takeLease(context: FoldContext, { worker, epoch }: EventOf<"lease.taken
   request.owner = { worker, epoch };
   if (UNSTARTED_PLAN_STATUSES.includes(plan.status)) move(context, "QUEUED");
   if (UNHELD_PLAN_STATUSES.includes(plan.status)) move(context, "RUNNING");
+  endWait(plan, entry.at);
   Object.assign(plan, { waitReason: null, dueAt: null, startedAt: plan.startedAt ?? entry.at });
+  closeLostAttempts(context);
 }
 
 function release(context: FoldContext, { status, waitReason, dueAt }: EventOf<"lease.released">): void {
@@ -274,6 +285,33 @@ function release(context: FoldContext, { status, waitReason, dueAt }: EventOf<"l
   const next = isPaused ? "PAUSED" : isResumed ? "QUEUED" : status;
   if (plan.status !== "CANCELLING" && plan.status !== next) move(context, next);
   Object.assign(plan, next === "QUEUED" ? { waitReason: null, dueAt: null } : { waitReason, dueAt });
+  const reason = { QUEUED: "no worker", PAUSED: "paused", WAITING: waitReason ?? "dependency" } as const;
+  plan.waits = [...plan.waits, { reason: reason[next], from: context.entry.at, until: null }];
+}
+
+function endWait(plan: FoldedPlan, at: Date): void {
+  const last = plan.waits.at(-1);
+  if (last?.until === null) plan.waits = [...plan.waits.slice(0, -1), { ...last, until: at }];
+}
+
+/**
+ * From a control on, the plan waits for something else. A control of a plan without owner becomes part of the
+ * entry with which the next owner takes the lease: then it divides the wait that ended with that.
+ * @param ends - true for a wait that the control ends
+ */
+function turnWait(
+  { plan, entry }: FoldContext,
+  at: Date,
+  reason: WaitReason,
+  ends: (reason: WaitReason) => boolean,
+): void {
+  const { waits } = plan();
+  const last = waits.at(-1);
+  if (!last || !ends(last.reason)) return;
+  const { until } = last;
+  if (until && (until.getTime() !== entry.at.getTime() || at >= until)) return;
+  const from = at > last.from ? at : last.from;
+  plan().waits = [...waits.slice(0, -1), { ...last, until: from }, { reason, from, until }];
 }
 
 function move({ plan, invalid }: FoldContext, to: PlanStatus): void {

@@ -39,6 +39,14 @@ export interface FoldedAttempt {
   unsent?: { tries: number; since: Date };
 }
 
+/** A wait of a plan that no executor held, or of a step for a person. */
+export interface FoldedWait {
+  reason: WaitReason;
+  from: Date;
+  /** Null while it lasts. */
+  until: Date | null;
+}
+
 /** A step, or an item of a list. */
 export interface FoldedUnit {
   key: string;
@@ -73,6 +81,8 @@ export interface FoldedUnit {
   warnings: string[];
   waitReason: WaitReason | null;
   nextAttemptAt: Date | null;
+  /** When the approval that it waits for expires; null while it waits for none. */
+  expiresAt: Date | null;
   mayHaveActed: boolean;
   approved: boolean;
   /** The version that executed it; null when this version does. */
@@ -85,6 +95,8 @@ export interface FoldedUnit {
   resolvedBy?: EventOf<"step.changed">["resolvedBy"];
   startedAt: Date | null;
   finishedAt: Date | null;
+  /** Its waits for an approval or the decision about a doubt, oldest first. Absent: none. */
+  waits?: readonly FoldedWait[];
   /** The last entry about this unit, and its time; 0 and null: none. */
   seq: number;
   updatedAt: Date | null;
@@ -112,6 +124,8 @@ export interface FoldedPlan {
   /** Also null when the entries were read without their values: `endedSeq` is the entry that holds them. */
   outputs: JsonObject | null;
   error: FoldedError | null;
+  /** Its waits since its first claim while no executor held it, oldest first: see `timeUse`. */
+  waits: readonly FoldedWait[];
   queuedAt: Date | null;
   /** When a worker first claimed it. */
   startedAt: Date | null;
@@ -138,6 +152,8 @@ export interface FoldedPlanning {
    * request.
    */
   isExecutionPlanned: boolean;
+  /** How long the model has been away; null: it answered the last call, or was not called. */
+  away: Pick<EventOf<"planning.postponed">, "since" | "tries"> | null;
   /** Ids of the questions that are open. */
   questions: readonly string[];
   /** Used by model calls that have ended. */

@@ -62,13 +62,26 @@ export const PLANNING_EVENT_SCHEMAS = [
   }),
   /** A client requests to execute the plan that is being made as soon as it is stored. */
   z.strictObject({ type: z.literal("execution.planned") }),
-  /** A client requests another version of a plan that has ended. */
+  /** A client requests another version of a plan that has ended, or a plan after planning has failed. */
   z.strictObject({
     type: z.literal("replan.asked"),
     /** What to do differently. */
     note: z.string().nullable(),
     /** Execute the new version as soon as it is stored. */
     execute: z.boolean(),
+  }),
+  /** The planner releases the request, because the model is away: a planner tries again when it is due. */
+  z.strictObject({
+    type: z.literal("planning.postponed"),
+    error: ReasonSchema,
+    /** When the first call without an answer failed; the model has not answered since then. */
+    since: z.date(),
+    /** How often the request was released since then, this time included. */
+    tries: z.int().min(1),
+    /** When a planner has to claim it again. */
+    dueAt: z.date(),
+    /** The latest time for another try; after it planning fails. */
+    until: z.date(),
   }),
   /** Planning has ended without a plan that can run. */
   z.strictObject({ type: z.literal("planning.failed"), error: ReasonSchema }),

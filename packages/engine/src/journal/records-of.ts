@@ -28,6 +28,7 @@ function recordOf(unit: FoldedUnit): StepRecord {
   }
   if (unit.waitReason) record.waitReason = unit.waitReason;
   if (unit.nextAttemptAt) record.nextAttemptAt = unit.nextAttemptAt.getTime();
+  if (unit.expiresAt) record.expiresAt = unit.expiresAt.getTime();
   if (warnings.length > 0) record.warnings = [...warnings];
   if (unit.mayHaveActed) record.mayHaveActed = true;
   const open = unanswered.filter(({ isAnswered }) => !isAnswered);

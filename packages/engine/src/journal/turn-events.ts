@@ -138,6 +138,7 @@ function toChanged(record: TurnRecord, location: OutputLocation | undefined): Ev
   if (warnings && warnings.length > 0) event.warnings = warnings;
   if (waitReason) event.waitReason = waitReason;
   if (nextAttemptAt !== undefined) event.nextAttemptAt = new Date(nextAttemptAt);
+  if (record.expiresAt !== undefined) event.expiresAt = new Date(record.expiresAt);
   if (record.mayHaveActed) event.mayHaveActed = true;
   if (record.approved) event.approved = true;
   if (record.toApprove) event.toApprove = record.toApprove;

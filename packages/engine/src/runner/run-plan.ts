@@ -168,7 +168,8 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
           setTimer(command.at, "timer");
           return;
         case "load":
-          return; // never comes: no output is dropped from memory here
+        case "ask":
+          return; // never comes: all outputs stay in memory here, as values
         case "park":
           return; // a timer, an approval or a resolution will follow
         case "finish":

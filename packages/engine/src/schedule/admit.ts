@@ -1,13 +1,13 @@
-import { evaluateCondition, isCallableStep, isForEachStep, isTerminalStepStatus } from "@planwright/plan";
+import { approvalTimeoutOf, isCallableStep, isForEachStep, isTerminalStepStatus } from "@planwright/plan";
 import { expandForEach } from "../for-each/expand.ts";
 import { stopList } from "../for-each/stop-list.ts";
-import { toStepError } from "../state/arguments.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { hasInputs, holdOutput, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";
-import { approvableOf, needsApproval } from "./approval.ts";
+import { approvableOf, needsApproval, noteExpiry } from "./approval.ts";
 import { holdForBarrier, waitsForBarrier } from "./barriers.ts";
 import { resumeCaller } from "./dispatch.ts";
+import { conditionOf, itemsOfList } from "./questions.ts";
 import { enqueue, offer, waitUntil } from "./slots.ts";
 
 /**
@@ -46,33 +46,32 @@ function readsNow(state: EngineState, node: StepNode): boolean {
 
 /** Requests approval. The arguments cannot change any more: every output that they refer to is durable. */
 function askForApproval(turn: Turn, node: StepNode): void {
-  const approvable = approvableOf(turn.state, node);
-  if (approvable.ok) change(turn, node.unit, { status: "WAITING_APPROVAL", arguments: approvable.value });
-  else change(turn, node.unit, { status: "FAILED", error: approvable.error });
+  const { state, at } = turn;
+  const approvable = approvableOf(state, node);
+  if (approvable.ok) {
+    const expiresAt = at + approvalTimeoutOf(state.plan.policy);
+    change(turn, node.unit, { status: "WAITING_APPROVAL", arguments: approvable.value, expiresAt });
+    noteExpiry(state, expiresAt);
+  } else change(turn, node.unit, { status: "FAILED", error: approvable.error });
 }
 
-/** Evaluates `when`; records SKIPPED or FAILED when the step must not run. */
+/** Evaluates `when`; records SKIPPED or FAILED when the step must not run. False also while the shell reads it. */
 function conditionHolds(turn: Turn, node: StepNode): boolean {
-  const { state } = turn;
   const { when } = node.step;
   if (!when) return true;
-  try {
-    const holds = evaluateCondition(when, {
-      outputs: state.outputs,
-      texts: state.texts,
-      statuses: state.statuses,
-      policy: state.plan.policy,
-    });
-    if (holds) return true;
-    const error = {
-      code: "CONDITION_FALSE",
-      message: "Skipped because its condition is false",
-      retryable: false,
-    };
-    change(turn, node.unit, { status: "SKIPPED", error });
-  } catch (error) {
-    change(turn, node.unit, { status: "FAILED", error: toStepError(error, "CONDITION_INVALID") });
+  const result = conditionOf(turn, node, when);
+  if (!result) return false; // admitted again with the answer
+  if (!result.ok) {
+    change(turn, node.unit, { status: "FAILED", error: result.error });
+    return false;
   }
+  if (result.holds) return true;
+  const error = {
+    code: "CONDITION_FALSE",
+    message: "Skipped because its condition is false",
+    retryable: false,
+  };
+  change(turn, node.unit, { status: "SKIPPED", error });
   return false;
 }
 
@@ -82,7 +81,9 @@ function conditionHolds(turn: Turn, node: StepNode): boolean {
  */
 export function expand(turn: Turn, node: StepNode): void {
   if (!isForEachStep(node.step) || node.forEach) return;
-  const expansion = expandForEach(turn.state, node, node.step);
+  const list = itemsOfList(turn, node, node.step);
+  if (!list) return; // expanded when they are resolved
+  const expansion = expandForEach(turn.state, node, node.step, list);
   if (!expansion.ok) {
     change(turn, node.unit, { status: "FAILED", error: expansion.error });
     return;

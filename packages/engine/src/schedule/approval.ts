@@ -1,8 +1,10 @@
 import { isForEachStep, type JsonObject } from "@planwright/plan";
 import { expandForEach, valuesOf } from "../for-each/expand.ts";
-import type { EngineState, StepNode } from "../state/engine-state.ts";
+import type { EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import type { StepError } from "../state/protocol.ts";
+import { change, type Turn } from "../state/turn.ts";
 import { resolveCall, unitsOfThisVersion } from "./prepare.ts";
+import { askForTimer } from "./slots.ts";
 
 /** The arguments that an operator has to approve, or the error when they cannot be resolved. */
 export type Approvable = { ok: true; value: JsonObject } | { ok: false; error: StepError };
@@ -10,6 +12,47 @@ export type Approvable = { ok: true; value: JsonObject } | { ok: false; error: S
 /** True for a step whose calls need approval, by the plan or by the contract of its tool. */
 export function needsApproval({ step, tool }: StepNode): boolean {
   return step.approval === true || tool.contract.requiresApproval;
+}
+
+/** Notes that an approval expires at this time. */
+export function noteExpiry(state: EngineState, expiresAt: number | undefined): void {
+  if (expiresAt === undefined) return;
+  state.approvalsExpireAt = Math.min(expiresAt, state.approvalsExpireAt ?? expiresAt);
+}
+
+/**
+ * Fails the steps whose approval was neither given nor refused in time, and asks for a timer for the next one.
+ * Decisions of the same turn come before: they were made in time. O(1) until one expires.
+ */
+export function expireApprovals(turn: Turn): void {
+  const { state, at } = turn;
+  if (state.awaitingApproval === 0 || state.approvalsExpireAt === undefined) return;
+  if (state.approvalsExpireAt <= at) {
+    for (const { unit } of state.steps) if (isExpired(unit, at)) expire(turn, unit);
+    state.approvalsExpireAt = nextExpiry(state);
+  }
+  const { approvalsExpireAt: next, timerAt } = state;
+  if (next !== undefined && (timerAt === undefined || timerAt > next)) askForTimer(turn, next);
+}
+
+/** When the first approval expires, in Unix milliseconds. O(V). */
+export function nextExpiry({ awaitingApproval, steps }: EngineState): number | undefined {
+  if (awaitingApproval === 0) return undefined;
+  const times = steps.flatMap(({ unit }) =>
+    unit.status === "WAITING_APPROVAL" && unit.expiresAt !== undefined ? [unit.expiresAt] : [],
+  );
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+function isExpired({ status, unacknowledged, expiresAt }: Unit, at: number): boolean {
+  return status === "WAITING_APPROVAL" && !unacknowledged && expiresAt !== undefined && expiresAt <= at;
+}
+
+function expire(turn: Turn, unit: Unit): void {
+  const until = new Date(unit.expiresAt ?? turn.at).toISOString();
+  const message = `Nothing was called: the call was neither approved nor refused until ${until} (approvalTimeoutMs)`;
+  turn.state.awaitingApproval--;
+  change(turn, unit, { status: "FAILED", error: { code: "APPROVAL_EXPIRED", message, retryable: false } });
 }
 
 /**

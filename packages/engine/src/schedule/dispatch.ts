@@ -1,4 +1,10 @@
-import { callTimeout, isSettledStepStatus, isStepActive, isTerminalStepStatus } from "@planwright/plan";
+import {
+  callTimeout,
+  isForEachStep,
+  isSettledStepStatus,
+  isStepActive,
+  isTerminalStepStatus,
+} from "@planwright/plan";
 import { stopList } from "../for-each/stop-list.ts";
 import { callOnceMore } from "../state/decisions.ts";
 import type { Caller, EngineState, Prepared, StepNode, Unit } from "../state/engine-state.ts";
@@ -10,6 +16,7 @@ import { isEnding } from "../state/units.ts";
 import { insertsLarge } from "../state/unresolved-arguments.ts";
 import { approvableOf, needsApproval } from "./approval.ts";
 import { prepareCall, unitsToSend } from "./prepare.ts";
+import { itemsOfList } from "./questions.ts";
 import {
   enqueue,
   isBusy,
@@ -127,8 +134,15 @@ export function callHeld(turn: Turn): void {
  * large ones. The shell has no list of items.
  */
 function canResolve(turn: Turn, node: StepNode): boolean {
-  const isByShell = insertsLarge(turn.state, node) && (!node.forEach || node.forEach.values !== undefined);
-  return (isByShell && !needsInputs(node)) || hasInputs(turn, node);
+  const { forEach, step } = node;
+  const isByShell = insertsLarge(turn.state, node) && (!forEach || forEach.values !== undefined);
+  if (isByShell && !needsInputs(node)) return true;
+  if (!hasInputs(turn, node)) return false;
+  if (!forEach || forEach.values || !isForEachStep(step)) return true;
+  // They were dropped with the outputs that they come from.
+  const list = itemsOfList(turn, node, step);
+  if (list?.ok) forEach.values = list.values;
+  return list !== undefined;
 }
 
 /** True when the engine itself reads inputs for a call: for fields that its contract requires, or a batch. */

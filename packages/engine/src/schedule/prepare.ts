@@ -1,9 +1,10 @@
 import {
+  type HeldJson,
   isSettledStepStatus,
   isTerminalStepStatus,
   type JsonObject,
-  type JsonValue,
   sha256,
+  valueOfHeld,
 } from "@planwright/plan";
 import { batchArguments, batchItemSchema } from "../for-each/batch.ts";
 import { valuesOf } from "../for-each/expand.ts";
@@ -77,7 +78,7 @@ export function resolveCall(
   state: EngineState,
   caller: Caller,
   units: readonly Unit[],
-  values: readonly JsonValue[] | undefined,
+  values: readonly HeldJson[] | undefined,
 ): Preparation {
   const sent: Unit[] = [];
   const each: JsonObject[] = [];
@@ -109,7 +110,7 @@ export function resolveCall(
   return { prepared: { arguments: value, warnings: [...warnings].toSorted(), sent, itemHashes }, refused };
 }
 
-function scopeOf(unit: Unit, values: readonly JsonValue[] | undefined) {
-  const value = unit.item === undefined ? undefined : values?.[unit.item];
-  return value === undefined || unit.item === undefined ? undefined : itemScope(unit.step, value, unit.item);
+function scopeOf({ item, step: { step } }: Unit, values: readonly HeldJson[] | undefined) {
+  const value = item === undefined ? undefined : values?.[item];
+  return value === undefined || item === undefined ? undefined : itemScope(step, valueOfHeld(value), item);
 }

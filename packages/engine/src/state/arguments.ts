@@ -3,6 +3,7 @@ import {
   CodedError,
   fitTexts,
   fittedWarnings,
+  type HeldJson,
   isForEachStep,
   isJsonObject,
   type JsonObject,
@@ -20,8 +21,10 @@ export type Resolved<Value extends JsonValue = JsonValue> =
   | { ok: true; value: Value; warnings: readonly string[] }
   | { ok: false; error: StepError };
 
-/** What is read of a plan's state to resolve arguments. */
-type ArgumentsState = Pick<EngineState, "outputs" | "texts"> & { plan: Pick<EngineState["plan"], "policy"> };
+/** What is read of a plan's state to resolve references. */
+export type ArgumentsState = Pick<EngineState, "outputs" | "texts"> & {
+  plan: Pick<EngineState["plan"], "policy">;
+};
 
 /** What is read of a step to resolve its arguments. */
 interface ArgumentsNode {
@@ -50,7 +53,7 @@ export type ItemScope = Readonly<Record<string, JsonValue>>;
  * @param policy - what happens to a missing field; default: the policy of the plan
  */
 export function resolveValue(
-  state: EngineState,
+  state: ArgumentsState,
   value: JsonValue,
   scope?: ItemScope,
   policy: Partial<EngineState["plan"]["policy"]> = state.plan.policy,
@@ -162,6 +165,10 @@ function withDependencyOutputs(state: ArgumentsState, node: ArgumentsNode, expli
 }
 
 /** The names that exist inside `do` for one item. */
-export function itemScope(node: StepNode, value: JsonValue, index: number): ItemScope {
-  return isForEachStep(node.step) ? { [node.step.forEach.as]: value, index } : {};
+export function itemScope<Value extends HeldJson>(
+  step: StepNode["step"],
+  value: Value,
+  index: number,
+): Readonly<Record<string, Value | number>> {
+  return isForEachStep(step) ? { [step.forEach.as]: value, index } : {};
 }

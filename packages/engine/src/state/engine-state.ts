@@ -12,7 +12,6 @@ import type {
   GrowingOutputs,
   HeldJson,
   JsonObject,
-  JsonValue,
   OutputText,
   OutputTexts,
   Plan,
@@ -24,7 +23,14 @@ import type {
 } from "@planwright/plan";
 import type { Heap } from "../order/heap.ts";
 import type { HeldOutputs } from "./held-outputs.ts";
-import type { Resolution, StepError, StepRecord, Unreachable, UnresolvedArguments } from "./protocol.ts";
+import type {
+  Answer,
+  Resolution,
+  StepError,
+  StepRecord,
+  Unreachable,
+  UnresolvedArguments,
+} from "./protocol.ts";
 
 /** A step, or an item of a forEach: what has a status and a record. */
 export interface Unit {
@@ -50,6 +56,8 @@ export interface Unit {
   warnings: readonly string[];
   /** Unix milliseconds, when RETRYING. */
   nextAttemptAt: number | undefined;
+  /** Unix milliseconds, when WAITING_APPROVAL. */
+  expiresAt: number | undefined;
   /** As in the record: a call was sent and no answer has settled it. */
   mayHaveActed: boolean;
   /** An operator approved the call. */
@@ -159,7 +167,7 @@ export interface StepNode {
 /** The items of an expanded forEach. */
 export interface Items {
   /** The list; absent while the outputs that it refers to are not in memory. */
-  values: readonly JsonValue[] | undefined;
+  values: readonly HeldJson[] | undefined;
   readonly keys: readonly string[];
   readonly units: readonly Unit[];
   readonly callers: readonly Caller[];
@@ -180,7 +188,7 @@ export interface Items {
 }
 
 /**
- * A step, or the plan's end, that waits for outputs. Outputs that are already in memory stay there until all
+ * A step, or the plan's end, that waits for outputs, or for an answer to a question about them. Outputs that are already in memory stay there until all
  * of them are loaded.
  */
 export interface Loading {
@@ -216,7 +224,7 @@ export interface ToolSlot {
 export type Stopping =
   | { type: "failed"; stepId: string }
   | { type: "cancelled"; reason: string }
-  | { type: "expired" };
+  | { type: "expired"; message: string | undefined };
 
 /** A caller that waits until a time. */
 export interface Wait {
@@ -258,14 +266,16 @@ export interface EngineState {
   inMemoryBytes: number;
   /** Waiters for outputs that were dropped: steps by id, and the plan's end as "". */
   readonly loading: Map<string, Loading>;
+  /** Answers of the shell to the waiters, until they are used. */
+  readonly answers: Map<string, Answer>;
   /** Upper limit for the total size of the outputs that one step refers to, in bytes. */
   readonly maxReadBytes: number;
-  /** Calls that insert more bytes are resolved by the shell. */
+  /** Calls that insert more bytes are resolved by the shell, and it reads larger outputs for the engine. */
   readonly largeBytes: number;
   /** Total size of the stored step outputs that the plan returns, in bytes. */
   requestedBytes: number;
   /** Used when the plan ends: the parts of its outputs that are already built. */
-  parts: { resolved: GrowingOutputs; made: number } | undefined;
+  parts: { resolved: GrowingOutputs; made: number; areLarge: boolean } | undefined;
   /** Statuses of final steps, for conditions. */
   readonly statuses: Map<string, StepStatus>;
   /** Records of items, kept until their step expands. */
@@ -292,6 +302,8 @@ export interface EngineState {
   /** Numbers of units that are IN_DOUBT and WAITING_APPROVAL: reasons why a plan waits. */
   inDoubt: number;
   awaitingApproval: number;
+  /** When the next approval expires, in Unix milliseconds, or earlier. Undefined: none waits. */
+  approvalsExpireAt: number | undefined;
   started: boolean;
   paused: boolean;
   /** Steps that became ready while paused. */

@@ -9,7 +9,14 @@
  */
 import { doesStepContinue, type OutputTexts, outputSteps } from "@planwright/plan";
 import type { EngineState, StepNode, Unit } from "./engine-state.ts";
-import { type EngineEvent, MAX_END_BYTES, MAX_LIST_BYTES, type StepError } from "./protocol.ts";
+import {
+  type Answer,
+  type EngineEvent,
+  MAX_END_BYTES,
+  MAX_LIST_BYTES,
+  type Question,
+  type StepError,
+} from "./protocol.ts";
 import type { Turn } from "./turn.ts";
 
 type Published = Pick<EngineState, "outputs" | "texts" | "stepsById" | "itemRecords">;
@@ -163,6 +170,33 @@ export function hasOutputs(turn: Turn, waiter: StepNode | undefined, units: read
   const bytes = missing.reduce((sum, { outputBytes = 0 }) => sum + outputBytes, 0);
   turn.commands.push({ type: "load", id, keys: missing.map(({ key }) => key), bytes });
   return false;
+}
+
+/**
+ * The shell's answer to a question about outputs that are in memory. Otherwise asks it, once.
+ * @param waiter - as of {@link hasOutputs}
+ */
+export function answerTo<Type extends Answer["type"]>(
+  { state, commands }: Turn,
+  waiter: StepNode | undefined,
+  units: readonly Unit[],
+  { type, ...question }: Question & { type: Type },
+): Extract<Answer, { type: Type }> | undefined {
+  const id = waiter?.step.id ?? "";
+  const answer = state.answers.get(id);
+  state.answers.delete(id);
+  if (answer && isOf(type, answer)) return answer;
+  if (state.loading.has(id)) return undefined;
+  state.loading.set(id, { node: waiter, units });
+  commands.push({ type: "ask", id, question });
+  return undefined;
+}
+
+function isOf<Type extends Answer["type"]>(
+  type: Type,
+  answer: Answer,
+): answer is Extract<Answer, { type: Type }> {
+  return answer.type === type;
 }
 
 /** {@link hasOutputs} for all outputs that a step refers to. */

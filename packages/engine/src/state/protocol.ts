@@ -15,11 +15,14 @@
  * 5. `finish` comes once, last, and only when every earlier record was acknowledged.
  */
 import type {
+  Condition,
   EffectClass,
   FinalPlanStatus,
+  ForEachStep,
   HeldJson,
   JsonObject,
   JsonValue,
+  OmittedOutput,
   OutputShape,
   OutputText,
   OutputTexts,
@@ -93,6 +96,8 @@ export interface StepRecord {
    * the same key.
    */
   unanswered?: readonly string[] | undefined;
+  /** Unix milliseconds; present when WAITING_APPROVAL: without a decision the step then fails. */
+  expiresAt?: number | undefined;
   /** True once an operator approved the call; every later record of the unit keeps it. */
   approved?: boolean | undefined;
   /**
@@ -182,27 +187,56 @@ export interface CarriedUnit {
   outputBytes?: number | undefined;
 }
 
-/** What the arguments of one call are resolved from: plain data, and texts of large outputs. */
-export interface UnresolvedArguments {
+/** What references are resolved from. */
+export interface Sources {
   /** Size of the inserted outputs, as JSON in UTF-8, once for each reference, and of the outputs to be read. */
   bytes: number;
-  step: Step;
-  tool: {
-    name: string;
-    descriptor: ToolDescriptor | undefined;
-    batch: ToolContract["batch"];
-  };
   policy: Plan["policy"];
   /** Outputs in memory by the names that references may use. */
   outputs: [name: string, output: HeldJson][];
   /** Outputs that the shell reads first: see `withStored`. */
   stored: { key: string; names: string[]; bytes: number }[];
   texts: [name: string, texts: OutputTexts][];
+}
+
+/** What the arguments of one call are resolved from: plain data, and texts of large outputs. */
+export interface UnresolvedArguments extends Sources {
+  step: Step;
+  tool: {
+    name: string;
+    descriptor: ToolDescriptor | undefined;
+    batch: ToolContract["batch"];
+  };
   /** Ids of the steps whose outputs become missing arguments. */
   merged: string[];
   /** The alias and `index`, for an item of a forEach. */
-  scope: Readonly<Record<string, JsonValue>> | undefined;
+  scope: Readonly<Record<string, HeldJson>> | undefined;
 }
+
+/**
+ * What the engine needs to know of large outputs, which it does not read itself: plain data, and texts of large
+ * outputs.
+ */
+export interface Question extends Sources {
+  asks:
+    | { type: "when"; when: Condition; statuses: [stepId: string, status: StepStatus][] }
+    /** The items of a list, and their keys. */
+    | { type: "items"; step: ForEachStep; maxItems: number }
+    /** A part of the plan's outputs. @property room - see `GrowingOutputs` */
+    | { type: "part"; name: string; part: JsonValue; room: number };
+}
+
+/** The answer to a {@link Question}. */
+export type Answer =
+  | { type: "when"; result: { ok: true; holds: boolean } | { ok: false; error: StepError } }
+  | {
+      type: "items";
+      result:
+        | { ok: true; texts: string[]; keys: string[]; warnings: readonly string[] }
+        | { ok: false; error: StepError };
+    }
+  /** `outputs` has the part; it is null when the part is larger than {@link MAX_END_BYTES}. */
+  | { type: "part"; outputs: JsonObject | null; leftOut: OmittedOutput[]; room: number };
 
 /** How an attempt ended. */
 export type Outcome =
@@ -265,6 +299,8 @@ export type EngineEvent =
     }
   /** The answer to `load`. */
   | { type: "loaded"; id: string; outputs: readonly StoredOutput[]; at: number }
+  /** The answer to `ask`. */
+  | { type: "answered"; id: string; answer: Answer; at: number }
   /**
    * Memory is short: drops outputs that the store has, least recently used first, until at most `toBytes` of
    * them are in memory.
@@ -280,8 +316,11 @@ export type EngineEvent =
   | { type: "limit.cleared"; key: string; at: number }
   /** The plan is cancelled: nothing new starts, running calls get `abort`. */
   | { type: "cancel"; at: number; reason: string }
-  /** The plan's deadline has passed: like cancel, but the plan ends EXPIRED. */
-  | { type: "deadline"; at: number }
+  /**
+   * The plan's deadline has passed: like cancel, but the plan ends EXPIRED.
+   * @property message - what used up the time. Default: only that it has passed
+   */
+  | { type: "deadline"; at: number; message?: string | undefined }
   | { type: "pause"; at: number }
   | { type: "resume"; at: number }
   | { type: "approval"; stepId: string; approved: boolean; reason?: string | undefined; at: number }
@@ -325,9 +364,17 @@ export type Command =
    * ends nor parks. Several `load` commands may be answered in any order.
    */
   | { type: "load"; id: string; keys: readonly string[]; bytes: number }
+  /**
+   * Find the answer with `answerQuestion`, in another thread, and answer `answered` with the same `id`. Until
+   * then the plan neither ends nor parks.
+   */
+  | { type: "ask"; id: string; question: Question }
   /** Answer `timer` at this time; an earlier `timer` command stays valid. */
   | { type: "timer"; at: number }
-  /** Nothing runs and nothing can start: the plan is WAITING (or PAUSED) until the time or an event. */
+  /**
+   * Nothing runs and nothing can start: the plan is WAITING (or PAUSED) until the time or an event. The time is
+   * that of the next call, or when the first approval expires.
+   */
   | { type: "park"; status: "WAITING" | "PAUSED"; reason: WaitReason; until?: number | undefined }
   /**
    * The plan has ended. `outputs` has the requested outputs, by step id or by the name of the part. It is
@@ -372,6 +419,7 @@ export const STEP_ERROR_CODES = [
   "CANCELLED",
   "DEADLINE_EXCEEDED",
   "APPROVAL_REFUSED",
+  "APPROVAL_EXPIRED", // neither approved nor refused in time: nothing was called
   "APPROVAL_STALE", // the arguments or the tool changed after the approval
   "SECRET_UNKNOWN", // the executor has no such secret
   "SECRET_FORBIDDEN", // the servers file does not allow this server to get it

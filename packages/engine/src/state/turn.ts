@@ -32,6 +32,7 @@ export interface Change {
   outputText?: OutputText | undefined;
   error?: StepError | undefined;
   nextAttemptAt?: number;
+  expiresAt?: number;
   approved?: boolean;
   /** What an operator is to approve. */
   arguments?: JsonObject;
@@ -47,6 +48,7 @@ export function change(turn: Turn, unit: Unit, to: Change): void {
   unit.outputText = to.outputText;
   unit.error = to.error;
   unit.nextAttemptAt = to.nextAttemptAt;
+  unit.expiresAt = to.expiresAt;
   if (to.approved !== undefined) unit.approved = to.approved;
   // An answer or an operator's decision settled it. A unit that is cancelled or skipped has not acted.
   if (isTerminalStepStatus(to.status)) unit.mayHaveActed = false;
@@ -80,6 +82,7 @@ function recordOf(unit: Unit): StepRecord {
   if (unit.outputText !== undefined) record.outputText = unit.outputText;
   if (unit.error) record.error = unit.error;
   if (unit.nextAttemptAt !== undefined) record.nextAttemptAt = unit.nextAttemptAt;
+  if (unit.expiresAt !== undefined) record.expiresAt = unit.expiresAt;
   if (unit.mayHaveActed) record.mayHaveActed = true;
   if (unit.approved) record.approved = true;
   if (unit.carriedFrom) record.carriedFrom = unit.carriedFrom;

@@ -36,6 +36,7 @@ export function createUnit(
     error: record?.error,
     warnings: record?.warnings ?? [],
     nextAttemptAt: record?.nextAttemptAt,
+    expiresAt: record?.expiresAt,
     mayHaveActed: record?.mayHaveActed ?? false,
     approved: record?.approved ?? false,
     isCarried: record?.carried ?? false,

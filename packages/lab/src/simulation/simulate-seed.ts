@@ -1,4 +1,4 @@
-import type { UnitChange } from "@planwright/store";
+import type { JournalDocument, UnitChange } from "@planwright/store";
 import { createMemoryDatabase } from "@planwright/store/memory";
 import { createRandom } from "../random/random.ts";
 import { createChecker } from "./checker/checker.ts";
@@ -40,6 +40,8 @@ export interface SeedOptions {
   mutant?: Mutant | undefined;
   /** Settings that replace those of the seed. */
   settings?: Partial<WorldSettings> | undefined;
+  /** Gets each entry of a journal as it is written. Default: none. */
+  onEntry?: ((entry: JournalDocument) => void) | undefined;
   /** Number of last events that the log keeps. Default: 48. */
   keptEvents?: number | undefined;
 }
@@ -81,6 +83,7 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
     if (change.collection === "workers") return;
     checker.wrote(change, world.actor);
     if (change.collection === "journal") {
+      options.onEntry?.(change.after);
       const { _id, events, epoch = "none" } = change.after;
       const types = events.map(({ type }) => type).join(" ");
       log.note(world.actor?.process.name ?? "", "appends", _id, types, `epoch ${epoch}`);

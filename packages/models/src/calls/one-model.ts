@@ -80,7 +80,8 @@ export function createOneModel({
         }
         retries += 1;
         const waitMs = retryWaitMs(outcome, retries, Math.random());
-        const isLast = waitMs === null || retries > settings.MODEL_MAX_RETRIES;
+        const maxWaitMs = input.meter?.maxWaitMs ?? Number.POSITIVE_INFINITY;
+        const isLast = waitMs === null || waitMs >= maxWaitMs || retries > settings.MODEL_MAX_RETRIES;
         if (isLast || performance.now() + waitMs >= endsAt) throw outcome;
         await waitFor(waitMs, input.signal);
       }

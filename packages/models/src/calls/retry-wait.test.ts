@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { ModelError } from "../draft/model-error.ts";
+import { BothModelsFailedError, ModelError } from "../draft/model-error.ts";
 import { retryAfterMs } from "./provider-error.ts";
-import { retryWaitMs } from "./retry-wait.ts";
+import { awayForMs, modelPauseMs, retryWaitMs } from "./retry-wait.ts";
 
 const model = "openai:x";
 const lost = new ModelError("MODEL_UNREACHABLE", { model, status: null, retryAfterMs: null });
@@ -32,6 +32,39 @@ test("the wait is at least the one that the provider requests, and jitter may ma
 test("a call that would fail again is not retried", () => {
   expect(retryWaitMs(new ModelError("MODEL_UNAUTHORIZED", { model, status: 401 }), 1, 0)).toBeNull();
   expect(retryWaitMs(new ModelError("MODEL_TIMEOUT", { model, timeoutMs: 1 }), 1, 0)).toBeNull();
+});
+
+const limited = new ModelError("MODEL_RATE_LIMITED", { model, retryAfterMs: 20_000 });
+const unauthorized = new ModelError("MODEL_UNAUTHORIZED", { model, status: 401 });
+const late = (text: string) =>
+  new ModelError("MODEL_TIMEOUT", { model, timeoutMs: 1 }, { partial: { text } });
+
+test.each([
+  { name: "cannot be reached", error: lost, ms: 0 },
+  { name: "asks for a wait", error: limited, ms: 20_000 },
+  { name: "gives no answer", error: late(""), ms: 0 },
+  { name: "began to answer", error: late("{"), ms: null },
+  { name: "refuses the key", error: unauthorized, ms: null },
+  { name: "is unknown", error: new ModelError("MODEL_NOT_FOUND", { model }), ms: null },
+  {
+    name: "refuses the key, with a fallback that",
+    error: new BothModelsFailedError(unauthorized, limited),
+    ms: 20_000,
+  },
+  { name: "asks for a wait, with a fallback that", error: new BothModelsFailedError(limited, lost), ms: 0 },
+  { name: "and a fallback that", error: new BothModelsFailedError(unauthorized, unauthorized), ms: null },
+])("a model that $name is away for $ms ms at least (null: a wait is useless)", ({ error, ms }) => {
+  expect(awayForMs(error)).toBe(ms);
+});
+
+test.each([
+  { tries: 1, from: 1_000, below: 2_000 },
+  { tries: 2, from: 2_000, below: 4_000 },
+  { tries: 5, from: 15_000, below: 30_000 },
+  { tries: 900, from: 15_000, below: 30_000 },
+])("pause $tries for a model that is away takes $from to $below ms", ({ tries, from, below }) => {
+  expect(modelPauseMs(tries, 0)).toBe(from);
+  expect(modelPauseMs(tries, 0.9999)).toBeLessThan(below);
 });
 
 const NOW = Date.parse("2026-11-01T12:00:00Z");

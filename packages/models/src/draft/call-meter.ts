@@ -43,6 +43,11 @@ export interface CallMeter {
   /** The tenant for which the calls are made: calls that wait for a slot take turns over the tenants. */
   tenant?: string | undefined;
   /**
+   * A wait before another try that takes this long or longer, in milliseconds, is left to the caller: the call
+   * fails instead. Default: every wait is waited for within the time limit of the call.
+   */
+  maxWaitMs?: number | undefined;
+  /**
    * A recorded answer of one of these models to exactly this question, used instead of a call; null: call the
    * model. Each answer is used once. Only answers that {@link isAnswered} accepts. Absent: nothing is
    * recorded.

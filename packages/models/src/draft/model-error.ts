@@ -147,6 +147,8 @@ export function isModelError<Code extends ModelErrorCode>(
 export class BothModelsFailedError extends DraftError<ModelFacts & { fallbackCode: DraftErrorCode }> {
   readonly code: DraftErrorCode;
   readonly retryable: boolean;
+  /** That of the first model, and that of the fallback. */
+  readonly errors: readonly [DraftError, DraftError];
   constructor(first: DraftError, second: DraftError) {
     const facts: object = first.facts;
     super(
@@ -155,6 +157,7 @@ export class BothModelsFailedError extends DraftError<ModelFacts & { fallbackCod
       { cause: second, ...(first.partial ? { partial: first.partial } : {}) },
     );
     this.code = first.code;
+    this.errors = [first, second];
     this.retryable = first.retryable || second.retryable;
   }
 }

@@ -133,6 +133,16 @@ export function hasSideEffects(tool: ToolDescriptor | undefined): boolean {
   return !tool || toolContract(tool).contract.sideEffects;
 }
 
+/**
+ * True when a second call of the tool acts a second time: it has side effects, and no `readOnlyHint` that is
+ * believed says otherwise. A repeat of any other call needs no approval.
+ */
+export function actsWhenRepeated(tool: ToolDescriptor | undefined): boolean {
+  if (!tool) return true;
+  const { contract, isReadOnlyBelieved } = toolContract(tool);
+  return contract.sideEffects && !isReadOnlyBelieved;
+}
+
 function decideContract(decision: ContractDecision, unannotated: Policy["unannotated"]): ToolContract {
   const effects = decideEffects(decision);
   const parallelism = decideParallelism(decision, effects.sideEffects, unannotated);

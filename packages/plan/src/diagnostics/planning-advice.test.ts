@@ -4,7 +4,7 @@ import { planningAdvice } from "./planning-advice.ts";
 test("the remedy is a complete sentence, with or without sending again", () => {
   expect(planningAdvice("MODEL_RATE_LIMITED").remedy).toBe("Wait a little; then send it again.");
   expect(planningAdvice("MODEL_ANSWER_TRUNCATED").remedy).toBe(
-    "Ask for fewer steps, or raise MODEL_MAX_OUTPUT_TOKENS of the planner.",
+    "Raise MODEL_MAX_OUTPUT_TOKENS of the planner, or ask for fewer steps; then send it again.",
   );
 });
 

@@ -65,8 +65,8 @@ const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
   },
   MODEL_ANSWER_TRUNCATED: {
     why: "The model's answer was cut off, so the plan is incomplete.",
-    instruction: "Ask for fewer steps, or raise MODEL_MAX_OUTPUT_TOKENS of the planner",
-    action: "other",
+    instruction: "Raise MODEL_MAX_OUTPUT_TOKENS of the planner, or ask for fewer steps; then",
+    action: "again",
   },
   MODEL_ANSWER_UNREADABLE: {
     why: "The model's answer holds no valid plan, even after a repair.",

@@ -9,8 +9,9 @@ import {
 } from "./lifecycle.ts";
 import { PLAN_LIFECYCLE, planNeed } from "./plan-lifecycle.ts";
 import { REQUEST_LIFECYCLE } from "./request-lifecycle.ts";
+import { STATE_LOOKS, stateLook } from "./state-words.ts";
 import { isSettledStepStatus, isTerminalStepStatus, STEP_LIFECYCLE } from "./step-lifecycle.ts";
-import { WaitReasonSchema } from "./wait-reason.ts";
+import { type WaitReason, WaitReasonSchema } from "./wait-reason.ts";
 
 const TABLES: [string, Rows<string, StatusFacts<string>>, string[]][] = [
   ["requests", REQUEST_LIFECYCLE, ["PLANNING", "READY", "EXECUTING", "FAILED"]],
@@ -68,4 +69,32 @@ test("terminal statuses have no moves, and all other statuses have some", () => 
   expect(canMove(STEP_LIFECYCLE, "COMPLETED", "PENDING")).toBe(false);
   expect(canMove(STEP_LIFECYCLE, "PENDING", "RUNNING")).toBe(true);
   expect(canMove(PLAN_LIFECYCLE, "SUPERSEDED", "READY")).toBe(false);
+});
+
+const KINDS = Object.entries(STATE_LOOKS) as [keyof typeof STATE_LOOKS, object][];
+const PAIRS = KINDS.flatMap(([kind, looks]) =>
+  Object.keys(looks).flatMap((status) =>
+    [null, ...WaitReasonSchema.options].map((waitReason) => ({ kind, status, waitReason })),
+  ),
+);
+
+test("every state has words, whatever it waits for, and only those that wait name the reason", () => {
+  for (const { kind, status, waitReason } of PAIRS) {
+    const { word } = stateLook(kind, { status, waitReason });
+    expect(word).toMatch(/^[a-z][a-z :]+$/);
+    if (waitReason === null) expect(word).toBe(stateLook(kind, { status }).word);
+  }
+});
+
+test.each<[keyof typeof STATE_LOOKS, string, WaitReason, string, mark: string]>([
+  ["plan", "QUEUED", "limit", "queued: waits for an executor with a free slot", "○"],
+  ["plan", "WAITING", "limit", "waits for a free slot of its tool", "‖"],
+  ["plan", "WAITING", "approval", "waits for an approval", "!"],
+  ["plan", "RUNNING", "no worker", "running: no executor is alive", "▸"],
+  ["request", "PLANNING", "no worker", "planning: no planner is alive", "▸"],
+  ["request", "PLANNING", "limit", "planning: waits for a planner with a free slot", "▸"],
+  ["step", "PENDING", "memory", "waits for memory of its executor", "○"],
+  ["step", "WAITING_APPROVAL", "approval", "waits for an approval", "!"],
+])("a %s that is %s because of %s: %s", (kind, status, waitReason, word, mark) => {
+  expect(stateLook(kind, { status, waitReason })).toMatchObject({ word, mark });
 });

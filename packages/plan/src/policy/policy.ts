@@ -18,6 +18,9 @@ export type Profile = z.infer<typeof ProfileSchema>;
 export const FailureModeSchema = z.enum(["fail-fast", "fail-forward", "run-dependents"]);
 export type FailureMode = z.infer<typeof FailureModeSchema>;
 
+/** See `approvalTimeoutMs` of {@link PolicySchema}: 7 days. */
+const DEFAULT_APPROVAL_TIMEOUT_MS = 604_800_000;
+
 /**
  * The behaviour of a plan where the plan language allows a choice. Code sets it and it is stored with the
  * plan; a model never chooses it.
@@ -69,6 +72,12 @@ export const PolicySchema = z.strictObject({
    * meanwhile, so no attempt of `retry` is used.
    */
   unreachableMs: z.number().int().min(0).max(86_400_000).default(600_000),
+  /**
+   * How long a plan waits for a person, in milliseconds, at most one year: an approval from its question, after
+   * which its step fails with APPROVAL_EXPIRED; a doubt or a pause that nothing else would end, after which
+   * the plan is EXPIRED. This time does not count for the plan's deadline.
+   */
+  approvalTimeoutMs: z.number().int().min(1).max(31_536_000_000).default(DEFAULT_APPROVAL_TIMEOUT_MS),
 });
 export type Policy = z.infer<typeof PolicySchema>;
 /** Policy as input: each option is optional. */
@@ -128,6 +137,11 @@ export function policyOptions(policy: PolicyInput): PolicyInput {
   const preset = policy.profile === undefined ? {} : PROFILE_OPTIONS[policy.profile];
   const given = Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined));
   return { ...preset, ...given };
+}
+
+/** How long a plan waits for a person, in milliseconds: the default for plans that were stored before the option. */
+export function approvalTimeoutOf(policy: Partial<Pick<Policy, "approvalTimeoutMs">>): number {
+  return policy.approvalTimeoutMs ?? DEFAULT_APPROVAL_TIMEOUT_MS;
 }
 
 /**

@@ -29,7 +29,7 @@ export interface QueueWorkerOptions {
    * MongoDB decides whether there is work. A rejection is reported; the sweeper finds the work again. `signal`
    * is aborted when the worker closes and its grace period has ended.
    */
-  handle: (id: string, signal: AbortSignal) => Promise<void>;
+  handle: (id: string, signal: AbortSignal, tenant: string) => Promise<void>;
   /** Called for errors, the same message once in 10 s. */
   onError: OnError;
 }
@@ -85,7 +85,7 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
         return;
       }
       try {
-        await handle(hint.id, signal);
+        await handle(hint.id, signal, hint.tenant);
       } catch (error) {
         report(error, hint.id);
       } finally {

@@ -32,6 +32,17 @@ test("a released slot can be taken again, once", () => {
   expect([slots.free(), slots.full()]).toEqual([1, []]);
 });
 
+test("a blocked tenant gets no slot and is named, until it is blocked no more", () => {
+  const blocked: string[] = [];
+  const slots = createSlots({ max: 8, isShared: () => true, blocked: () => blocked });
+  slots.take("a");
+  blocked.push("a", "b");
+  expect([slots.take("a"), slots.take("b"), slots.full()]).toEqual([null, null, ["a", "b"]]);
+  expect(slots.take("c")).not.toBeNull();
+  blocked.pop();
+  expect([slots.take("b") !== null, slots.full()]).toEqual([true, ["a"]]);
+});
+
 test("a process that may start less than its slots gives no more", () => {
   let capacity = 1;
   const slots = createSlots({ max: 8, capacity: () => capacity, isShared: () => false });

@@ -7,7 +7,8 @@
  *    stay free. So one tenant alone holds three quarters of the slots; of the rest the next one gets three
  *    quarters, and so on: with 64 slots, four tenants that come one after another and fill all that they may
  *    hold 48, 12, 3 and 1. Work in progress is never interrupted, so this is what a newcomer can rely on.
- * 4. While only one tenant is known, it may take all slots.
+ * 4. A tenant that is blocked takes none.
+ * 5. While only one tenant is known, it may take all slots.
  *
  * The rule is the dynamic threshold of shared buffers. It needs at least two slots to keep one free.
  * @see A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches",
@@ -32,13 +33,15 @@ export interface SlotsParts {
   capacity?: (() => number) | undefined;
   /** True when more than one tenant is known. */
   isShared: () => boolean;
+  /** Tenants that may start no work now. Default: none. */
+  blocked?: (() => readonly string[]) | undefined;
 }
 
 /** How many times the free slots a tenant may hold. */
 const HELD_FOR_EACH_FREE = 3;
 
 /** Slots of one process; all are free. */
-export function createSlots({ max, capacity = () => max, isShared }: SlotsParts): Slots {
+export function createSlots({ max, capacity = () => max, isShared, blocked = () => [] }: SlotsParts): Slots {
   const held = new Map<string, number>();
   let taken = 0;
 
@@ -47,14 +50,14 @@ export function createSlots({ max, capacity = () => max, isShared }: SlotsParts)
   function mayTake(tenant: string): boolean {
     const holds = held.get(tenant) ?? 0;
     const left = free();
-    if (left === 0) return false;
+    if (left === 0 || blocked().includes(tenant)) return false;
     return holds === 0 || !isShared() || holds + 1 <= HELD_FOR_EACH_FREE * (left - 1);
   }
 
   return {
     max,
     free,
-    full: () => [...held.keys()].filter((tenant) => !mayTake(tenant)),
+    full: () => [...new Set([...held.keys(), ...blocked()])].filter((tenant) => !mayTake(tenant)),
     take(tenant) {
       if (!mayTake(tenant)) return null;
       held.set(tenant, (held.get(tenant) ?? 0) + 1);

@@ -25,7 +25,7 @@ export interface SweeperOptions {
    * Works on one request or plan until its end; it holds a slot so long, and an id that is in progress here
    * is not passed again. A rejection is reported, and the next look tries again.
    */
-  handle: (id: string) => Promise<void>;
+  handle: (id: string, tenant: string) => Promise<void>;
   /** Called for errors, the same message once in 10 s. */
   onError: OnError;
   /** Uniform in [0, 1); default Math.random. */
@@ -71,8 +71,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     const release = slots.take(tenant);
     if (!release) return;
     inProgress.add(id);
-    void Promise.resolve(id)
-      .then(handle)
+    void Promise.resolve()
+      .then(() => handle(id, tenant))
       .catch((error: unknown) => report(error, id))
       .finally(() => {
         inProgress.delete(id);

@@ -3,7 +3,7 @@ import { createFailpoints, type Failpoints } from "../failpoints/failpoints.ts";
 import { createHealthServer } from "../health/health-server.ts";
 import { createLogger, type Logger } from "../logging/create-logger.ts";
 import { logFactsOfId } from "../logging/id-facts.ts";
-import { type QueueDepthParts, registerQueueDepth } from "../metrics/queue-depth.ts";
+import { registerSystemMetrics, type SystemMetricsParts } from "../metrics/system-metrics.ts";
 import { readOrExit } from "../settings/parse-settings.ts";
 import { createShutdown } from "../shutdown/create-shutdown.ts";
 import { startTracing } from "../tracing/start-tracing.ts";
@@ -19,7 +19,11 @@ import { workerAddressKey } from "../workers/worker-address-key.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 
 /** The part of the store that the shell uses. */
-type ServiceStore = HeartbeatStore & { ping(): Promise<unknown>; close(): Promise<void> };
+type ServiceStore = HeartbeatStore & {
+  ping(): Promise<unknown>;
+  close(): Promise<void>;
+  readFigures(owner: string): ReturnType<SystemMetricsParts["readFigures"]>;
+};
 
 /** The names of the failpoints of one port, by method. */
 type PortFailpoints = Readonly<Record<string, string>>;
@@ -43,7 +47,7 @@ export interface WorkerServiceOptions<Store> {
 type StopSteps = Readonly<Record<string, () => unknown>>;
 
 /** The work of a service: its sources, and the steps that end it. */
-export interface WorkParts extends Pick<QueueDepthParts, "countWaiting" | "due"> {
+export interface WorkParts extends Pick<SystemMetricsParts, "countWaiting"> {
   heartbeat: Heartbeat;
   /** Finds in MongoDB the work that the queue lost. */
   sweeper: { stop(): Promise<void> };
@@ -98,12 +102,15 @@ export async function startWorkerService<Store extends ServiceStore>(
   const logger = createLogger({ service: kind, level: settings.LOG_LEVEL });
   const shutdownMs = settings.SHUTDOWN_TIMEOUT_MS + SHUTDOWN_MARGIN_MS;
   const shutdown = createShutdown({ logger, timeoutMs: shutdownMs });
-  const tracing = await readOrExit(() => startTracing({ service: kind, env: process.env, logger }), process);
+  const name = workerName();
+  const tracing = await readOrExit(
+    () => startTracing({ service: kind, instance: name, env: process.env, logger }),
+    process,
+  );
   const places = options.failpoints;
   const failpoints = createFailpoints(settings.FAILPOINT, places.store, ...places.others);
   const database = await readOrExit(options.openStore, process);
   const store = failpoints.around(database, places.store);
-  const name = workerName();
   const timers: NodeJS.Timeout[] = [];
   let notReady: string | null = options.notReadyBecause;
   const health = await createHealthServer({
@@ -154,8 +161,9 @@ export async function startWorkerService<Store extends ServiceStore>(
     repeat(everyMs, task) {
       timers.push(setInterval(() => void task().catch(report), everyMs));
     },
-    ready({ heartbeat, sweeper, stopFirst, handOver, stopLast, ...depth }, facts) {
-      registerQueueDepth(registry, { service: kind, ...depth });
+    ready({ heartbeat, sweeper, stopFirst, handOver, stopLast, countWaiting }, facts) {
+      const readFigures = () => database.readFigures(heartbeat.owner());
+      registerSystemMetrics(registry, { service: kind, countWaiting, readFigures });
       notReady = null;
       shutdown.add("worker", () => heartbeat.retire());
       shutdown.add("timers", () => timers.forEach(clearInterval));

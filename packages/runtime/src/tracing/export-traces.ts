@@ -17,6 +17,7 @@ import {
   resourceFromAttributes,
 } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { VERSION } from "../version.ts";
 import { REQUEST_ID_ATTRIBUTE, type TraceOrigin, type Traces } from "./traces.ts";
 import type { StartTracingOptions, Tracing } from "./tracing.ts";
 
@@ -31,11 +32,17 @@ const STOP_WITHIN_MS = 2_000;
  * The only module that loads the SDK; it is imported only when traces are configured. It registers nothing
  * globally except an error handler.
  */
-export function exportTraces({ service, logger }: StartTracingOptions): Tracing {
+export function exportTraces({ service, instance, logger }: StartTracingOptions): Tracing {
   setGlobalErrorHandler(warnRarely(logger));
   const provider = new BasicTracerProvider({
     resource: defaultResource()
-      .merge(resourceFromAttributes({ "service.name": service }))
+      .merge(
+        resourceFromAttributes({
+          "service.name": service,
+          "service.version": VERSION,
+          "service.instance.id": instance,
+        }),
+      )
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });

@@ -5,6 +5,8 @@ import type { Traces } from "./traces.ts";
 export interface StartTracingOptions {
   /** Name of the service, unless `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES` gives another one. */
   service: string;
+  /** Names the process: `service.instance.id` of its spans. */
+  instance: string;
   /** Decides whether there are traces. OpenTelemetry reads its other variables from `process.env` itself. */
   env: Readonly<Record<string, string | undefined>>;
   logger: Pick<Logger, "warn">;

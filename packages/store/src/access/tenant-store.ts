@@ -1,5 +1,5 @@
 import type { Collection } from "mongodb";
-import type { Collections } from "../database/collections.ts";
+import { type Collections, TENANT_CALLS_INDEX } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import {
   type TenantChanges,
@@ -19,16 +19,28 @@ export interface TenantStore {
   listTenants(): Promise<({ tenant: string } & TenantLimits)[]>;
   /** The weights that were set. */
   tenantWeights(): Promise<ReadonlyMap<string, number>>;
+  /**
+   * When the tenant may make its next model call, if it has made `maxPerHour` within the last hour; null when it
+   * has not. Calls of the offline drafter do not count. Reads an index, as many entries as that number.
+   */
+  modelCallsPausedUntil(tenant: string, maxPerHour: number): Promise<Date | null>;
   /** True when more than one tenant is known: it has a request, or was ever given a key. */
   hasManyTenants(): Promise<boolean>;
 }
 
-const NO_LIMITS: TenantLimits = { maxUnfinishedPlans: null, maxSubscriptions: null, weight: null };
+const NO_LIMITS: TenantLimits = {
+  maxUnfinishedPlans: null,
+  maxSubscriptions: null,
+  maxModelCallsPerHour: null,
+  maxConnections: null,
+  weight: null,
+};
+const HOUR_MS = 3_600_000;
 const MAX_LISTED = 10_000;
 
 /** The tenants in MongoDB. */
 export function createTenantStore(collections: Collections, clock: Pick<ServerClock, "now">): TenantStore {
-  const { apiKeys, requests, tenants } = collections;
+  const { apiKeys, modelCalls, requests, tenants } = collections;
   const ofTenants = [apiKeys, requests] as unknown as Collection<{ tenant: string }>[];
 
   return {
@@ -71,7 +83,21 @@ export function createTenantStore(collections: Collections, clock: Pick<ServerCl
         .find({ weight: { $ne: null } })
         .limit(MAX_LISTED)
         .toArray();
-      return new Map(weighted.flatMap(({ _id, weight }) => (weight === null ? [] : [[_id, weight]])));
+      return new Map(weighted.flatMap(({ _id, weight }) => (weight ? [[_id, weight]] : [])));
+    },
+
+    async modelCallsPausedUntil(tenant, maxPerHour) {
+      // Only calls of a model have attempts. The index is named, because others begin with the tenant too.
+      const [oldest] = await modelCalls
+        .find(
+          { tenant, createdAt: { $gt: new Date(clock.now() - HOUR_MS) }, attempt: { $gte: 1 } },
+          { projection: { _id: 0, createdAt: 1 }, hint: TENANT_CALLS_INDEX },
+        )
+        .sort({ createdAt: -1 })
+        .skip(maxPerHour - 1)
+        .limit(1)
+        .toArray();
+      return oldest ? new Date(oldest.createdAt.getTime() + HOUR_MS) : null;
     },
 
     async hasManyTenants() {
@@ -90,6 +116,6 @@ export function createTenantStore(collections: Collections, clock: Pick<ServerCl
   };
 }
 
-function limitsOf({ maxUnfinishedPlans, maxSubscriptions, weight }: TenantDocument): TenantLimits {
-  return { maxUnfinishedPlans, maxSubscriptions, weight };
+function limitsOf(document: TenantDocument): TenantLimits {
+  return TenantLimitsSchema.parse({ ...NO_LIMITS, ...document });
 }

@@ -1,7 +1,7 @@
 import {
+  actsWhenRepeated,
   catalogueOfPlan,
   createToolIndex,
-  hasSideEffects,
   isTerminalPlanStatus,
   pinsByTool,
   type Step,
@@ -116,7 +116,7 @@ function doneBefore(
   tools: readonly ToolDescriptor[],
 ): Pick<AmendedPlan, "carried" | "repeated" | "notRepeated"> {
   const known = new Map(tools.map((tool) => [tool.name, tool]));
-  const isActing = (step: Step): boolean => hasSideEffects(known.get(toolOfStep(step)));
+  const isActing = (step: Step): boolean => actsWhenRepeated(known.get(toolOfStep(step)));
   const isDone = (id: string): boolean => latest?.folded.units.get(id)?.status === "COMPLETED";
   const idsOf = (steps: readonly Step[]): string[] => steps.map(({ id }) => id);
   const carried = plan.steps.filter(({ id }) => sources.get(id)?.isComplete);

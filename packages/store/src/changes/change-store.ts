@@ -47,6 +47,8 @@ export interface RepeatNotAccepted {
 /** Result of {@link ChangeStore.rerunPlan}. */
 export type RerunAnswer =
   | { type: "rerun"; request: RequestDocument; plan: PlanDocument }
+  /** A sentence whose planning had failed is PLANNING again: a planner continues. */
+  | { type: "planning"; request: RequestDocument }
   /** The key has already made a version. */
   | Repeated
   /** The current version is not the one that the caller has read. */
@@ -145,7 +147,8 @@ export interface ChangeStore {
    * Makes a new version of a plan that has ended, under its request. Steps that did not complete run again;
    * with `from` also that step and all steps that depend on it. Every other step is carried over with its
    * output and is never called again. Of several simultaneous reruns one makes a version. Steps that did not
-   * complete may get other arguments, if none of their calls can have acted.
+   * complete may get other arguments, if none of their calls can have acted. A sentence whose planning failed
+   * is planned again instead, with the answers of its user: nothing of it was executed.
    * @throws {IdempotencyKeyReusedError} when the key was used for something else
    */
   rerunPlan(

@@ -1,12 +1,16 @@
 import {
   catalogueOfPlan,
+  createPlanId,
   createToolIndex,
   isTerminalPlanStatus,
   pinsByTool,
   pinTools,
 } from "@planwright/plan";
+import { parkedFor } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { askForRepeats } from "../versions/ask-for-repeats.ts";
 import {
@@ -34,6 +38,9 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
       const index = createToolIndex(await readCatalogue(collections));
       const decide = ({ request, plan: old, state }: ChangedRequest): RerunDecision => {
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
+        const isPlain = from === null && changes.length === 0 && accepted.size === 0;
+        if (isPlain && canPlanAgain(request, old))
+          return dryRun ? no({ type: "planning", request }) : plannedAgain(context, request, old, options);
         if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
         if (old.plan === null || old.status === "INVALID") return no({ type: "invalid", request, plan: old });
         if (!isTerminalPlanStatus(old.status)) return no({ type: "not ended", plan: old });
@@ -87,14 +94,55 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
         return dryRun ? no(rerun) : versionEntry(next, by, rerun);
       };
       const asked = { tenant, requestId, operation: "rerun", idempotency, decide };
-      const answer = await changeRequest<RerunAnswer, Rerun>(context, asked);
-      return answer ?? { type: "unknown" };
+      const answer = await changeRequest<RerunAnswer, Rerun | Planning>(context, asked);
+      if (answer?.type !== "planning" || dryRun) return answer ?? { type: "unknown" };
+      const request = await collections.requests.findOne({ _id: requestId, tenant });
+      return request ? { type: "planning", request } : { type: "unknown" };
     },
   };
 }
 
 type Rerun = Extract<RerunAnswer, { type: "rerun" }>;
-type RerunDecision = ChangeDecision<RerunAnswer, Rerun>;
+type Planning = Extract<RerunAnswer, { type: "planning" }>;
+type RerunDecision = ChangeDecision<RerunAnswer, Rerun | Planning>;
+
+/** True for a sentence whose planning has failed: nothing of it was executed. */
+function canPlanAgain({ source, status }: RequestDocument, plan: PlanDocument | null): boolean {
+  return source === "query" && status === "FAILED" && (plan === null || plan.status === "INVALID");
+}
+
+/**
+ * The entry by which a client gives such a sentence to a planner again, with its answers. An answer that could
+ * not be used keeps its version: the next plan is another one.
+ */
+function plannedAgain(
+  { clock, randomBytes }: StoreDependencies,
+  request: RequestDocument,
+  old: PlanDocument | null,
+  options: { autoExecute: boolean; by?: string | undefined },
+): RerunDecision {
+  const { _id, version } = request;
+  const now = new Date(clock.now());
+  const { set, stamps } = parkedFor("plan");
+  // A sentence that was only to be planned is not executed.
+  const execute = request.autoExecute && options.autoExecute;
+  const marks = {
+    ...set,
+    ...Object.fromEntries(stamps.map((field) => [field, now])),
+    ...(old && { version: version + 1, planId: createPlanId(now.getTime(), randomBytes) }),
+    status: "PLANNING" as const,
+    autoExecute: execute,
+    updatedAt: now,
+  };
+  return {
+    type: "append",
+    events: [{ type: "replan.asked", note: null, execute }],
+    by: options.by ?? "api",
+    isKept: true,
+    following: () => [{ collection: "requests", filter: { _id, version, status: "FAILED" }, set: marks }],
+    changed: { type: "planning", request },
+  };
+}
 
 function no(answer: RerunAnswer): RerunDecision {
   return { type: "answer", answer };

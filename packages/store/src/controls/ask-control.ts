@@ -14,7 +14,7 @@ import { CONTROLS, type GivenDecisions, givenDecisions } from "../heads/pending-
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { TooManyControlsError } from "../records/errors.ts";
-import { MAX_CONTROLS, type PlanDocument } from "../records/plan-document.ts";
+import { MAX_CONTROLS, type PlanDocument, type UndecidedUnit } from "../records/plan-document.ts";
 
 /** Expression: no executor holds the plan. */
 export const IS_FREE = { $eq: ["$lease", null] };
@@ -77,6 +77,9 @@ export function createAskControl({
   };
 }
 
+/** A decision of an operator about a call. */
+type DecisionEvent = EventOf<"approval.given" | "doubt.resolved">;
+
 /** What a decision of an operator is judged by. */
 export interface DecisionState {
   plan: PlanDocument;
@@ -84,41 +87,82 @@ export interface DecisionState {
   given: GivenDecisions;
 }
 
+/** A decision that is asked for, or the answer why it is not. */
+export type Decided<Answer> = { type: "ask"; event: DecisionEvent } | { type: "answer"; answer: Answer };
+
 /** Asks for a decision of an operator, or answers why it is not asked. */
 export interface AskDecision {
   /** Undefined for an unknown plan, for one that is being removed, and for another tenant's. @throws {StoreUnavailableError | TooManyControlsError} */
-  <Answer>(
-    tenant: string,
-    planId: PlanId,
-    by: string,
-    decide: (
-      now: DecisionState,
-    ) =>
-      | { type: "ask"; event: EventOf<"approval.given" | "doubt.resolved"> }
-      | { type: "answer"; answer: Answer },
-  ): Promise<{ type: "asked"; plan: PlanDocument } | Answer | undefined>;
+  <Answer>(decision: {
+    tenant: string;
+    planId: PlanId;
+    by: string;
+    /** The decision, if it is about this unit, which waits for one. */
+    about: (unit: UndecidedUnit) => DecisionEvent | undefined;
+    decide: (now: DecisionState) => Decided<Answer>;
+  }): Promise<{ type: "asked"; plan: PlanDocument } | Answer | undefined>;
+}
+
+/** The fields that say which units wait for a decision. */
+const DECISION_HEAD = {
+  status: 1,
+  finishedAt: 1,
+  cancelRequestedAt: 1,
+  undecided: 1,
+  controls: 1,
+  controlSeq: 1,
+} as const;
+type DecisionHead = Pick<PlanDocument, keyof typeof DECISION_HEAD>;
+
+/**
+ * The units that wait for a decision by the document of their plan; none if only the journal can say it:
+ * after a cancel, and when controls were removed that `undecided` does not take into account. Pure.
+ */
+function waitingUnits(head: DecisionHead): UndecidedUnit[] {
+  const { undecided, controls = [], controlSeq } = head;
+  if (!undecided || !isOpen(head) || head.cancelRequestedAt !== null) return [];
+  const later = controls.filter(({ id }) => id > undecided.controlSeq).map(({ event }) => event);
+  if (undecided.controlSeq + later.length !== controlSeq) return [];
+  const isDecided = (unit: UndecidedUnit): boolean =>
+    later.some((event) =>
+      "attempt" in unit
+        ? event.type === "doubt.resolved" && event.key === unit.key
+        : event.type === "approval.given" && event.stepId === unit.key,
+    );
+  return undecided.units.filter((unit) => !isDecided(unit));
 }
 
 /**
- * Decisions of operators. Each is judged by the units as this process has folded them; the owner of the plan
- * applies it only if the call still waits for exactly this decision.
+ * Decisions of operators. One about a unit that waits for it by the plan's document is accepted by that alone;
+ * any other is judged by the units as this process has folded them, which may take a second for a long
+ * journal. The owner of the plan applies it only if the call still waits for exactly this decision.
  */
 export function createAskDecision(
   { collections, unitReads }: Pick<StoreDependencies, "collections" | "unitReads">,
   askControl: AskControl,
 ): AskDecision {
-  return async (tenant, planId, by, decide) => {
+  return async ({ tenant, planId, by, about, decide }) => {
+    /** Of two decisions at once the second is judged again. */
+    const ask = (event: DecisionEvent, { controlSeq }: Pick<PlanDocument, "controlSeq">) =>
+      askControl(tenant, planId, { event, by, condition: { controlSeq }, change: { decisionSeq: NEXT } });
     for (;;) {
+      const head = await collections.plans.findOne<DecisionHead>(
+        { _id: planId, tenant },
+        { projection: DECISION_HEAD },
+      );
+      const [event] = head ? waitingUnits(head).flatMap((unit) => about(unit) ?? []) : [];
+      if (head && event) {
+        const plan = await ask(event, head);
+        if (plan) return { type: "asked", plan };
+        continue;
+      }
       // In this order: a control leaves the document after it is in the journal.
       const plan = await collections.plans.findOne({ _id: planId, tenant });
       const read = plan && (await unitReads.ofPlan(tenant, planId));
       if (!plan || !read || read.request.isRemoved) return undefined;
       const decided = decide({ plan, read, given: givenDecisions(plan, read.plan) });
       if (decided.type === "answer") return decided.answer;
-      // Of two decisions at once the second is judged again.
-      const condition = { controlSeq: plan.controlSeq };
-      const change = { decisionSeq: NEXT };
-      const asked = await askControl(tenant, planId, { event: decided.event, by, condition, change });
+      const asked = await ask(decided.event, plan);
       if (asked) return { type: "asked", plan: asked };
     }
   };

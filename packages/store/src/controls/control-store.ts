@@ -19,6 +19,8 @@ export type ApprovalAnswer =
   | { type: "recorded"; plan: PlanDocument; by: string }
   /** Another hash waits for approval. */
   | { type: "stale"; step: StepDocument }
+  /** The time for this approval is over: the step fails as soon as an executor sees that. */
+  | { type: "expired"; step: StepDocument }
   /** The step does not wait for approval, not yet or no longer. */
   | { type: "not waiting"; step: StepDocument }
   /** The opposite was decided before. */

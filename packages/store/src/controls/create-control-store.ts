@@ -14,7 +14,7 @@ export function createControlStore(dependencies: StoreDependencies): ControlStor
   return {
     ...createCancel(dependencies, askControl),
     ...createPause(dependencies, askControl),
-    ...createApprove(askDecision),
+    ...createApprove(askDecision, dependencies),
     ...createResolve(dependencies, askDecision),
     askReload: (server, by) =>
       askReload(dependencies.collections, server, { by, at: new Date(dependencies.clock.now()) }),

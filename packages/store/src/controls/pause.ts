@@ -1,4 +1,4 @@
-import { PAUSABLE_PLAN_STATUSES } from "@planwright/plan";
+import { approvalTimeoutOf, PAUSABLE_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type AskControl, IS_FREE } from "./ask-control.ts";
@@ -6,12 +6,24 @@ import type { ControlStore } from "./control-store.ts";
 
 const IS_PAUSED = { $eq: ["$status", "PAUSED"] };
 
-/** Changes by a pause: a plan that no executor holds is paused at once and claimed only at its deadline. */
+/**
+ * When a pause ends the plan: a plan that was never claimed waits for ever, and an approval expires meanwhile.
+ */
+const LONGEST = { $add: ["$$NOW", { $ifNull: ["$plan.policy.approvalTimeoutMs", approvalTimeoutOf({})] }] };
+const PAUSED_UNTIL = {
+  $cond: [
+    { $eq: ["$startedAt", null] },
+    null,
+    { $cond: [{ $eq: ["$waitReason", "approval"] }, "$dueAt", LONGEST] },
+  ],
+};
+
+/** Changes by a pause: a plan that no executor holds is paused at once and claimed only when that is too long. */
 const PAUSED: Document = {
   pauseRequestedAt: "$$NOW",
   status: { $cond: [IS_FREE, "PAUSED", "$status"] },
   waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
-  dueAt: { $cond: [IS_FREE, "$deadlineAt", "$dueAt"] },
+  dueAt: { $cond: [IS_FREE, PAUSED_UNTIL, "$dueAt"] },
 };
 
 /** Changes by a resume: a paused plan may be claimed, or its executor continues. */

@@ -1,20 +1,20 @@
 import { type EventOf, type JournalEvent, type Resolution, toEventError } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import { needsOf } from "../heads/plan-needs.ts";
+import { needsFields, needsOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import { stepDocumentAt } from "../journal/plan-units.ts";
 import type { TurnResult } from "../journal/request-turns.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
+import type { PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
-import type { AskDecision } from "./ask-control.ts";
+import type { AskDecision, Decided, DecisionState } from "./ask-control.ts";
 import type { ControlStore, ResolutionAnswer, UnitDecision } from "./control-store.ts";
 
 /** The part of the store that records operators' decisions on calls in doubt. */
 export function createResolve(
-  { collections: { plans }, group, turns, unitReads }: StoreDependencies,
+  { collections: { plans }, clock, group, turns, unitReads }: StoreDependencies,
   askDecision: AskDecision,
 ): Pick<ControlStore, "resolveUnit"> {
   /**
@@ -43,7 +43,8 @@ export function createResolve(
   }
 
   /** Updates `needs` of a plan that has ended. Reads again until no other process has written in between. */
-  async function updateNeeds({ _id: planId, tenant, needs: before = [] }: PlanDocument): Promise<void> {
+  async function updateNeeds(plan: PlanDocument): Promise<void> {
+    const { _id: planId, tenant, needs: before = [] } = plan;
     for (let written = before; ; ) {
       const read = await unitReads.ofPlan(tenant, planId);
       const needs = needsOf(read?.plan?.units.values() ?? []);
@@ -52,7 +53,7 @@ export function createResolve(
         collection: "plans",
         id: planId,
         condition: {},
-        set: { needs },
+        set: needsFields(plan, needs, new Date(clock.now())),
         stamps: ["updatedAt"],
       });
       written = needs;
@@ -65,8 +66,13 @@ export function createResolve(
       if (resolution.type === "completed" && !measureValue(resolution.output).fits)
         return { type: "too large" };
       for (;;) {
-        const answer = await askDecision<ResolutionAnswer | Settling>(tenant, planId, by, (now) => {
-          const { plan, read, given } = now;
+        const eventOf = (attempt: number) =>
+          ({ type: "doubt.resolved", key, attempt, resolution: eventResolution(resolution) }) as const;
+        const about = (unit: UndecidedUnit) =>
+          unit.key === key && "attempt" in unit && (decision.attempt ?? unit.attempt) === unit.attempt
+            ? eventOf(unit.attempt)
+            : undefined;
+        const decide = ({ plan, read, given }: DecisionState): Decided<ResolutionAnswer | Settling> => {
           const unit = stepDocumentAt(read, key);
           const step = stepDocumentAt(read, key.replace(/\[\d+\]$/, ""));
           if (!unit || !step) return { type: "answer", answer: { type: "unknown" } };
@@ -85,14 +91,9 @@ export function createResolve(
           // later call settles the unit.
           if (isDecided || read.plan?.endedSeq !== null)
             return { type: "answer", answer: { type: "decided", unit } };
-          const event = {
-            type: "doubt.resolved",
-            key,
-            attempt,
-            resolution: eventResolution(resolution),
-          } as const;
-          return { type: "ask", event };
-        });
+          return { type: "ask", event: eventOf(attempt) };
+        };
+        const answer = await askDecision({ tenant, planId, by, about, decide });
         if (!answer) return { type: "unknown" };
         if (answer.type === "asked") return { type: "recorded", plan: answer.plan };
         if (answer.type !== "settling") {

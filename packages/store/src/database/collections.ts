@@ -73,6 +73,18 @@ export const TENANT_ENDED_INDEX = `tenant_ended_${ENDED_REQUEST_STATUSES.join("_
 /** Name of the index of the due work of each tenant. */
 export const LINES_INDEX = "lines_of_tenants";
 
+/** Name of the index of the model calls of each tenant by time. */
+export const TENANT_CALLS_INDEX = "calls_of_tenants";
+
+/** Name of the index of waiting plans by the reason. */
+export const WAITING_INDEX = "waiting";
+
+/** Name of the index of plans that need a person, by the time since when they do. */
+export const NEEDS_INDEX = "needs";
+
+/** Name of the index of requests with open questions. */
+export const ASKING_INDEX = "asking";
+
 /**
  * Indexes for clients begin with the tenant. Indexes of due times, for the sweepers, hold only unfinished
  * documents.
@@ -115,6 +127,12 @@ const INDEXES: {
       partialFilterExpression: { "lease.owner": { $type: "string" } },
     },
     { key: { updatedAt: 1 }, partialFilterExpression: { status: "EXECUTING" }, name: "executing" },
+    // For figures of the system: also with the status, so that counts read no document.
+    {
+      key: { status: 1, updatedAt: 1 },
+      partialFilterExpression: { status: "NEEDS_INPUT" },
+      name: ASKING_INDEX,
+    },
     {
       key: { updatedAt: 1 },
       partialFilterExpression: { status: { $in: ENDED_REQUEST_STATUSES } },
@@ -157,6 +175,17 @@ const INDEXES: {
       // Named by its statuses: MongoDB refuses another filter for an index of the same name.
       name: `unfinished_${UNFINISHED_PLAN_STATUSES.join("_")}`,
     },
+    // For figures of the system.
+    {
+      key: { status: 1, waitReason: 1 },
+      partialFilterExpression: { status: "WAITING" },
+      name: WAITING_INDEX,
+    },
+    {
+      key: { needs: 1, needsSince: 1 },
+      partialFilterExpression: { needs: { $exists: true } },
+      name: NEEDS_INDEX,
+    },
     // Only plans that need a person: they are few.
     {
       key: { tenant: 1, needs: 1, requestId: -1 },
@@ -171,7 +200,15 @@ const INDEXES: {
     },
   ],
   outputs: [{ key: { tenant: 1, planId: 1 } }],
-  modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1, _id: 1 } }],
+  modelCalls: [
+    { key: { tenant: 1, requestId: 1, createdAt: 1, _id: 1 } },
+    // For the limit of calls of a tenant and for sums of costs, without those of the offline drafter.
+    {
+      key: { tenant: 1, createdAt: -1, attempt: 1 },
+      partialFilterExpression: { attempt: { $gte: 1 } },
+      name: TENANT_CALLS_INDEX,
+    },
+  ],
   tools: [{ key: { server: 1 } }],
   observedOutputs: [
     { key: { tenant: 1, seenAt: -1 } },

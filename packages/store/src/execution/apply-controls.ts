@@ -1,7 +1,8 @@
-import { controlsAfter, HAS_CONTROLS } from "../heads/pending-controls.ts";
+import { HAS_CONTROLS } from "../heads/pending-controls.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
+import { withoutSettledControls } from "./update-plan-summary.ts";
 
 /**
  * The part of the store that brings the controls of clients and operators to the executor that holds the plan
@@ -12,12 +13,12 @@ export function createApplyControls({
   group,
 }: Pick<StoreDependencies, "collections" | "group">): Pick<ExecutionStore, "applyControls"> {
   /** Removes controls that are in the journal. It may be repeated; the next owner does it after a crash. */
-  async function removeSettled({ plan, epoch, journal }: PlanClaim): Promise<void> {
+  async function removeSettled(claim: PlanClaim): Promise<void> {
     await group.update({
       collection: "plans",
-      id: plan._id,
-      condition: { "lease.epoch": epoch },
-      expressions: { controls: controlsAfter(journal.settled()) },
+      id: claim.plan._id,
+      condition: { "lease.epoch": claim.epoch },
+      expressions: withoutSettledControls(claim),
     });
   }
 

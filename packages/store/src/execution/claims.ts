@@ -4,10 +4,13 @@
  * final.
  */
 import {
+  deadlineOf,
   emptyRequest,
   type FoldedPlan,
+  type FoldedRequest,
   type FoldedUnit,
   fold,
+  isForPerson,
   recordsOf,
   type StepRecord,
 } from "@planwright/engine";
@@ -64,13 +67,17 @@ export function createClaims(
     }
     const entries = isNew ? [] : await journal.readWithoutValues(requestId);
     const state = fold(emptyRequest(requestId), entries);
+    const waited = waitOf(plan, state);
     if (await completeEarlierEnd(plan, state.plans.get(planId))) return null;
     const opened = openClaimJournal({ ...claimed, state });
-    // With the controls that waited for an owner.
-    if (takenFrom !== null || opened.asked().length > 0) await opened.append([]);
+    // With the controls that waited for an owner. The entry also ends the wait for a person, at a time that every
+    // later fold finds.
+    const wait = state.plans.get(planId)?.waits.at(-1);
+    const hasWaited = wait?.until === null && isForPerson(wait.reason);
+    if (takenFrom !== null || hasWaited || opened.asked().length > 0) await opened.append([]);
     // After `lease.taken`: until then the previous owner may have appended.
     const found = state.plans.get(planId);
-    return { journal: opened, records: found ? await recordsFrom(found, requestId) : [] };
+    return { journal: opened, records: found ? await recordsFrom(found, requestId) : [], waited };
   }
 
   /**
@@ -113,10 +120,30 @@ export function createClaims(
     ).length;
     if (plan.epoch === FIRST_EPOCH || progress <= plan.progressSeen) return;
     plan.claims = 1;
+    const lostAtProgress = typeof plan.takenFrom === "string" ? 1 : 0;
     await plans.updateOne(
       { _id: plan._id, "lease.epoch": plan.epoch },
-      { $set: { progressSeen: progress, claims: 1 } },
+      { $set: { progressSeen: progress, claims: 1, lostAtProgress } },
     );
+  }
+
+  /**
+   * Moves the deadline in the document by the time in which only a person could continue the plan. It follows
+   * the journal: after a crash the next claim moves it.
+   */
+  async function moveDeadline(
+    plan: PlanDocument & { plan: Plan },
+    folded: FoldedPlan | undefined,
+  ): Promise<void> {
+    const { startedAt, deadlineAt } = plan;
+    if (!folded || !startedAt || !deadlineAt || folded.waits.length === 0) return;
+    const timeoutMs = plan.timeoutMs ?? deadlineAt.getTime() - startedAt.getTime();
+    const moved = deadlineOf(folded, { startedAt, timeoutMs, policy: plan.plan.policy });
+    if (moved.getTime() === deadlineAt.getTime()) return;
+    const set = { deadlineAt: moved, timeoutMs };
+    Object.assign(plan, set);
+    const condition = { "lease.epoch": plan.epoch };
+    await context.group.set({ collection: "plans", id: plan._id, condition, set });
   }
 
   /** Opens a claim whose lease was taken; null when another executor holds the plan by now. */
@@ -124,14 +151,16 @@ export function createClaims(
     try {
       const journalAndRecords = await openJournal(plan, owner);
       if (!journalAndRecords) return null;
-      const { journal: opened, records } = journalAndRecords;
+      const { journal: opened, records, waited } = journalAndRecords;
       await noteProgress(plan, opened.units());
+      await moveDeadline(plan, opened.plan());
       const claim: PlanClaim = {
         plan,
         epoch: plan.epoch,
         owner,
         journal: opened,
         records,
+        waited,
       };
       await updatePlanSummary(context, claim);
       return claim;
@@ -158,9 +187,26 @@ export function createClaims(
 }
 
 /** The journal of a claimed plan, and the records that the engine starts with. */
-interface OpenedJournal {
+interface OpenedJournal extends Pick<PlanClaim, "records" | "waited"> {
   journal: ClaimJournal;
-  records: StepRecord[];
+}
+
+/**
+ * How long a claimed plan waited. A plan that waits gets no entries, except decisions: its last entry is that of
+ * its release. Pure.
+ */
+function waitOf(
+  { _id, queuedAt, updatedAt: claimedAt, takenFrom }: PlanDocument,
+  { plans, at }: FoldedRequest,
+): PlanClaim["waited"] {
+  if (typeof takenFrom === "string") return null;
+  const found = plans.get(_id);
+  const since = found?.startedAt ? at : queuedAt;
+  if (!since) return null;
+  return {
+    reason: found?.waitReason ?? "no worker",
+    ms: Math.max(0, claimedAt.getTime() - since.getTime()),
+  };
 }
 
 /** Removes the output of each list with items whose outputs were not read: it is read with them later. */

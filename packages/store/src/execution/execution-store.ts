@@ -22,6 +22,11 @@ export interface PlanClaim {
    * beyond 1 MiB together.
    */
   records: StepRecord[];
+  /**
+   * How long the plan waited until this claim, and for what: since it was queued ("no worker"), or since an
+   * executor released it. Null for a plan that was taken from a dead executor.
+   */
+  waited: { reason: WaitReason; ms: number } | null;
 }
 
 /** A unit's new state. When its `arguments` are to be approved, it has their hashes. */

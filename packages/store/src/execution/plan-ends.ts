@@ -1,4 +1,4 @@
-import type { FoldedPlan, JournalEvent } from "@planwright/engine";
+import { type FoldedPlan, isForPerson, type JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
 import { controlsAfter } from "../heads/pending-controls.ts";
@@ -18,6 +18,7 @@ import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { FinishCommand, PlanFollowUp } from "../records/plan-document.ts";
 import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
 import { recordEvents } from "./turns.ts";
+import { withoutSettledControls } from "./update-plan-summary.ts";
 
 /** A request whose document may lag behind the end of its plan. */
 interface LaggingRequest extends Pick<FinishCommand, "status" | "error"> {
@@ -70,8 +71,7 @@ export function createPlanEnds(
       // Appends the noted events too: after the release this owner cannot append them.
       await claim.journal.append([releaseEvent(to)]);
       // The plan was released normally: it does not kill executors.
-      const left = controlsAfter(claim.journal.settled());
-      const common = { claims: 0, controls: left };
+      const common = { claims: 0, lostAtProgress: 0, ...withoutSettledControls(claim) };
       if (to.status === "QUEUED") {
         const expressions = {
           ...common,
@@ -84,10 +84,12 @@ export function createPlanEnds(
         requireHeld(claim, await group.update({ ...held(claim), expressions }));
         return;
       }
-      // The plan also becomes due by a control that this owner has not applied, and by its deadline.
-      const hasNewControl = { $gt: [{ $size: left }, 0] };
+      // The plan also becomes due by a control that this owner has not applied, and by its deadline, whose time
+      // does not pass while only a person can continue the plan.
+      const hasNewControl = { $gt: [{ $size: controlsAfter(claim.journal.settled()) }, 0] };
       const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
-      const whenDue = { $cond: [hasNewControl, "$$NOW", { $min: [dueAt, "$deadlineAt"] }] };
+      const orDeadline = isForPerson(to.reason) ? dueAt : { $min: [dueAt, "$deadlineAt"] };
+      const whenDue = { $cond: [hasNewControl, "$$NOW", orDeadline] };
       // A plan that was resumed before its release waits only for a worker.
       const orQueued = <Queued, Otherwise>(queued: Queued, otherwise: Otherwise) =>
         to.status === "PAUSED"

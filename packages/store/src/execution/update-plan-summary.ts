@@ -1,15 +1,18 @@
 import type { StepStatus } from "@planwright/plan";
-import { countMayHaveActed, needsOf } from "../heads/plan-needs.ts";
+import type { Document } from "mongodb";
+import { controlsAfter } from "../heads/pending-controls.ts";
+import { countMayHaveActed, needsFields, needsOf, undecidedOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanClaim } from "./execution-store.ts";
 
 /**
- * Updates `needs`, `items` and `mayHaveActed` of the plan if they have changed. They follow the journal: after a crash the
- * next claim updates them.
+ * Updates `needs`, `undecided`, `items` and `mayHaveActed` of the plan if they have changed. They follow the
+ * journal: after a crash the next claim updates them.
  * @param changed - units that have changed since the last update. Default: all
  */
 export async function updatePlanSummary(
-  { group }: Pick<StoreDependencies, "group">,
+  { group, clock }: Pick<StoreDependencies, "group" | "clock">,
   { plan, epoch, journal }: PlanClaim,
   changed: Iterable<{ status: StepStatus; item?: number | undefined }> = journal.units(),
 ): Promise<void> {
@@ -22,10 +25,39 @@ export async function updatePlanSummary(
   const needs = needsOf(units);
   const items = units.filter(({ item }) => item !== undefined).length;
   const mayHaveActed = countMayHaveActed(units);
-  const isSame = items === itemsBefore && mayHaveActed === actedBefore && needs.join() === needsBefore.join();
+  const undecided = undecidedNow({ plan, journal });
+  const isSame =
+    items === itemsBefore &&
+    mayHaveActed === actedBefore &&
+    needs.join() === needsBefore.join() &&
+    JSON.stringify(undecided) === JSON.stringify(plan.undecided);
   if (isSame) return;
-  const set = { needs, items, ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }) };
+  const set = {
+    ...needsFields(plan, needs, new Date(clock.now())),
+    ...(undecided && { undecided }),
+    items,
+    ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),
+  };
   Object.assign(plan, set);
   const condition = { "lease.epoch": epoch };
   await group.set({ collection: "plans", id: plan._id, condition, set });
+}
+
+/** The units that wait for a decision; undefined as long as there was none. */
+function undecidedNow({ plan, journal }: Pick<PlanClaim, "plan" | "journal">): PlanDocument["undecided"] {
+  const folded = journal.plan();
+  const now = folded && undecidedOf(folded);
+  return now && (now.units.length > 0 || plan.undecided) ? now : undefined;
+}
+
+/**
+ * Expressions that remove the controls with which nothing is left to do. From then on only the journal has
+ * them, so that `undecided` has to take them into account.
+ */
+export function withoutSettledControls({ plan, journal }: Pick<PlanClaim, "plan" | "journal">): Document {
+  const undecided = undecidedNow({ plan, journal });
+  return {
+    controls: controlsAfter(journal.settled()),
+    ...(undecided && { undecided: { $literal: undecided } }),
+  };
 }

@@ -8,10 +8,16 @@ export const PLANNING_DUE = "dueAt";
  * Fields that make a request due now for any planner, and the fields that get the server's time. No planner
  * holds it from then on: writes of an earlier planner do not match.
  */
-export function parkedFor(work: Exclude<PlanningWork, "plan">): { set: Document; stamps: string[] } {
-  const held = { lease: null, claims: 0, "planning.claimsOfWork": 0, "planning.work": work };
+export function parkedFor(work: PlanningWork): { set: Document; stamps: string[] } {
+  const held = {
+    lease: null,
+    claims: 0,
+    "planning.claimsOfWork": 0,
+    "planning.work": work,
+    "planning.wait": null,
+  };
   const set =
-    work === "replan"
+    work !== "answer"
       ? { ...held, "planning.startedAt": null, "planning.finishedAt": null, error: null, diagnostics: [] }
       : held;
   return { set: { ...set, answer: null, answerError: null }, stamps: [PLANNING_DUE] };
@@ -30,6 +36,7 @@ export const PLANNING_CANCELLED: Document = {
   lease: null,
   dueAt: null,
   "planning.finishedAt": "$$NOW",
+  "planning.wait": null,
   updatedAt: "$$NOW",
 };
 
@@ -38,6 +45,7 @@ export const NOTHING_PARKED: Document = {
   lease: null,
   [PLANNING_DUE]: null,
   "planning.work": null,
+  "planning.wait": null,
   replan: null,
   error: null,
   answer: null,
@@ -46,5 +54,5 @@ export const NOTHING_PARKED: Document = {
 
 /** Fields of a request whose planning has ended or waits for the user. Pure. */
 export function settled(now: Date): Document {
-  return { updatedAt: now, lease: null, dueAt: null, "planning.finishedAt": now };
+  return { updatedAt: now, lease: null, dueAt: null, "planning.finishedAt": now, "planning.wait": null };
 }

@@ -23,7 +23,7 @@ import { keptError } from "../outputs/kept-error.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
 import { PLANNING_DUE } from "./parked-for.ts";
 import { controlsAfter } from "./pending-controls.ts";
-import { countMayHaveActed, needsOf } from "./plan-needs.ts";
+import { countMayHaveActed, needsFields, needsOf } from "./plan-needs.ts";
 import { isPlanEnd, type RequestChange, requestAfterPlan } from "./request-after-plan.ts";
 
 /** The event that ends a plan. Pure. */
@@ -103,7 +103,7 @@ function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
       waitReason: null,
       counts: { $literal: countSteps(plan?.steps ?? [], units) },
       // An empty list would put every ended plan into the index of plans that need a person.
-      ...((needs.length > 0 || before.length > 0) && { needs }),
+      ...((needs.length > 0 || before.length > 0) && needsFields(document, needs, finishedAt)),
       ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),
       outputs: { $literal: outputs },
       error: { $literal: error && withoutBytes(error) },

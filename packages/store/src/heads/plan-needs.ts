@@ -1,6 +1,6 @@
-import { type EffectFacts, effectOfUnit, type FoldedUnit } from "@planwright/engine";
+import { type EffectFacts, effectOfUnit, type FoldedPlan, type FoldedUnit } from "@planwright/engine";
 import { needsPerson, STEP_LIFECYCLE } from "@planwright/plan";
-import type { PlanDocument } from "../records/plan-document.ts";
+import { MAX_UNDECIDED, type PlanDocument, type UndecidedUnit } from "../records/plan-document.ts";
 
 type Needs = NonNullable<PlanDocument["needs"]>;
 
@@ -12,6 +12,46 @@ export function needsOf(units: Iterable<Pick<FoldedUnit, "status">>): Needs {
     if (needsPerson(need)) needs.add(need as Needs[number]);
   }
   return [...needs].toSorted();
+}
+
+/** The units of a running plan about which an operator may decide, without those that were decided. Pure. */
+export function undecidedOf(plan: FoldedPlan): NonNullable<PlanDocument["undecided"]> {
+  const units: UndecidedUnit[] = [];
+  for (const unit of plan.units.values()) {
+    const undecided = toUndecided(plan, unit);
+    if (undecided) units.push(undecided);
+    if (units.length === MAX_UNDECIDED) break;
+  }
+  return { controlSeq: plan.controlSeq, units };
+}
+
+function toUndecided(
+  { units, approvals, resolutions }: FoldedPlan,
+  { key, stepId, status, approvalHash, attempts: { length: attempt } }: FoldedUnit,
+): UndecidedUnit | undefined {
+  if (status === "WAITING_APPROVAL" && approvalHash !== null) {
+    const isDecided = approvals.some((one) => one.stepId === stepId && one.approvalHash === approvalHash);
+    return isDecided ? undefined : { key, approvalHash };
+  }
+  // The output of a completed list says in_doubt for its items: they are settled after the end of the plan.
+  if (status !== "IN_DOUBT" || units.get(stepId)?.status === "COMPLETED") return undefined;
+  const isDecided = resolutions.some((one) => one.key === key && one.attempt === attempt);
+  return isDecided ? undefined : { key, attempt };
+}
+
+/**
+ * The fields of a plan about its needs from now on. Pure.
+ * @param before - the plan until now
+ * @param now - null: not known
+ */
+export function needsFields(
+  before: Pick<PlanDocument, "needs" | "needsSince">,
+  needs: Needs,
+  now: Date | null,
+): Required<Pick<PlanDocument, "needs" | "needsSince">> {
+  if (needs.length === 0) return { needs, needsSince: null };
+  // A plan of an earlier version may have needs without a time.
+  return { needs, needsSince: (before.needs ?? []).length > 0 ? (before.needsSince ?? null) : now };
 }
 
 /**

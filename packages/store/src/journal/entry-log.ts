@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { JournalEntry, JournalEvent } from "@planwright/engine";
 import { type Collection, type Document, MongoBulkWriteError } from "mongodb";
 import { isDuplicateKey } from "../database/transient-errors.ts";
@@ -36,7 +37,8 @@ export interface EntryLog {
   read(requestId: string, afterSeq: number, limit: number): Promise<JournalEntry[]>;
   /**
    * All entries after these positions, one request after the other, in their order. They are without outputs,
-   * arguments and data of errors, which may be large; their sizes are there.
+   * arguments and data of errors, which may be large; their sizes are there. A long journal is read in several
+   * turns of the event loop; a reader that works on each entry as it comes blocks the process only briefly.
    */
   readTails(after: readonly EntryPosition[]): AsyncIterable<JournalEntry>;
   /**
@@ -45,6 +47,14 @@ export interface EntryLog {
    */
   readAt(positions: readonly EntryPosition[], selection: UnitSelection): Promise<SelectedEvents[]>;
 }
+
+/**
+ * Events that are read in one turn of the event loop, by all readers of {@link EntryLog.readTails} together.
+ * With the work of a reader that folds them they take a few milliseconds, ten times that in a new process.
+ */
+const EVENTS_PER_TURN = 250;
+/** Entries in one answer of MongoDB to {@link EntryLog.readTails}: the driver takes an answer in one turn. */
+const ENTRIES_PER_BATCH = 50;
 
 /** The projection of {@link EntryLog.readTails}. */
 export const WITHOUT_VALUES: Document = {
@@ -91,6 +101,21 @@ export function toJournalDocument(entry: JournalEntry): JournalDocument {
  * @param collection - of a client with majority and journalled writes that does not repeat writes by itself
  */
 export function createMongoEntryLog(collection: Collection<JournalDocument>): EntryLog {
+  let eventsOfTurn = 0;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  /**
+   * Lets the process do other work between parts of long journals. Readers take turns one after the other:
+   * many that read at the same time block no longer than one.
+   */
+  async function takeTurn(events: number): Promise<void> {
+    eventsOfTurn += events;
+    if (eventsOfTurn < EVENTS_PER_TURN) return;
+    eventsOfTurn = 0;
+    turn = turn.then(() => setImmediate());
+    await turn;
+  }
+
   async function entriesAt(ids: readonly string[]): Promise<JournalDocument[]> {
     return ids.length === 0 ? [] : collection.find({ _id: { $in: [...ids] } }).toArray();
   }
@@ -123,10 +148,13 @@ export function createMongoEntryLog(collection: Collection<JournalDocument>): En
       const found = collection
         .find(only && ranges.length === 1 ? only : { $or: ranges }, {
           projection: WITHOUT_VALUES,
-          batchSize: 1_000,
+          batchSize: ENTRIES_PER_BATCH,
         })
         .sort({ _id: 1 });
-      for await (const document of found) yield toEntry(document);
+      for await (const document of found) {
+        yield toEntry(document);
+        await takeTurn(document.events.length);
+      }
     },
     async readAt(positions, selection) {
       if (positions.length === 0) return [];

@@ -4,7 +4,8 @@ import {
   type FoldedAttempt,
   type FoldedPlan,
   type FoldedUnit,
-  itemKey,
+  type FoldedWait,
+  unitOwnMs,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { MAX_INLINE_BYTES } from "../outputs/inline-value.ts";
@@ -35,6 +36,8 @@ export interface PlacedUnit {
   item: number | null;
   key: string;
   unit: FoldedUnit | undefined;
+  /** The waits of its plan. Absent: none. */
+  planWaits?: readonly FoldedWait[] | undefined;
 }
 
 /** The outline of a plan and its folded state. */
@@ -75,25 +78,27 @@ export function outlineOf(plan: PlanDocument): PlanOutline {
 
 /** Steps in plan order, each followed by its items. */
 export function* unitsInOrder({ outline, plan }: PlanState): Generator<PlacedUnit> {
-  const ends = itemEnds(plan);
+  const items = itemsOf(plan);
+  const planWaits = plan?.waits;
   for (const [position, step] of outline.steps.entries()) {
-    yield { step, position, item: null, key: step.id, unit: plan?.units.get(step.id) };
-    for (let item = 0; item < (ends.get(step.id) ?? 0); item++) {
-      const key = itemKey(step.id, item);
-      const unit = plan?.units.get(key);
+    yield { step, position, item: null, key: step.id, unit: plan?.units.get(step.id), planWaits };
+    for (const [item, unit] of items.get(step.id)?.entries() ?? []) {
       // Before a list is expanded, a version has only the items that it carried over.
-      if (unit) yield { step, position, item, key, unit };
+      if (unit) yield { step, position, item, key: unit.key, unit, planWaits };
     }
   }
 }
 
-/** For each list, the index after its last item. */
-function itemEnds(plan: FoldedPlan | undefined): Map<string, number> {
-  const ends = new Map<string, number>();
-  for (const { stepId, item } of plan?.units.values() ?? []) {
-    if (item !== undefined) ends.set(stepId, Math.max(ends.get(stepId) ?? 0, item + 1));
+/** The items of each list, by their index. A list may have 10,000: their keys are not made again. */
+function itemsOf(plan: FoldedPlan | undefined): Map<string, (FoldedUnit | undefined)[]> {
+  const items = new Map<string, (FoldedUnit | undefined)[]>();
+  for (const unit of plan?.units.values() ?? []) {
+    if (unit.item === undefined) continue;
+    const list = items.get(unit.stepId) ?? [];
+    list[unit.item] = unit;
+    items.set(unit.stepId, list);
   }
-  return ends;
+  return items;
 }
 
 /** One unit of a plan, PENDING. Pure. */
@@ -131,12 +136,12 @@ export function unitAt({ outline, plan }: PlanState, key: string): PlacedUnit | 
   const stepId = unit?.stepId ?? key;
   const position = outline.steps.findIndex(({ id }) => id === stepId);
   const step = outline.steps[position];
-  return step && { step, position, item: unit?.item ?? null, key, unit };
+  return step && { step, position, item: unit?.item ?? null, key, unit, planWaits: plan?.waits };
 }
 
 /** A unit as clients read it. Values that were not read for the fold are null. Pure. */
 export function toStepDocument(outline: PlanOutline, placed: PlacedUnit): StepDocument {
-  const { step, position, item, key, unit } = placed;
+  const { step, position, item, key, unit, planWaits = [] } = placed;
   const document: StepDocument = {
     _id: stepDocumentId(outline._id, key),
     planId: outline._id,
@@ -164,12 +169,19 @@ export function toStepDocument(outline: PlanOutline, placed: PlacedUnit): StepDo
     carriedFrom: null,
     effect: null,
     nextAttemptAt: null,
+    expiresAt: null,
     startedAt: null,
     finishedAt: null,
     durationMs: null,
     updatedAt: unit?.updatedAt ?? outline.createdAt,
   };
-  return unit ? { ...document, ...foldedFields(unit, document) } : document;
+  if (!unit) return document;
+  // A carried unit ran in another version, whose waits it does not know.
+  return {
+    ...document,
+    ...foldedFields(unit, document),
+    durationMs: unitOwnMs(unit, unit.carriedFrom === null ? planWaits : []),
+  };
 }
 
 /** The fields of a unit that are folded from its events. */
@@ -204,9 +216,9 @@ function foldedFields(unit: FoldedUnit, { waitReason }: StepDocument): Partial<S
     ...(resolvedBy && { resolvedBy }),
     effect: effectOfUnit(unit),
     nextAttemptAt: unit.nextAttemptAt,
+    expiresAt: unit.expiresAt,
     startedAt,
     finishedAt,
-    durationMs: startedAt && finishedAt && Math.max(0, finishedAt.getTime() - startedAt.getTime()),
   };
 }
 

@@ -2,7 +2,7 @@
  * Reading is folding (DESIGN §6, J5): the states of the units of plans. For a request that was read before,
  * only later entries are read, without outputs and arguments.
  */
-import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
+import { advance, emptyRequest, type FoldedRequest, fold } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collections } from "../database/collections.ts";
@@ -12,8 +12,6 @@ import { OUTLINE, outlineOf, type PlanOutline, type PlanState } from "./plan-uni
 
 /** Maximum number of units in cached requests: about one KiB each. */
 const MAX_CACHED_UNITS = 50_000;
-/** Maximum number of entries of a request that are in memory at once. */
-const MAX_TAIL = 1_000;
 /** Maximum number of steps in cached outlines. */
 const MAX_CACHED_STEPS = 100_000;
 
@@ -23,6 +21,15 @@ export interface PlanUnits extends PlanState {
   request: FoldedRequest;
   /** The seq of the last entry that was folded. */
   seq: number;
+}
+
+/** A request that is being folded. */
+interface Reading {
+  requestId: string;
+  /** Resolves when it is folded, or when that failed. */
+  ended: Promise<void>;
+  /** The read after it, for all who came meanwhile. */
+  next?: Promise<Map<string, FoldedRequest>>;
 }
 
 /** Reads of units, bound to a tenant. */
@@ -49,6 +56,8 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
     sizeCalculation: ({ steps }) => steps.length + 1,
   });
 
+  const readings = new Map<string, Reading>();
+
   async function outlinesOf(tenant: string, planIds: readonly PlanId[]): Promise<PlanOutline[]> {
     const unknown = planIds.filter((id) => !outlines.has(id));
     const found =
@@ -61,29 +70,47 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
     return all.filter((outline) => outline.tenant === tenant);
   }
 
+  /**
+   * Requests after all their entries. While a request is being folded, which may take a second for a long
+   * journal, its later readers share one read of the entries after that.
+   */
   async function requestsOf(requestIds: readonly string[]): Promise<Map<string, FoldedRequest>> {
-    const before = new Map(requestIds.map((id) => [id, requests.get(id) ?? emptyRequest(id)]));
-    const known = [...before.values()].map(({ requestId, seq }) => ({ requestId, seq }));
-    const now = new Map(before);
-    let tail: JournalEntry[] = [];
-    const foldTail = (): void => {
-      const [first] = tail;
-      const folded = first && now.get(first.requestId);
-      if (folded) keep(fold(folded, tail));
-      tail = [];
-    };
-    const keep = (request: FoldedRequest): void => {
-      const { requestId, seq } = request;
-      now.set(requestId, request);
-      if (seq > (requests.get(requestId)?.seq ?? 0)) requests.set(requestId, request);
-    };
-    // Only entries of one request are in memory at a time.
-    for await (const entry of log.readTails(known)) {
-      if (tail[0]?.requestId !== entry.requestId || tail.length === MAX_TAIL) foldTail();
-      tail.push(entry);
+    const underWay = requestIds.flatMap((id) => readings.get(id) ?? []);
+    const free = requestIds.filter((id) => !readings.has(id));
+    const reads = [...underWay.map(readNext), ...(free.length > 0 ? [foldTails(free)] : [])];
+    return new Map((await Promise.all(reads)).flatMap((found) => [...found]));
+  }
+
+  function readNext(reading: Reading): Promise<Map<string, FoldedRequest>> {
+    const { requestId, ended } = reading;
+    reading.next ??= ended.then(() => requestsOf([requestId]));
+    return reading.next;
+  }
+
+  function foldTails(requestIds: readonly string[]): Promise<Map<string, FoldedRequest>> {
+    const folded = foldNow(requestIds).finally(() => {
+      for (const requestId of requestIds) readings.delete(requestId);
+    });
+    const ended = folded.then(
+      () => undefined,
+      () => undefined, // its callers handle it
+    );
+    for (const requestId of requestIds) readings.set(requestId, { requestId, ended });
+    return folded;
+  }
+
+  /** Each entry is folded as it comes: between entries the process does other work. */
+  async function foldNow(requestIds: readonly string[]): Promise<Map<string, FoldedRequest>> {
+    const now = new Map(requestIds.map((id) => [id, requests.get(id) ?? emptyRequest(id)]));
+    const changed = new Map<string, FoldedRequest>();
+    for await (const entry of log.readTails([...now.values()])) {
+      const { requestId } = entry;
+      const own = changed.get(requestId);
+      if (own) advance(own, [entry]);
+      else changed.set(requestId, fold(now.get(requestId) ?? emptyRequest(requestId), [entry]));
     }
-    foldTail();
-    return now;
+    for (const [requestId, request] of changed) requests.set(requestId, request);
+    return new Map([...now, ...changed]);
   }
 
   const read = createTenantReads(

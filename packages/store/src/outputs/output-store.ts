@@ -111,17 +111,31 @@ export async function measureOutputParts(
   return ids.map((id) => sizes.get(id) ?? missing(id));
 }
 
-/** The text of one document of an output. @param part - from 0 @throws {OutputMissingError} */
+/**
+ * The text of one document of an output in UTF-8, as MongoDB sends it: to decode it and to encode it again
+ * would block the process. @param part - from 0 @throws {OutputMissingError}
+ */
 export async function readOutputPart(
   { outputs }: Pick<Collections, "outputs">,
   tenant: string,
   ref: OutputRef,
   part: number,
-): Promise<string> {
+): Promise<Uint8Array> {
   const id = partIds(ref)[part] ?? ref.id;
-  const found = await outputs.findOne({ _id: id, tenant }, { projection: { text: 1 } });
-  return found?.text ?? missing(id);
+  const found = await outputs.findOne<Pick<OutputDocument, "text"> | Uint8Array>(
+    { _id: id, tenant },
+    { projection: { _id: 0, text: 1 }, raw: true },
+  );
+  if (!found) return missing(id);
+  // The database in memory has no BSON.
+  return found instanceof Uint8Array ? found.subarray(BEFORE_TEXT, -AFTER_TEXT) : Buffer.from(found.text);
 }
+/**
+ * In BSON with the only field `text`, before it: the size of the document, the type and name of the field, and the size of the text; and
+ * two zeros after it. @see https://bsonspec.org/spec.html
+ */
+const BEFORE_TEXT = 4 + 1 + "text\0".length + 4;
+const AFTER_TEXT = 2;
 
 function batchesOf(refs: readonly OutputRef[]): OutputRef[][] {
   const batches: OutputRef[][] = [];

@@ -19,7 +19,7 @@ export function createAnswering(
   ): Promise<void> {
     const { _id, planId } = claim.request;
     const filter = { _id, planId, "lease.epoch": claim.epoch, "planning.work": "answer" };
-    const released = { lease: null, dueAt: null };
+    const released = { lease: null, dueAt: null, "planning.wait": null };
     return claims.append<void>(claim, () => {
       const set = { ...change, ...released, updatedAt: new Date(clock.now()) };
       return {

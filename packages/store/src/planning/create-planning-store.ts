@@ -9,6 +9,7 @@ import { createModelCalls } from "./model-calls.ts";
 import { createPlanRecords } from "./plan-record.ts";
 import { createPlannerClaims } from "./planner-claims.ts";
 import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
+import { createPostponing } from "./postponing.ts";
 import { createReplanning } from "./replanning.ts";
 
 /** Claims requests and records the results of planning, fenced by the journal. */
@@ -51,6 +52,7 @@ export function createPlanningStore(context: StoreDependencies): PlanningStore {
     ...firstPlan,
     ...replanning,
     ...answering,
+    ...createPostponing(context, claims),
     ...createModelCalls(context, claims),
     ...createPlanRecords(context),
     toolCatalogue: (tenant) => readCatalogue(context.collections, tenant),

@@ -11,6 +11,7 @@
 import { randomUUID } from "node:crypto";
 import type { FoldedRequest } from "@planwright/engine";
 import { escapeHalves } from "@planwright/plan";
+import type { Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { NewEntry } from "../journal/journal.ts";
@@ -59,15 +60,14 @@ export function createModelCalls(
       const journal = open.get(callId);
       await journal?.appendWithoutLease<void>(({ planning }) => {
         if (!planning.calls.has(callId)) return { type: "nothing", done: undefined };
-        const { spent, error } = end;
-        const { answer } = end;
+        const { spent, error, answer } = end;
         const set = { ...end, answer: escapeHalves(answer), endedAt: new Date(clock.now()) };
         return {
           type: "append",
           events: [{ type: "model.answered", callId, spent, error }],
           following: (entry, after) => [
             { collection: "modelCalls", filter: { _id: callId, endedAt: null }, set },
-            useAfter(entry, after),
+            useAfter(entry, after, planning.away && !after.planning.away ? { "planning.wait": null } : {}),
           ],
           done: undefined,
         };
@@ -104,9 +104,13 @@ function openCall(
 }
 
 /** The write of the use to the request's document, unless the document follows a later entry. */
-function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest): FollowingWrite {
+function useAfter(
+  { requestId, seq }: NewEntry,
+  { planning }: FoldedRequest,
+  more: Document = {},
+): FollowingWrite {
   const isEarlier = { $or: [{ modelUseSeq: null }, { modelUseSeq: { $lt: seq } }] };
-  const set = { modelUse: modelUseOf(planning), modelUseSeq: seq };
+  const set = { modelUse: modelUseOf(planning), modelUseSeq: seq, ...more };
   return { collection: "requests", filter: { _id: requestId, ...isEarlier }, set };
 }
 

@@ -12,7 +12,7 @@ import type { RecordedError } from "../records/errors.ts";
 import type { ModelCallDocument, ModelSpending } from "../records/model-call-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanOrigin } from "../records/plan-origin.ts";
-import type { KeptDraft, RequestDocument } from "../records/request-document.ts";
+import type { KeptDraft, ModelWait, RequestDocument } from "../records/request-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
 import type { NewVersion } from "../versions/new-version.ts";
 import type { LimitExceeded } from "./model-budget.ts";
@@ -62,6 +62,17 @@ export interface PlanningClaim {
 export type ModelCallBegin = Pick<ModelCallDocument, "purpose" | "model" | "messages"> &
   Required<Pick<ModelCallDocument, "attempt" | "fallbackFor" | "reserved">> &
   Pick<ModelCallDocument, "askDigest">;
+
+/** A model that cannot be reached, and how long to wait for it. */
+export interface ModelAway {
+  error: RecordedError;
+  /** Wait before the next try, in milliseconds. @param tries - number of such waits in a row, from 1 */
+  pauseMs: (tries: number) => number;
+  /** Wait that the provider asked for, in milliseconds: a shorter one is useless. */
+  requestedMs: number;
+  /** How long the model may be away before planning fails, in milliseconds. */
+  unreachableMs: number;
+}
 
 /** How a model call ended. */
 export type ModelCallEnd = Pick<
@@ -124,6 +135,11 @@ export interface PlanningStore {
   completeAnswer(claim: PlanningClaim, answer: string): Promise<void>;
   /** Stores why there is no answer. The status of the request is kept. @throws {LeaseLostError} */
   failAnswer(claim: PlanningClaim, error: RecordedError): Promise<void>;
+  /**
+   * Releases a request whose model is away, until a planner has to try again. Null, and nothing is changed,
+   * when the model has been away for too long. @throws {LeaseLostError}
+   */
+  postponePlanning(claim: PlanningClaim, away: ModelAway): Promise<ModelWait | null>;
   /** Stores a call of the offline drafter. It does not count towards any limit. */
   recordModelCall(call: Omit<ModelCallDocument, "_id" | "createdAt">): Promise<void>;
   /**

@@ -1,20 +1,25 @@
 /**
  * Every page costs at most three reads, each by an index that begins with the tenant. None of them scans more
  * than 10,000 requests: when a filter leaves fewer than the page size, the cursor continues after the last
- * request that was scanned.
+ * request that was scanned. A filter by calls also reads the journals of at most 1,000 requests.
  */
 import { type RequestId, RequestIdSchema } from "@planwright/plan";
 import type { Document, Filter } from "mongodb";
 import type { Collections } from "../database/collections.ts";
+import { idsAfter } from "../journal/entry-log.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";
 import { patternOf } from "./fit-of.ts";
 import type { Page } from "./paged-reads.ts";
-import type { RequestFilter, RequestPage } from "./read-store.ts";
+import type { CalledTool, RequestFilter, RequestPage } from "./read-store.ts";
 
 /** Maximum number of requests or plans that one page scans. */
 const WINDOW = 10_000;
+/** The same for a filter by calls, which reads the journals of these requests. */
+const CALLED_WINDOW = 1_000;
+/** Number of journals that one read covers. */
+const JOURNALS = 50;
 
 /** Only planners use the draft, and it is as large as a plan. */
 const WITHOUT_DRAFT = { projection: { draft: 0 } } as const;
@@ -35,17 +40,29 @@ interface Position {
 }
 
 /** The list of requests. @throws {CursorInvalidError} */
-export function createListRequests({ requests, plans }: Pick<Collections, "requests" | "plans">) {
+export function createListRequests({
+  requests,
+  plans,
+  journal,
+}: Pick<Collections, "requests" | "plans" | "journal">) {
   return async (
     tenant: string,
-    { first, after, filter = {}, order = "newest", window = WINDOW }: RequestPage & { window?: number },
+    {
+      first,
+      after,
+      filter = {},
+      order = "newest",
+      window = filter.called ? CALLED_WINDOW : WINDOW,
+    }: RequestPage & { window?: number },
   ): Promise<Page<RequestDocument>> => {
     const position: Position = {
       after: after === undefined ? null : parseCursor(after),
       direction: order === "newest" ? -1 : 1,
       window,
     };
-    const isByPlan = [filter.tool, filter.errorCode, planNeedOf(filter)].some((part) => part !== undefined);
+    const isByPlan = [filter.tool, filter.errorCode, filter.called, planNeedOf(filter)].some(
+      (part) => part !== undefined,
+    );
     const { found, stoppedAt } = isByPlan
       ? await byPlan(tenant, filter, position, first + 1)
       : await byTime(tenant, filter, position, first + 1);
@@ -106,8 +123,62 @@ export function createListRequests({ requests, plans }: Pick<Collections, "reque
       ...textFilter(filter),
       ...created(filter),
     };
-    const found = await requests.find(match, WITHOUT_DRAFT).sort({ _id: direction }).limit(count).toArray();
-    return { found, stoppedAt: stop && { createdAt: secondOf(stop), id: stop } };
+    const stoppedAt = stop && { createdAt: secondOf(stop), id: stop };
+    const sort = { _id: direction };
+    if (filter.called) {
+      const matching = await requests
+        .find(match, { projection: { _id: 1 } })
+        .sort(sort)
+        .toArray();
+      const ids = matching.map(({ _id }) => _id);
+      const wanted = { _id: { $in: await firstWithCall(ids, filter.called, count) }, tenant };
+      return { found: await requests.find(wanted, WITHOUT_DRAFT).sort(sort).toArray(), stoppedAt };
+    }
+    const found = await requests.find(match, WITHOUT_DRAFT).sort(sort).limit(count).toArray();
+    return { found, stoppedAt };
+  }
+
+  /** The first requests whose journals have such a call, in the given order. */
+  async function firstWithCall(
+    ids: readonly RequestId[],
+    called: CalledTool,
+    count: number,
+  ): Promise<RequestId[]> {
+    const withCall: RequestId[] = [];
+    for (let at = 0; at < ids.length && withCall.length < count; at += JOURNALS) {
+      const some = ids.slice(at, at + JOURNALS);
+      const found = await callsOf(some, called);
+      withCall.push(...some.filter((id) => found.has(id)));
+    }
+    return withCall.slice(0, count);
+  }
+
+  /** Those of the requests with such a call. A call whose server was not reached was not sent. */
+  async function callsOf(
+    ids: readonly RequestId[],
+    { tool, from, before }: CalledTool,
+  ): Promise<Set<string>> {
+    const at = { ...(from && { $gte: from }), ...(before && { $lt: before }) };
+    const started = { type: "attempt.started", tool, ...((from ?? before) && { at }) };
+    const unsent = { type: "attempt.ended", isUnsent: true };
+    const entries = journal.aggregate<{ _id: RequestId }>([
+      { $match: { $or: ids.map((id) => ({ _id: idsAfter({ requestId: id, seq: 0 }) })) } },
+      { $match: { events: { $elemMatch: { $or: [started, unsent] } } } },
+      { $unwind: "$events" },
+      { $replaceWith: { $mergeObjects: ["$events", { requestId: "$requestId" }] } },
+      { $match: { $or: [started, unsent] } },
+      {
+        $group: {
+          _id: { requestId: "$requestId", attemptId: "$attemptId" },
+          types: { $addToSet: "$type" },
+        },
+      },
+      { $match: { types: ["attempt.started"] } },
+      { $group: { _id: "$_id.requestId" } },
+    ]);
+    const found = new Set<string>();
+    for await (const { _id } of entries) found.add(_id);
+    return found;
   }
 
   /**
@@ -115,7 +186,8 @@ export function createListRequests({ requests, plans }: Pick<Collections, "reque
    * as the window.
    */
   function idsByPlan(tenant: string, filter: RequestFilter, position: Position): Promise<RequestId[]>[] {
-    const { tool, errorCode } = filter;
+    const { errorCode, called } = filter;
+    const tool = filter.tool ?? called?.tool;
     const ids = idRange(filter, position);
     const needs = planNeedOf(filter);
     const ofPlans = async (filters: Filter<PlanDocument>) => {
@@ -130,7 +202,8 @@ export function createListRequests({ requests, plans }: Pick<Collections, "reque
       return found.map(({ requestId }) => requestId);
     };
     const failed = errorCode === undefined ? {} : { "error.code": errorCode };
-    const wanted = { ...(needs !== undefined && { needs: { $eq: needs } }), ...failed };
+    const ran = called && filter.tool === undefined ? ranWithin(called) : {};
+    const wanted = { ...(needs !== undefined && { needs: { $eq: needs } }), ...failed, ...ran };
     if (tool !== undefined) {
       return [{ tool }, { "forEach.do.tool": tool }].map((step) =>
         ofPlans({ "plan.steps": { $elemMatch: step }, ...wanted }),
@@ -148,6 +221,14 @@ export function createListRequests({ requests, plans }: Pick<Collections, "reque
       .toArray();
     return [ofPlans(wanted), ofRequests.then((found) => found.map(({ _id }) => _id))];
   }
+}
+
+/** Plans that ran within the time of the calls. */
+function ranWithin({ from, before }: CalledTool): Filter<PlanDocument> {
+  return {
+    startedAt: { $ne: null, ...(before && { $lt: before }) },
+    ...(from && { $or: [{ finishedAt: null }, { finishedAt: { $gte: from } }] }),
+  };
 }
 
 /** The need of a plan in a filter. An answer is a need of the request, not of a plan. */

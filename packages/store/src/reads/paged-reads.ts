@@ -52,6 +52,8 @@ export interface PagedReads {
   ): Promise<Map<PlanId, Page<StepHead>>>;
   /** The units that a diagnosis may name; none of an unknown plan. */
   listDiagnosedUnits(tenant: string, planId: PlanId): Promise<DiagnosedUnits<StepHead>>;
+  /** How long a plan waited only for people until `at`, or its end, in milliseconds; 0 for an unknown plan. */
+  waitedForPeopleMs(tenant: string, planId: PlanId, at: Date): Promise<number>;
   /** Number of steps and items that match. */
   countSteps(
     tenant: string,

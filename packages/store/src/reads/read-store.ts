@@ -2,7 +2,6 @@ import type {
   JsonValue,
   LeftOutTool,
   PlanId,
-  PlanStatus,
   RequestId,
   RequestStatus,
   ToolDescriptor,
@@ -16,6 +15,7 @@ import type { StepDocument } from "../records/step-document.ts";
 import type { ToolDocument, ToolServerDocument } from "../records/tool-documents.ts";
 import type { ToolCallStats } from "../tools/tool-call-stats.ts";
 import type { ToolListing } from "../tools/tool-listings.ts";
+import type { ModelCosts } from "./model-costs.ts";
 import type { Page, PagedReads } from "./paged-reads.ts";
 import type { Workload } from "./workload.ts";
 
@@ -35,11 +35,23 @@ export interface RequestFilter {
   text?: string | undefined;
   createdFrom?: Date | undefined;
   createdBefore?: Date | undefined;
+  /** A tool that a plan of the request called, and when. Not for `fitOf`: it needs the journal. */
+  called?: CalledTool | undefined;
   /**
    * What the request needs from a person: to approve or settle a step of one of its plans, or to answer the
    * planner.
    */
   needs?: RequestNeed | undefined;
+}
+
+/** A call of a tool that was sent, or is to be sent, at a time. */
+export interface CalledTool {
+  /** Its name as in the plan. */
+  tool: string;
+  /** Sent at this time or later. */
+  from?: Date | undefined;
+  /** Sent before this time. */
+  before?: Date | undefined;
 }
 
 /** A need of a request: see {@link RequestFilter}. */
@@ -64,14 +76,11 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
    */
   countUnfinished(limit: number, tenant?: string): Promise<number>;
   /**
-   * Number of plans of all tenants in each state that is not terminal, at most `limit` for each. The map has
-   * all these states.
-   */
-  countPlansByStatus(limit: number): Promise<ReadonlyMap<PlanStatus, number>>;
-  /**
    * Running, waiting and recently ended work of a tenant. Every count is bounded, and reads only an index.
    */
   readWorkload(tenant: string): Promise<Workload>;
+  /** What the tenant's model calls cost that were sent from a time on and before another. */
+  modelCosts(tenant: string, time: { from: Date; before: Date }): Promise<ModelCosts>;
   /** As with `getPlan` and `listSteps`, calls of the same turn share one read. */
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   /** Many requests in one read, in the order of the ids; null for unknown ones. */
@@ -91,10 +100,10 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
   /** Sizes of the documents of such an output, in bytes of UTF-8. @throws {OutputMissingError} */
   measureOutputParts(tenant: string, ref: OutputRef): Promise<number[]>;
   /**
-   * The text of one of these documents, from 0: together they are the JSON text of the output. @throws
-   * {OutputMissingError}
+   * The text of one of these documents in UTF-8, from 0: together they are the JSON text of the output.
+   * @throws {OutputMissingError}
    */
-  readOutputPart(tenant: string, ref: OutputRef, part: number): Promise<string>;
+  readOutputPart(tenant: string, ref: OutputRef, part: number): Promise<Uint8Array>;
   /**
    * A page may have fewer items than `first` although more follow: `cursor` is null only at the end.
    * @throws {CursorInvalidError}

@@ -1,4 +1,4 @@
-import { type PlanId, type PlanStatus, type RequestId, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
+import type { PlanId, RequestId } from "@planwright/plan";
 import { createTenantReads } from "../database/read-group.ts";
 import { IN_ONE_BATCH } from "../database/read-lists.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
@@ -15,6 +15,7 @@ import { readLeftOut, readServers } from "../tools/tool-servers.ts";
 import { createEventPages } from "./event-pages.ts";
 import { createHeadReads } from "./head-reads.ts";
 import { createListRequests } from "./list-requests.ts";
+import { readModelCosts } from "./model-costs.ts";
 import type { ReadStore } from "./read-store.ts";
 import { createRecordPages } from "./record-pages.ts";
 import { createStateReads } from "./state-reads.ts";
@@ -50,17 +51,8 @@ export function createReads({
   return {
     countUnfinished: (limit, tenant) => countUnfinished(collections, limit, tenant),
 
-    async countPlansByStatus(limit) {
-      const counts = UNFINISHED_PLAN_STATUSES.map(
-        async (status): Promise<[PlanStatus, number]> => [
-          status,
-          await plans.countDocuments({ status }, { limit }),
-        ],
-      );
-      return new Map(await Promise.all(counts));
-    },
-
     readWorkload: createReadWorkload(collections, clock),
+    modelCosts: (tenant, time) => readModelCosts(collections, tenant, time),
     getRequest,
     getRequests: (tenant, requestIds) => Promise.all(requestIds.map((id) => getRequest(tenant, id))),
     getPlan,

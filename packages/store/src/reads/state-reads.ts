@@ -1,11 +1,5 @@
 /** States of requests at an entry of their journals. */
-import {
-  emptyRequest,
-  type FoldedPlan,
-  type FoldedRequest,
-  fold,
-  type JournalEntry,
-} from "@planwright/engine";
+import { advance, emptyRequest, type FoldedPlan, type FoldedRequest, fold } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collections } from "../database/collections.ts";
@@ -20,8 +14,6 @@ import type { JournalDocument } from "../records/journal-documents.ts";
  * read once.
  */
 const MAX_CACHED_UNITS = 20_000;
-/** Maximum number of entries that are folded at once. */
-const MAX_PART = 1_000;
 
 /** The part of the store that reads journals up to an entry. */
 export function createStateReads(
@@ -37,16 +29,13 @@ export function createStateReads(
     const kept = states.get(requestId);
     let state = kept && kept.seq <= seq ? kept : emptyRequest(requestId);
     if (state.seq === seq) return state;
-    let part: JournalEntry[] = [];
+    let isOwn = false;
     for await (const entry of log.readTails([{ requestId, seq: state.seq }])) {
-      part.push(entry);
-      if (part.length === MAX_PART || entry.seq === seq) {
-        state = fold(state, part);
-        part = [];
-      }
+      if (isOwn) advance(state, [entry]);
+      else state = fold(state, [entry]);
+      isOwn = true;
       if (entry.seq === seq) break;
     }
-    state = fold(state, part);
     states.set(requestId, state);
     return state;
   }

@@ -1,7 +1,8 @@
 /** Pages of the steps and items of a plan, in plan order, folded from the journal of its request. */
+import { waitedForPeopleMs } from "@planwright/engine";
 import type { PlanId, StepStatus } from "@planwright/plan";
 import { z } from "zod";
-import { type PlacedUnit, toStepHead, unitsInOrder } from "../journal/plan-units.ts";
+import { type PlacedUnit, type PlanState, toStepHead, unitsInOrder } from "../journal/plan-units.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import type { StepHead } from "../records/document-heads.ts";
 import { CursorInvalidError } from "../records/errors.ts";
@@ -71,7 +72,10 @@ export function diagnosedUnits<Unit extends Pick<StepDocument, "stepId" | "item"
 /** The part of the store that reads steps in pages. */
 export function createStepPages(
   unitReads: UnitReads,
-): Pick<PagedReads, "listStepPages" | "countSteps" | "listStepStatuses" | "listDiagnosedUnits"> {
+): Pick<
+  PagedReads,
+  "listStepPages" | "countSteps" | "listStepStatuses" | "listDiagnosedUnits" | "waitedForPeopleMs"
+> {
   async function pageOfPlan(tenant: string, planId: PlanId, page: StepPage): Promise<Page<StepHead>> {
     const isWanted = wantedBy(page);
     const read = await unitReads.ofPlan(tenant, planId);
@@ -96,16 +100,23 @@ export function createStepPages(
     async listDiagnosedUnits(tenant, planId) {
       const read = await unitReads.ofPlan(tenant, planId);
       if (!read) return { units: [], itemCounts: new Map() };
-      const placed = [...unitsInOrder(read)].map((one) => ({ ...statusOf(one), stepId: one.step.id, one }));
-      const { units, itemCounts } = diagnosedUnits(placed);
+      const { units, itemCounts } = diagnosedUnits(unitsWithStatus(read));
       return { units: units.map(({ one }) => toStepHead(read.outline, one)), itemCounts };
+    },
+
+    async waitedForPeopleMs(tenant, planId, at) {
+      const read = await unitReads.ofPlan(tenant, planId);
+      return read?.plan ? waitedForPeopleMs(read.plan, at) : 0;
     },
 
     async countSteps(tenant, planIds, filter) {
       const counts = planIds.map(async (id): Promise<[PlanId, number]> => {
         const read = await unitReads.ofPlan(tenant, id);
-        const units = read ? [...unitsInOrder(read)] : [];
-        return [id, units.filter((placed) => isStepWanted(statusOf(placed), filter)).length];
+        let count = 0;
+        for (const placed of read ? unitsInOrder(read) : []) {
+          if (isStepWanted(statusOf(placed), filter)) count += 1;
+        }
+        return [id, count];
       });
       return new Map(await Promise.all(counts));
     },
@@ -119,6 +130,13 @@ export function createStepPages(
         }),
       ),
   };
+}
+
+function* unitsWithStatus(state: PlanState) {
+  for (const one of unitsInOrder(state)) {
+    const { step, item, unit } = one;
+    yield { stepId: step.id, item, status: unit?.status ?? ("PENDING" as const), one };
+  }
 }
 
 function statusOf({ position, item, unit }: PlacedUnit): Pick<StepDocument, "position" | "item" | "status"> {

@@ -12,13 +12,15 @@ import type { StepDocument } from "./step-document.ts";
 const GRAPH = ["plan", "toolPins"] as const;
 const TEXTS = ["raw", "diagnostics"] as const;
 const RESULTS = ["outputs"] as const;
+/** Only for those who decide: readers have the states of the units. */
+const UNDECIDED = "undecided";
 type Body = "arguments" | "argumentsPreview" | "attempts";
 const CALL_TEXTS = ["messages", "answer"] as const;
 
 /** A version of a plan without its document, and without texts, graph and outputs. */
 export type PlanHead = Omit<
   PlanDocument,
-  (typeof GRAPH)[number] | (typeof TEXTS)[number] | (typeof RESULTS)[number]
+  (typeof GRAPH)[number] | (typeof TEXTS)[number] | (typeof RESULTS)[number] | typeof UNDECIDED
 > & {
   /** Operators' decisions on calls that need approval, oldest first. */
   approvals: readonly PlanApproval[];
@@ -162,7 +164,7 @@ export const PLAN_HEAD: readonly Document[] = [
       resultBytes: sizeOf(RESULTS),
     },
   },
-  { $unset: [...GRAPH, ...TEXTS, ...RESULTS] },
+  { $unset: [...GRAPH, ...TEXTS, ...RESULTS, UNDECIDED] },
 ];
 
 /** Stages that make heads of model calls. */

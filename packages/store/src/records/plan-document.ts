@@ -49,6 +49,12 @@ export interface UnitResolution {
 /** Maximum number of controls of a plan that wait for its owner, without a cancel: it always finds room. */
 export const MAX_CONTROLS = 100;
 
+/** A unit that waits for a decision of an operator: for one about this call, or about this attempt. */
+export type UndecidedUnit = { key: string } & ({ approvalHash: string } | { attempt: number });
+
+/** Maximum number of units in {@link PlanDocument.undecided}. */
+export const MAX_UNDECIDED = 100;
+
 /** A control that a client or operator was answered, until it is in the journal of its request. */
 export interface PendingControl {
   /** From 1, in the order in which they were asked. */
@@ -75,11 +81,16 @@ export interface PlanDocument extends Leased {
   status: PlanStatus;
   /**
    * See {@link Leased}. QUEUED: time of the queueing; RUNNING: time when its owner was found dead; WAITING:
-   * time when the wait may end; WAITING for people and PAUSED: its deadline.
+   * time when the wait may end, at the latest its deadline; WAITING for people and PAUSED: when that is too long.
    */
   dueAt: Date | null;
   /** Number of finished units at the last claim: when a later claim finds more, there is progress. */
   progressSeen: number;
+  /**
+   * 1: the claim that found this progress took the plan from an owner that had not released it. That owner is
+   * not among `claims`. Absent: 0.
+   */
+  lostAtProgress?: 0 | 1;
   waitReason: WaitReason | null;
   /**
    * True for a plan that was submitted to run at once, or that is not started yet: until its first claim the
@@ -90,6 +101,15 @@ export interface PlanDocument extends Leased {
    * What the plan needs from a person: for units that wait for approval or are in doubt. Absent: nothing yet.
    */
   needs?: ("approval" | "doubt")[];
+  /**
+   * Units that wait for a decision, at most {@link MAX_UNDECIDED}: a decision about one of them is accepted
+   * without reading the journal. Decisions up to `controlSeq` are taken into account; later ones are in
+   * `controls`, unless another executor has removed them. Only of a plan that is held or waits; absent: not
+   * known.
+   */
+  undecided?: { controlSeq: number; units: UndecidedUnit[] };
+  /** Time since when it has needed a person without a break. Null or absent: it needs none, or it is not known. */
+  needsSince?: Date | null;
   /** Steps and items that failed or were cancelled, and whose calls may have acted. Absent: none is known. */
   mayHaveActed?: number;
   /** Number of known items of its lists. Absent: none. */
@@ -110,7 +130,13 @@ export interface PlanDocument extends Leased {
   cancelRequestedAt: Date | null;
   /** Time of the pause control; null when the plan was resumed or never paused. */
   pauseRequestedAt: Date | null;
+  /**
+   * When it becomes EXPIRED, for a plan that an executor works on; null before its first claim. Each claim moves
+   * it by the time in which only a person could continue the plan.
+   */
   deadlineAt: Date | null;
+  /** The plan's own time, in milliseconds from `startedAt`. Absent: the deadline was never moved. */
+  timeoutMs?: number;
   /** Number of steps by status, after the end of the plan; before, they are counted from the journal. */
   counts: { [status in StepStatus]?: number } | null;
   outputs: { [stepId: string]: JsonValue } | null;

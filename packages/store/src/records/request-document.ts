@@ -19,6 +19,20 @@ import type { PlanOrigin } from "./plan-origin.ts";
  */
 export type PlanningWork = "plan" | "replan" | "answer";
 
+/** A wait for a model that is away. */
+export interface ModelWait {
+  /** Why the last call failed. */
+  error: RecordedError;
+  /** When the first call without an answer failed. */
+  since: Date;
+  /** How often the request was released since then. */
+  tries: number;
+  /** When a planner tries again. */
+  nextAttemptAt: Date;
+  /** The latest time for another try; after it planning fails. */
+  until: Date;
+}
+
 /** Options of a replan. */
 export interface ReplanOptions {
   /** The user's note on what to change; null without one. */
@@ -80,6 +94,8 @@ export interface RequestDocument extends Leased {
     finishedAt: Date | null;
     /** The current or last work of a planner. Absent or null: the first plan. */
     work?: PlanningWork | null;
+    /** The wait for a model that is away. Null or absent: it answered the last call, or was not called. */
+    wait?: ModelWait | null;
   };
   /** Replans of this request: maximum number of automatic ones, and number of all so far. Absent: none. */
   replans?: { max: number; made: number };

@@ -123,6 +123,8 @@ export interface StepDocument {
    */
   resolvedBy?: { by: string; resolution: Resolution["type"] };
   nextAttemptAt: Date | null;
+  /** When the approval that it waits for expires; null while it waits for none. */
+  expiresAt: Date | null;
   startedAt: Date | null;
   finishedAt: Date | null;
   /** Time from the start of the first attempt to the end of the last, in milliseconds. */

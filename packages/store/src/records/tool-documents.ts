@@ -31,7 +31,7 @@ export interface ToolServerDocument {
   error: string | null;
   /** Last output of its process to standard error, without known secrets; only for operators. */
   stderrTail: string | null;
-  /** Time of the last change between connected and not connected. */
+  /** Time of the last change between connected and not connected, also over restarts of executors. */
   since: Date;
   nextAttemptAt: Date | null;
   /** The executor that has the connection. */
@@ -97,6 +97,8 @@ export interface ToolCallStatsDocument {
   failures: number;
   /** Durations of attempts that were sent, by bucket: a `LatencyHistogram`. Absent: none. */
   durations?: { [bucket: string]: number };
+  /** The summed durations of each bucket, in milliseconds. Absent: none, or written by an earlier version. */
+  durationSums?: { [bucket: string]: number };
   /** Failures by code. Absent: none. */
   errors?: { [code: string]: number };
   /** Time when the last attempt ended. */

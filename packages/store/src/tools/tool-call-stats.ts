@@ -59,6 +59,7 @@ export async function addToolCalls(
           calls: counts.calls,
           failures: counts.failures,
           ...under("durations", counts.durations),
+          ...under("durationSums", counts.durationSums),
           ...under("errors", counts.errors),
         },
       },
@@ -76,6 +77,7 @@ function under(field: string, counts: { [name: string]: number }): { [path: stri
 interface SummedHours extends Pick<ToolCallStatsDocument, "calls" | "failures" | "lastAt"> {
   _id: Pick<ToolCallStatsDocument, "server" | "tool">;
   durations: (LatencyHistogram | undefined)[];
+  durationSums: (LatencyHistogram | undefined)[];
   errors: ({ [code: string]: number } | undefined)[];
 }
 
@@ -95,21 +97,22 @@ export async function readToolCalls(
           failures: { $sum: "$failures" },
           lastAt: { $max: "$lastAt" },
           durations: { $push: "$durations" },
+          durationSums: { $push: "$durationSums" },
           errors: { $push: "$errors" },
         },
       },
     ])
     .toArray();
   return summed.map(({ _id: { server, tool }, calls, failures, lastAt, ...hours }) => {
-    const durations = sumOf(hours.durations);
+    const [durations, sums] = [sumOf(hours.durations), sumOf(hours.durationSums)];
     const errors = Object.entries(sumOf(hours.errors)).map(([code, count]) => ({ code, count }));
     return {
       server,
       tool,
       calls,
       failures,
-      p50Ms: latencyQuantile(durations, 0.5),
-      p99Ms: latencyQuantile(durations, 0.99),
+      p50Ms: latencyQuantile(durations, sums, 0.5),
+      p99Ms: latencyQuantile(durations, sums, 0.99),
       errors: errors.toSorted((one, other) => other.count - one.count || (one.code < other.code ? -1 : 1)),
       lastAt,
     };

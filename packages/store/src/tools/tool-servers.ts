@@ -19,15 +19,37 @@ const MAX_RELOADS = 1_000;
 
 /**
  * Replaces the stored state of a server: the newest report of any executor wins. A report that does not say
- * which tools are left out keeps what is stored about them.
+ * which tools are left out keeps what is stored about them. A server that was not connected before has been away
+ * since then, whichever process reports it: executors that start again know only their own time.
  */
 export async function publishServer(
   { toolServers }: Pick<Collections, "toolServers">,
   report: ToolServerReport,
   updatedAt: Date,
 ): Promise<void> {
-  await toolServers.updateOne({ _id: report.server }, { $set: { ...report, updatedAt } }, { upsert: true });
+  const { since, ...facts } = report;
+  const wasAway = { $in: ["$state", NOT_CONNECTED] };
+  const awaySince = { $cond: [wasAway, { $min: ["$since", since] }, since] };
+  const literals = Object.entries({ ...facts, updatedAt }).map(([name, value]) => [
+    name,
+    { $literal: value },
+  ]);
+  await toolServers.updateOne(
+    { _id: report.server },
+    [
+      {
+        $set: {
+          since: report.state === "connected" ? since : awaySince,
+          ...Object.fromEntries(literals),
+        },
+      },
+    ],
+    { upsert: true },
+  );
 }
+
+/** States of servers that cannot be called. */
+const NOT_CONNECTED: ToolServerReport["state"][] = ["connecting", "unreachable"];
 
 /** All servers of the executors, by name. */
 export function readServers({

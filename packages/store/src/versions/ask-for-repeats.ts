@@ -1,4 +1,4 @@
-import { hasSideEffects, type Plan, type ToolDescriptor, toolOfStep } from "@planwright/plan";
+import { actsWhenRepeated, type Plan, type ToolDescriptor, toolOfStep } from "@planwright/plan";
 import type { StepDocument } from "../records/step-document.ts";
 import type { StepsToRerun } from "./carry-over.ts";
 
@@ -19,11 +19,11 @@ export function askForRepeats(
   return withApprovals(plan, new Set([...done].filter(isImplied)), tools);
 }
 
-/** The plan, in which these steps need an operator's approval if their tools have side effects. Pure. */
+/** The plan, in which these steps need an operator's approval if a repeat of them acts again. Pure. */
 export function withApprovals(plan: Plan, ids: ReadonlySet<string>, tools: readonly ToolDescriptor[]): Plan {
   const known = new Map(tools.map((tool) => [tool.name, tool]));
   const steps = plan.steps.map((step) =>
-    ids.has(step.id) && hasSideEffects(known.get(toolOfStep(step))) ? { ...step, approval: true } : step,
+    ids.has(step.id) && actsWhenRepeated(known.get(toolOfStep(step))) ? { ...step, approval: true } : step,
   );
   return steps.some((step, index) => step !== plan.steps[index]) ? { ...plan, steps } : plan;
 }

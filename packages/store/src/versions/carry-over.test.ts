@@ -304,9 +304,14 @@ test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
 );
 
 test("a step that repeats a side effect only because of other results of a list needs approval", () => {
-  const asked = (statuses: Record<string, StepStatus>, from: string | null, readOnly: boolean) => {
+  const asked = (
+    statuses: Record<string, StepStatus>,
+    from: string | null,
+    readOnly: boolean,
+    server = {},
+  ) => {
     const units = unitsOf(statuses);
-    const tools = [{ name: "t", trusted: true, annotations: { readOnlyHint: readOnly } }];
+    const tools = [{ name: "t", server: "s", ...server, annotations: { readOnlyHint: readOnly } }];
     const rerun = stepsToRerun({ plan, units, dependents, from });
     return askForRepeats(plan, units, rerun, tools).steps.flatMap(({ id, approval }) =>
       approval ? [id] : [],
@@ -314,6 +319,8 @@ test("a step that repeats a side effect only because of other results of a list 
   };
   expect(asked({ ...DONE, ...ITEMS }, null, false)).toEqual(["f", "g"]);
   expect(asked({ ...DONE, ...ITEMS }, null, true)).toEqual([]);
+  expect(asked({ ...DONE, ...ITEMS }, null, true, { trusted: true })).toEqual([]);
+  expect(asked({ ...DONE, ...ITEMS }, null, true, { trusted: false })).toEqual(["f", "g"]);
   expect(asked({ ...DONE, ...ITEMS, f: "FAILED", g: "SKIPPED" }, null, false)).toEqual([]);
   expect(asked({ ...DONE, ...ITEMS }, "f", false)).toEqual([]);
   expect(asked({ ...DONE, ...ITEMS }, "c", false)).toEqual([]);

@@ -1,7 +1,7 @@
 import type { EventOf, JournalEvent } from "@planwright/engine";
 import { createPlanId, type RandomBytes } from "@planwright/plan";
 import type { ServerClock } from "../database/server-clock.ts";
-import { needsOf } from "../heads/plan-needs.ts";
+import { needsFields, needsOf } from "../heads/plan-needs.ts";
 import { newPlan } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
@@ -79,7 +79,13 @@ export function versionTurn(
   const progressSeen = units.filter(({ finishedAt }) => finishedAt !== null).length;
   const needs = needsOf(units);
   const { epoch } = before;
-  const document = { ...fresh, isFresh: false, progressSeen, epoch, ...(needs.length > 0 && { needs }) };
+  const document = {
+    ...fresh,
+    isFresh: false,
+    progressSeen,
+    epoch,
+    ...(needs.length > 0 && needsFields(fresh, needs, fresh.createdAt)),
+  };
   const carried = units.filter(({ carriedFrom }) => carriedFrom !== null);
   const event: EventOf<"plan.stored"> = {
     type: "plan.stored",

@@ -77,27 +77,13 @@ export function createReadFleet(
     return held.countDocuments(heldBy(_id));
   }
 
-  async function waitingIn(name: (typeof LEASED_COLLECTIONS)[number], now: Date): Promise<WaitingWork> {
-    const collection = leasedCollection<OldestWork>(collections, name);
-    const filter = { dueAt: isDue(now) };
-    const [due, [first]] = await Promise.all([
-      collection.countDocuments(filter, { limit: MAX_DUE }),
-      collection
-        .find(filter, { projection: { tenant: 1, requestId: 1, dueAt: 1 } })
-        .sort({ dueAt: 1 })
-        .limit(1)
-        .toArray(),
-    ]);
-    return { due, oldest: first ? oldestOf(first, now) : null };
-  }
-
   return async () => {
     const at = new Date(clock.now());
     const [live, lost, ofPlans, ofRequests] = await Promise.all([
       liveNow(),
       recentlyLost(),
-      waitingIn("plans", at),
-      waitingIn("requests", at),
+      waitingIn(collections, "plans", at),
+      waitingIn(collections, "requests", at),
     ]);
     return {
       at,
@@ -107,6 +93,25 @@ export function createReadFleet(
       requests: ofRequests,
     };
   };
+}
+
+/** Reads the work of one kind that is due and that no worker holds; one document, and an index up to a limit. */
+export async function waitingIn(
+  collections: Pick<Collections, "plans" | "requests">,
+  name: (typeof LEASED_COLLECTIONS)[number],
+  now: Date,
+): Promise<WaitingWork> {
+  const collection = leasedCollection<OldestWork>(collections, name);
+  const filter = { dueAt: isDue(now) };
+  const [due, [first]] = await Promise.all([
+    collection.countDocuments(filter, { limit: MAX_DUE }),
+    collection
+      .find(filter, { projection: { tenant: 1, requestId: 1, dueAt: 1 } })
+      .sort({ dueAt: 1 })
+      .limit(1)
+      .toArray(),
+  ]);
+  return { due, oldest: first ? oldestOf(first, now) : null };
 }
 
 /** A plan, or a request, whose `_id` is the id of the request. */

@@ -2,6 +2,7 @@ import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "../leases/leased-collection.ts";
 import type { WorkerDocument, WorkerKind } from "../records/worker-document.ts";
+import { createReadFigures, type SystemFigures } from "./figures.ts";
 import { createReadFleet, type Fleet } from "./fleet.ts";
 import { isLive, isSilent } from "./liveness.ts";
 
@@ -79,6 +80,8 @@ export interface WorkerStore {
    * tenants.
    */
   readFleet(): Promise<Fleet>;
+  /** Figures of the whole system for monitoring, read by the first live worker; null for all others. */
+  readFigures(owner: string): Promise<SystemFigures | null>;
   /** True when there are live planners and none of them has a language model. */
   isModelMissing(): Promise<boolean>;
 }
@@ -122,6 +125,7 @@ export function createWorkerStore(
 
   return {
     readFleet: createReadFleet(collections, clock),
+    readFigures: createReadFigures(collections, clock),
     async addWorker({ _id, kind, hasModel = null, addressKey = null, deadAfterMs = WORKER_DEAD_AFTER_MS }) {
       const facts = {
         kind,

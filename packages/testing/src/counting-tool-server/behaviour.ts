@@ -33,11 +33,15 @@ export const BehaviourSchema = z.discriminatedUnion("type", [
     status: z.number().int().min(400).max(599),
     retryAfterSeconds: z.number().int().min(0).max(86_400).optional(),
   }),
-  /** The effect happens, and the answer contains a text of this size, and an object with so many fields. */
+  /**
+   * The effect happens, and the answer contains a text of this size, an object with so many fields, and a list
+   * of so many objects `{id, text}` of 100 bytes.
+   */
   z.object({
     type: z.literal("huge"),
     bytes: z.number().int().min(1).max(268_435_456),
     fields: z.number().int().min(0).max(1_000_000).default(0),
+    items: z.number().int().min(0).max(1_000_000).default(0),
   }),
   /** Status 200 with a body that is not JSON; no effect. */
   z.object({ type: z.literal("garbage") }),

@@ -234,9 +234,12 @@ function resultOf({ tool, effect, arguments: args }: LedgerEntry): JsonObject {
   return { tool, effect, value: args["value"] ?? null };
 }
 
-function hugeOutput({ bytes, fields }: { bytes: number; fields: number }): JsonObject {
-  const text = "x".repeat(bytes);
-  if (fields === 0) return { text };
-  const entries = Array.from({ length: fields }, (_, index): [string, number] => [`f${index}`, index % 10]);
-  return { text, fields: Object.fromEntries(entries) };
+function hugeOutput({ bytes, fields, items }: Extract<Behaviour, { type: "huge" }>): JsonObject {
+  const output: JsonObject = { text: "x".repeat(bytes) };
+  if (fields > 0) {
+    const entries = Array.from({ length: fields }, (_, index): [string, number] => [`f${index}`, index % 10]);
+    output["fields"] = Object.fromEntries(entries);
+  }
+  if (items > 0) output["items"] = Array.from({ length: items }, (_, id) => ({ id, text: "y".repeat(80) }));
+  return output;
 }

@@ -21,7 +21,8 @@ export const KEYS_HELP = `Creates, lists and revokes keys of the API, and sets l
   keys revoke key_...
   keys tenant list
   keys tenant show acme
-  keys tenant set acme [--max-unfinished-plans 5000] [--max-subscriptions 500] [--weight 2]
+  keys tenant set acme [--max-unfinished-plans 5000] [--max-subscriptions 500] [--max-connections 50]
+                       [--max-model-calls-per-hour 200] [--weight 2]
 
 A limit "default" is that of the settings again. Services use new limits within 5 s, new weights within 10 s.
 
@@ -92,6 +93,8 @@ export function parseKeysCommand(args: readonly string[], nowMs: number): KeysCo
 const LIMIT_OPTIONS = {
   maxUnfinishedPlans: "max-unfinished-plans",
   maxSubscriptions: "max-subscriptions",
+  maxConnections: "max-connections",
+  maxModelCallsPerHour: "max-model-calls-per-hour",
   weight: "weight",
 } as const satisfies Record<keyof TenantLimits, string>;
 
@@ -129,6 +132,8 @@ function readArguments(args: readonly string[]) {
         days: { type: "string" },
         "max-unfinished-plans": { type: "string" },
         "max-subscriptions": { type: "string" },
+        "max-connections": { type: "string" },
+        "max-model-calls-per-hour": { type: "string" },
         weight: { type: "string" },
         help: { type: "boolean", short: "h" },
       },

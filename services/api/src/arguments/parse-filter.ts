@@ -13,6 +13,9 @@ export interface FilterArgument {
   text?: string | null;
   createdFrom?: Date | null;
   createdBefore?: Date | null;
+  calledTool?: string | null;
+  calledFrom?: Date | null;
+  calledBefore?: Date | null;
   needs?: "APPROVAL" | "DOUBT" | "ANSWER" | null;
 }
 
@@ -34,22 +37,19 @@ export function parseFilter(
   given: FilterArgument | null | undefined,
   status: readonly RequestStatus[] | null | undefined,
 ): RequestFilter {
-  const { tool, errorCode, createdFrom, createdBefore } = given ?? {};
+  const { tool, errorCode, createdFrom, createdBefore, calledTool, calledFrom, calledBefore } = given ?? {};
   if (given?.status && status) {
     throw new BadInputError("status", "The status is given twice", "Give it only in filter.");
   }
-  if (createdFrom && createdBefore && createdFrom >= createdBefore) {
+  requireRange("created", createdFrom, createdBefore);
+  requireRange("called", calledFrom, calledBefore);
+  requireToolName("filter.tool", tool);
+  requireToolName("filter.calledTool", calledTool);
+  if (typeof calledTool !== "string" && (calledFrom || calledBefore)) {
     throw new BadInputError(
-      "filter.createdBefore",
-      "createdBefore is not later than createdFrom",
-      "Give a createdBefore that is later than createdFrom.",
-    );
-  }
-  if (typeof tool === "string" && !ToolNameSchema.safeParse(tool).success) {
-    throw new BadInputError(
-      "filter.tool",
-      `Not a tool name: ${quoted(tool)}`,
-      "getAvailableTools { name } lists the names.",
+      "filter.calledTool",
+      "calledFrom and calledBefore are times of calls of a tool, and no tool is given",
+      "Add calledTool, or give createdFrom and createdBefore, the times of the requests.",
     );
   }
   if (typeof errorCode === "string" && !/^[A-Z][A-Z0-9_]{0,63}$/.test(errorCode)) {
@@ -68,8 +68,43 @@ export function parseFilter(
     text: parseSearchText(given?.text),
     createdFrom: createdFrom ?? undefined,
     createdBefore: createdBefore ?? undefined,
+    called:
+      typeof calledTool === "string"
+        ? { tool: calledTool, from: calledFrom ?? undefined, before: calledBefore ?? undefined }
+        : undefined,
     needs: given?.needs ? NEEDS[given.needs] : undefined,
   };
+}
+
+/**
+ * A filter of a live list. @throws {BadInputError} also for calledTool, which needs the journal of each request
+ */
+export function parseLiveFilter(given: FilterArgument | null | undefined): RequestFilter {
+  const filter = parseFilter(given, undefined);
+  if (!filter.called) return filter;
+  throw new BadInputError(
+    "filter.calledTool",
+    "A live list has no filter by calls",
+    "Read them with the query requests, or follow with filter.tool, which matches plans that use the tool.",
+  );
+}
+
+function requireRange(name: "created" | "called", from?: Date | null, before?: Date | null): void {
+  if (!from || !before || from < before) return;
+  throw new BadInputError(
+    `filter.${name}Before`,
+    `${name}Before is not later than ${name}From`,
+    `Give a ${name}Before that is later than ${name}From.`,
+  );
+}
+
+function requireToolName(path: string, tool: string | null | undefined): void {
+  if (typeof tool !== "string" || ToolNameSchema.safeParse(tool).success) return;
+  throw new BadInputError(
+    path,
+    `Not a tool name: ${quoted(tool)}`,
+    "getAvailableTools { name } lists the names.",
+  );
 }
 
 function parseSearchText(text: string | null | undefined): string | undefined {

@@ -1,4 +1,10 @@
-import { type ToolContract, type ToolDescriptor, toolContract } from "@planwright/plan";
+import {
+  callTimeout,
+  MAX_STEP_TIMEOUT_MS,
+  type ToolContract,
+  type ToolDescriptor,
+  toolContract,
+} from "@planwright/plan";
 import type { PlanFact, StepFact } from "./facts.ts";
 
 /**
@@ -18,8 +24,15 @@ export function limitOf(tools: readonly ToolDescriptor[], tool: string): string 
   return parts.length > 0 ? parts.join(" and ") : undefined;
 }
 
+/** When something is given up, and the limit that ends it first. */
+export interface GivenUp {
+  at: Date;
+  by: "timeout" | "unreachableMs" | "deadline";
+}
+
 /**
- * Timeout of one call of a step, in milliseconds: the smallest of the timeouts of step, plan and contract.
+ * Timeout of one call of a step, in milliseconds, by the rule of the executors. Executors that allow less than
+ * {@link MAX_STEP_TIMEOUT_MS} give up earlier.
  */
 export function timeoutOf(
   { document }: Pick<PlanFact, "document">,
@@ -27,19 +40,46 @@ export function timeoutOf(
   tools: readonly ToolDescriptor[],
 ): number | undefined {
   const step = document?.steps.find((one) => one.id === id);
-  const known = [step?.timeoutMs, document?.policy?.stepTimeoutMs, contractOf(tools, tool)?.timeoutMs].filter(
-    (value) => value !== undefined,
-  );
-  return known.length > 0 ? Math.min(...known) : undefined;
+  const policyMs = document?.policy?.stepTimeoutMs;
+  const contractMs = contractOf(tools, tool)?.timeoutMs;
+  if (policyMs === undefined) return contractMs;
+  const facts = { stepMs: step?.timeoutMs, policyMs, contractMs, maxStepMs: MAX_STEP_TIMEOUT_MS };
+  return callTimeout(facts).timeoutMs;
+}
+
+/** When the call of a step that began at `since` is given up: after its timeout, or at the plan's deadline. */
+export function callEndsAt(
+  plan: Pick<PlanFact, "document" | "deadlineAt">,
+  {
+    step,
+    since,
+    tools,
+  }: { step: Pick<StepFact, "id" | "tool">; since: Date; tools: readonly ToolDescriptor[] },
+): GivenUp | undefined {
+  const timeoutMs = timeoutOf(plan, step, tools);
+  return earliest(plan, since, timeoutMs, "timeout");
 }
 
 /**
- * The time until which a plan waits for a tool server that has been unreachable since `since`; undefined if
- * the plan has no such limit.
+ * The time until which a plan waits for a tool server that has been unreachable since `since`, at the latest its
+ * deadline; undefined if the plan has no such limit.
  */
-export function waitsUntil({ document }: Pick<PlanFact, "document">, since: Date): Date | undefined {
-  const unreachableMs = document?.policy?.unreachableMs;
-  return unreachableMs === undefined ? undefined : new Date(since.getTime() + unreachableMs);
+export function waitsUntil(
+  plan: Pick<PlanFact, "document" | "deadlineAt">,
+  since: Date,
+): GivenUp | undefined {
+  return earliest(plan, since, plan.document?.policy?.unreachableMs, "unreachableMs");
+}
+
+function earliest(
+  { deadlineAt }: Pick<PlanFact, "deadlineAt">,
+  since: Date,
+  limitMs: number | undefined,
+  by: GivenUp["by"],
+): GivenUp | undefined {
+  const own = limitMs === undefined ? undefined : { at: new Date(since.getTime() + limitMs), by };
+  if (deadlineAt && (!own || deadlineAt < own.at)) return { at: deadlineAt, by: "deadline" };
+  return own;
 }
 
 function contractOf(tools: readonly ToolDescriptor[], tool: string): ToolContract | undefined {

@@ -9,7 +9,7 @@ import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
 import { type DiagnosisFacts, type ErrorFact, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { follow, goBack, replan, rerun } from "./next-actions.ts";
 import { stepsInDoubt } from "./open-decisions.ts";
-import { problem, stepName } from "./wording.ts";
+import { clipped, problem, serverName, stepName } from "./wording.ts";
 
 /** Why a plan ended in this way. */
 export function diagnoseEnd(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
@@ -154,7 +154,7 @@ function expired(
   const open = plan.steps.filter(({ status, item }) => item === null && status !== "COMPLETED");
   return {
     code: "EXPIRED",
-    message: `the plan's deadline passed${took} (DEADLINE_EXCEEDED)`,
+    message: `${plan.error?.message.replace(/^The /, "the ") ?? `the plan's deadline passed${took}`} (DEADLINE_EXCEEDED)`,
     errorCode: "DEADLINE_EXCEEDED",
     reasons: [
       `Not completed by then: ${open.slice(0, 4).map(stepName).join(", ")}${open.length > 4 ? ", …" : ""}.`,
@@ -179,6 +179,7 @@ function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Part
       [advice.why, ...circumstances(plan, step)].join(" "),
       ...(facts.request.error ? [`It was not replanned: ${problem(facts.request.error)}`] : []),
       ...(toolGone ? [toolGone.reason] : []),
+      ...unexpectedOutput(facts, plan, step),
     ],
     stepKeys: [step.key],
     since: step.finishedAt ?? plan.finishedAt,
@@ -188,6 +189,33 @@ function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Part
     ],
   };
 }
+
+/** Codes of calls that were not made because of a value: it may come from an output that is not as declared. */
+const ABOUT_VALUES: ReadonlySet<string> = new Set([
+  "ARGUMENTS_INVALID",
+  "CONDITION_INVALID",
+  "CONTRACT_FIELD_MISSING",
+  "ITEMS_INVALID",
+  "REFERENCE_MISSING",
+  "REFERENCE_UNRESOLVED",
+]);
+
+/** The step before a failed one whose output is not as its tool declares: the fault began there. */
+function unexpectedOutput({ tools }: DiagnosisFacts, plan: PlanFact, failed: StepFact): string[] {
+  if (!ABOUT_VALUES.has(failed.error?.code ?? "")) return [];
+  const used = JSON.stringify(plan.document?.steps.find(({ id }) => id === failed.id) ?? "");
+  for (const { id, item, tool, warnings, ...step } of plan.steps) {
+    const warning = warnings.find((text) => text.startsWith(UNEXPECTED));
+    if (warning === undefined || item !== null || !used.includes(`<<${id}`)) continue;
+    const what = clipped(warning.slice(UNEXPECTED.length));
+    return [
+      `It uses the output of ${stepName({ ...step, tool })}, which is not as ${serverName(serverOf({ tools }, tool))} declares it (OUTPUT_UNEXPECTED): ${what}.`,
+    ];
+  }
+  return [];
+}
+
+const UNEXPECTED = "OUTPUT_UNEXPECTED: ";
 
 /** How often the step was tried, and how many other steps failed or were skipped. */
 function circumstances(plan: PlanFact, { id, attemptCount }: StepFact): string[] {

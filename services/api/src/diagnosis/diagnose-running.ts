@@ -1,6 +1,6 @@
 import { stepAdvice } from "@planwright/engine";
 import { countText, durationText, unmarkNumbers } from "@planwright/plan";
-import { limitOf, timeoutOf, waitsUntil } from "./contract-limits.ts";
+import { callEndsAt, limitOf, waitsUntil } from "./contract-limits.ts";
 import { diagnoseDoubt } from "./diagnose-doubt.ts";
 import type { PartialDiagnosis } from "./diagnosis.ts";
 import { type AttemptFact, type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
@@ -24,7 +24,9 @@ export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): PartialD
   const retrying = plan.steps.find(({ status }) => status === "RETRYING");
   if (retrying) return tryingAgain(facts, plan, retrying);
   const limited = plan.steps.find(({ waitReason }) => waitReason === "limit");
-  const running = plan.steps.filter(({ status, item }) => status === "RUNNING" && item === null);
+  const running = plan.steps.filter(
+    (step) => step.status === "RUNNING" && step.item === null && Number.isFinite(startOf(step)),
+  );
   if (limited && running.length === 0) return limitReached(facts, limited);
   return stillRunning(facts, plan, running);
 }
@@ -57,11 +59,14 @@ function pausing({ request }: DiagnosisFacts, plan: PlanFact, since: Date): Part
   };
 }
 
-function paused({ request }: DiagnosisFacts, { pauseRequestedAt: since }: PlanFact): PartialDiagnosis {
+function paused({ request }: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
+  const { pauseRequestedAt: since, deadlineAt: longest } = plan;
   return {
     code: "PAUSED",
     message: `the plan was paused${since === null ? "" : ` at ${since.toISOString()}`}`,
-    reasons: ["Nothing starts until it is resumed; its deadline stays the same."],
+    reasons: [
+      `Nothing starts until it is resumed; its deadline does not come nearer meanwhile.${longest === null ? "" : ` A pause ends the plan at ${longest.toISOString()} (policy approvalTimeoutMs).`}`,
+    ],
     since,
     next: [act(request, "resume", "resume", "Resume it:")],
   };
@@ -72,35 +77,52 @@ function approvalNeeded({ request }: DiagnosisFacts, step: StepFact): PartialDia
   return {
     code: "APPROVAL_NEEDED",
     message: `step ${stepName(step)} waits for an approval, which was neither given nor refused yet`,
-    reasons: [`It would call ${step.tool} with ${call}`],
+    reasons: [
+      `It would call ${step.tool} with ${call}`,
+      ...(step.expiresAt
+        ? [
+            `It expires at ${step.expiresAt.toISOString()} (policy approvalTimeoutMs): without a decision the step then fails with APPROVAL_EXPIRED, and nothing is called.`,
+          ]
+        : []),
+    ],
     stepKeys: [step.key],
     next: decide(request, step),
   };
 }
 
 function noExecutor({ request, nowMs }: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
-  const since = plan.queuedAt ?? plan.createdAt;
+  const since = waitingSince(plan);
   const instruction =
     "Start an executor (npm start, or docker compose up -d executor); nothing is lost meanwhile. Then";
   return {
     code: "NO_EXECUTOR",
     message:
       plan.status === "QUEUED"
-        ? `no executor has taken the plan, which was queued ${durationText(nowMs - since.getTime())} ago (no worker)`
+        ? `no executor has taken the plan${since ? `, which was queued ${durationText(nowMs - since.getTime())} ago` : " since it was handed back"} (no worker)`
         : "the executor that held the plan has died, and no other one has taken over (no worker)",
     reasons: [
       "No executor sent a heartbeat within the last 5 s: none was started, the last one died, or it cannot reach MongoDB.",
     ],
-    since: plan.status === "QUEUED" ? since : null,
+    since,
     next: [follow(request, instruction)],
   };
+}
+
+/**
+ * Since when a plan waits for its first executor. Null for a plan that had one: when that one gave it back, or
+ * died, is not recorded there.
+ */
+function waitingSince({ status, startedAt, queuedAt, createdAt }: PlanFact): Date | null {
+  return status === "QUEUED" && startedAt === null ? (queuedAt ?? createdAt) : null;
 }
 
 /** The fleet and the logs show whether this plan kills the executors, or something else. */
 function executorsLost({ request }: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
   const isHeld = plan.waitReason !== "no worker" && plan.waitReason !== "limit";
   const units = plan.steps.filter(({ status, item }) => status === "RUNNING" && item === null);
-  const running = units.length > 0 ? ` Running now: ${units.slice(0, 3).map(stepName).join(", ")}.` : "";
+  const names = units.slice(0, 3).map(stepName).join(", ");
+  const when = isHeld ? "Running now" : "Running when the last one was lost";
+  const running = units.length > 0 ? ` ${when}: ${names}.` : "";
   return {
     code: "EXECUTORS_LOST",
     message: `${plan.lostExecutors} executors that held the plan were lost one after another, and ${isHeld ? "the next one has taken over" : "no other one has taken over yet"}`,
@@ -124,10 +146,13 @@ function executorsLost({ request }: DiagnosisFacts, plan: PlanFact): PartialDiag
 
 /** Executors are alive, and none has taken the plan yet. */
 function executorsBusy({ request, nowMs }: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
-  const since = plan.queuedAt ?? plan.createdAt;
+  const since = waitingSince(plan);
+  const isOrphan = plan.status !== "QUEUED";
   return {
     code: "EXECUTORS_BUSY",
-    message: `nothing is wrong so far: the plan waits for an executor with a free slot, since ${durationText(nowMs - since.getTime())}`,
+    message: isOrphan
+      ? "the executor that held the plan has died; another one takes it over as soon as it has a free slot"
+      : `nothing is wrong so far: the plan waits for an executor with a free slot${since ? `, since ${durationText(nowMs - since.getTime())}` : ""}`,
     reasons: [
       "Executors are alive, and take a queued plan within a second of having a slot (MAX_PLANS each).",
     ],
@@ -174,8 +199,9 @@ function unreachable(
   const { request, nowMs } = facts;
   const server = serverOf(facts, step.tool);
   const until = waitsUntil(plan, since);
+  const limit = until?.by === "deadline" ? "the plan's deadline" : "policy unreachableMs";
   const { why, instruction } = stepAdvice("TOOL_UNREACHABLE", server);
-  const given = until === undefined ? "" : `, and given up at ${until.toISOString()} (policy unreachableMs)`;
+  const given = until === undefined ? "" : `, and given up at ${until.at.toISOString()} (${limit})`;
   return {
     code: "SERVER_UNREACHABLE",
     message: `step ${stepName(step)} waits for ${serverName(server)}, which cannot be reached since ${since.toISOString()} (${durationText(nowMs - since.getTime())}): ${step.error ? problem(step.error) : "see its attempts below"}`,
@@ -205,24 +231,40 @@ function limitReached({ request, tools }: DiagnosisFacts, step: StepFact): Parti
 function stillRunning(facts: DiagnosisFacts, plan: PlanFact, running: readonly StepFact[]): PartialDiagnosis {
   const { request, nowMs, tools } = facts;
   const steps = plan.steps.filter(({ item }) => item === null);
-  const done = steps.filter(({ status }) => status === "COMPLETED").length;
-  const progress = `${done} of ${countText(steps.length, "step")} completed`;
+  const countOf = (status: StepFact["status"]) => steps.filter((step) => step.status === status).length;
+  const failed = plan.steps.filter(({ status }) => status === "FAILED").length;
+  const progress = `${failed === 0 ? "nothing has failed" : `${failed} failed`}, ${countOf("COMPLETED")} of ${countText(steps.length, "step")} completed`;
   const [oldest] = running.toSorted((a, b) => startOf(a) - startOf(b));
   if (!oldest) {
     const message = `nothing is wrong so far: ${progress}`;
     return { code: "RUNNING", message, since: plan.startedAt, next: [follow(request)] };
   }
-  const timeoutMs = timeoutOf(plan, oldest, tools);
-  const until = timeoutMs === undefined ? "" : ` and is given up after ${durationText(timeoutMs)}`;
+  const since = new Date(startOf(oldest));
+  const end = callEndsAt(plan, { step: oldest, since, tools });
+  const after = end && durationText(end.at.getTime() - since.getTime());
+  const until = !end
+    ? ""
+    : ` and is given up after ${after}${end.by === "deadline" ? ", at the plan's deadline" : ""}`;
+  const waits = `waits for the answer of ${serverName(serverOf(facts, oldest.tool))}${until}`;
+  const items = itemsText(plan, oldest);
   return {
     code: "RUNNING",
-    message: `step ${stepName(oldest)} has been running for ${durationText(nowMs - startOf(oldest))}; nothing has failed, ${progress}`,
-    reasons: [`The call waits for the answer of ${serverName(serverOf(facts, oldest.tool))}${until}.`],
+    message: `step ${stepName(oldest)} has been running for ${durationText(nowMs - startOf(oldest))}${items}; ${progress}`,
+    reasons: [items === "" ? `The call ${waits}.` : `Each call of the list ${waits}.`],
     stepKeys: [oldest.key],
-    since: new Date(startOf(oldest)),
+    since,
     next: [follow(request), act(request, "cancel", "cancel", "Or end it:")],
   };
 }
 
+/** Of a list: ", 3 of 10 items completed"; empty for another step. */
+function itemsText({ itemCounts }: PlanFact, { id }: StepFact): string {
+  const counts = itemCounts.get(id);
+  if (!counts) return "";
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return `, ${counts.COMPLETED ?? 0} of ${countText(all, "item")} completed`;
+}
+
+/** Start of the running call; a list has no call of its own. Infinity: it is not known. */
 const startOf = ({ attempts, startedAt }: StepFact) =>
-  (attempts.at(-1)?.startedAt ?? startedAt)?.getTime() ?? 0;
+  (attempts.at(-1)?.startedAt ?? startedAt)?.getTime() ?? Number.POSITIVE_INFINITY;

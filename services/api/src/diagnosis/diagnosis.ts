@@ -11,6 +11,7 @@ export type DiagnosisCode =
   | "IN_DOUBT"
   | "ITEMS_FAILED"
   | "LIMIT_REACHED"
+  | "MODEL_AWAY"
   | "NOT_STARTED"
   | "NO_EXECUTOR"
   | "NO_PLANNER"
@@ -43,6 +44,7 @@ const SEVERITY_OF: Readonly<Record<DiagnosisCode, DiagnosisSeverity>> = {
   IN_DOUBT: "ATTENTION",
   ITEMS_FAILED: "FAILURE",
   LIMIT_REACHED: "ATTENTION",
+  MODEL_AWAY: "ATTENTION",
   NOT_STARTED: "ATTENTION",
   NO_EXECUTOR: "ATTENTION",
   NO_PLANNER: "ATTENTION",

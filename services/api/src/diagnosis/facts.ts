@@ -14,6 +14,7 @@ import type {
 import type {
   DiagnosedUnits,
   ModelLimits,
+  ModelWait,
   PlanApproval,
   PlanOrigin,
   UnitResolution,
@@ -44,11 +45,14 @@ export interface StepFact {
   status: StepStatus;
   waitReason: WaitReason | null;
   error: ErrorFact | null;
+  /** What was odd about its call or its output, such as OUTPUT_UNEXPECTED. */
+  warnings: readonly string[];
   approvalHash: string | null;
   effectClass: EffectClass | null;
   effect: Effect | null;
   attemptCount: number;
   nextAttemptAt: Date | null;
+  expiresAt: Date | null;
   startedAt: Date | null;
   finishedAt: Date | null;
   /** Read only for the steps that {@link needsBody} names; otherwise empty. */
@@ -68,6 +72,7 @@ export interface PlanFact {
   queuedAt: Date | null;
   startedAt: Date | null;
   finishedAt: Date | null;
+  deadlineAt: Date | null;
   cancelRequestedAt: Date | null;
   pauseRequestedAt: Date | null;
   approvals: readonly Pick<PlanApproval, "stepId" | "approvalHash">[];
@@ -94,6 +99,12 @@ export interface VersionFact {
   completed: number;
 }
 
+/** Planning waits: the tenant has made its model calls of an hour. */
+export interface ModelPause {
+  maxPerHour: number;
+  until: Date;
+}
+
 /** A request with all data for its diagnosis. */
 export interface RequestFact {
   requestId: string;
@@ -111,7 +122,11 @@ export interface RequestFact {
   createdAt: Date;
   updatedAt: Date;
   planningStartedAt: Date | null;
+  /** Null: it does not wait for that. */
+  modelPause: ModelPause | null;
   planningFinishedAt: Date | null;
+  /** The wait for a model that is away; null while there is none. */
+  modelWait: ModelWait | null;
   plan: PlanFact | null;
   /** An earlier version with another plan that did better than the current one; null when there is none. */
   better: VersionFact | null;

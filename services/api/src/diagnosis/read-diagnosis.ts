@@ -1,4 +1,4 @@
-import type { PlanId } from "@planwright/plan";
+import { isTerminalStepStatus, type PlanId, STEP_LIFECYCLE, statusesWhere } from "@planwright/plan";
 import type {
   DiagnosedUnits,
   LiveWorkers,
@@ -9,13 +9,13 @@ import type {
   StepBody,
   StepHead,
 } from "@planwright/store";
-import { type StepView, stepViews } from "../plans/step-views.ts";
-import { planWaitReason, requestWaitReason } from "../plans/wait-reason.ts";
+import { attemptsSeen, type StepView, stepViews } from "../plans/step-views.ts";
+import { deadlineOf, planWaitReason, requestWaitReason } from "../plans/wait-reason.ts";
 import type { KnownTools } from "../tools/known-tools.ts";
 import { betterVersion } from "./better-version.ts";
 import { diagnose } from "./diagnose.ts";
 import type { Diagnosis } from "./diagnosis.ts";
-import { needsBody, type PlanFact, type StepFact, type VersionFact } from "./facts.ts";
+import { type ModelPause, needsBody, type PlanFact, type StepFact, type VersionFact } from "./facts.ts";
 
 /**
  * Dependencies of {@link readDiagnosis}, limited to the caller's tenant and counted as part of the answer.
@@ -34,6 +34,8 @@ export interface DiagnosisDependencies {
   modelLimits?: ModelLimits | undefined;
   nowMs: number;
   liveWorkers(): Promise<LiveWorkers>;
+  /** Until when planning for a tenant waits; null: it does not. Absent: it never does. */
+  modelPause?: ((tenant: string) => Promise<ModelPause | null>) | undefined;
 }
 
 /** Reads the records of a request, and diagnoses it. Attempts and arguments are read only for few steps. */
@@ -53,14 +55,18 @@ export async function readDiagnosis(
   ]);
   const better = plan?.finishedAt ? await readBetter(request, dependencies) : null;
   const { planning, questions, ...recorded } = request;
+  const waitReason = requestWaitReason(request, live);
+  const modelPause = waitReason === "limit" ? await dependencies.modelPause?.(tenant) : null;
   return diagnose({
     request: {
       ...recorded,
       requestId: request._id,
       questions: questions.map(({ question }) => question),
-      waitReason: requestWaitReason(request, live),
+      waitReason,
+      modelPause: modelPause ?? null,
       planningStartedAt: planning.startedAt,
       planningFinishedAt: planning.finishedAt,
+      modelWait: planning.wait ?? null,
       plan,
       better,
     },
@@ -84,19 +90,48 @@ async function readPlan(planId: PlanId, dependencies: DiagnosisDependencies): Pr
   return {
     ...head,
     planId,
+    deadlineAt: deadlineOf(head),
     waitReason: planWaitReason(head, live),
-    lostExecutors: lostExecutors(head, live),
+    lostExecutors: lostExecutors(head, finishedUnits(units, itemCounts), live),
     document: graph?.plan ?? null,
     itemCounts,
-    steps: await Promise.all(views.map((view) => stepFact(view, head, dependencies))),
+    steps: await Promise.all(views.map((view) => stepFact(view, { ...head, live }, dependencies))),
   };
 }
 
-/** The current holder of a plan is not lost, so its claim does not count. */
-function lostExecutors({ lease, claims }: PlanHead, { owners }: LiveWorkers): number {
+/**
+ * How many executors in a row held a plan and did not give it back, since a step or item last ended. The current
+ * holder is one of them if it is not alive. Pure.
+ * @param finished - number of units that have ended by now
+ */
+export function lostExecutors(
+  { lease, claims, progressSeen, lostAtProgress = 0 }: LeasedPlan,
+  finished: number,
+  { owners }: Pick<LiveWorkers, "owners">,
+): number {
   if (lease === null) return 0;
-  return owners.has(lease.owner) ? claims - 1 : claims;
+  const holder = owners.has(lease.owner) ? 0 : 1;
+  // The current holder has made progress, so the plan did not kill it at the same place.
+  if (finished > progressSeen) return holder;
+  return Math.max(0, lostAtProgress + claims - 1) + holder;
 }
+
+/** The part of a plan's document that counts its owners. */
+type LeasedPlan = Pick<PlanHead, "lease" | "claims" | "progressSeen" | "lostAtProgress">;
+
+/** Number of steps and items that have ended. */
+function finishedUnits(
+  units: readonly Pick<StepHead, "item" | "status">[],
+  itemCounts: DiagnosedUnits<StepHead>["itemCounts"],
+): number {
+  const steps = units.filter(({ item, status }) => item === null && isTerminalStepStatus(status)).length;
+  const items = [...itemCounts.values()].flatMap((counts) =>
+    TERMINAL_STEP_STATUSES.map((status) => counts[status] ?? 0),
+  );
+  return items.reduce((sum, count) => sum + count, steps);
+}
+
+const TERMINAL_STEP_STATUSES = statusesWhere(STEP_LIFECYCLE, ({ moves }) => moves.length === 0);
 
 /** The earlier version that did better than the current one, unless it has the same plan, like a rerun. */
 async function readBetter(
@@ -121,7 +156,7 @@ function toVersion({ _id: planId, version, steps, counts }: PlanHead) {
 
 async function stepFact(
   { recorded, waitReason }: StepView,
-  head: PlanHead,
+  { live, ...head }: PlanHead & { live: LiveWorkers },
   { reads }: DiagnosisDependencies,
 ): Promise<StepFact> {
   const body = needsBody(recorded, head) ? await reads.stepBody(recorded) : null;
@@ -129,7 +164,7 @@ async function stepFact(
     ...recorded,
     id: recorded.stepId,
     waitReason: typeof waitReason === "function" ? await waitReason() : waitReason,
-    attempts: body?.attempts ?? [],
+    attempts: attemptsSeen(body?.attempts ?? [], live),
     resolvedArguments: body?.arguments ?? null,
   };
 }

@@ -97,6 +97,26 @@ test.each<[JournalEvent, object]>([
   ],
   [{ type: "execution.planned" }, nothing],
   [{ type: "planning.cancelled" }, nothing],
+  [
+    {
+      type: "planning.postponed",
+      error: REASON,
+      since: at,
+      tries: 2,
+      dueAt: new Date(at.getTime() + 4_000),
+      until: new Date(at.getTime() + 600_000),
+    },
+    {
+      ...nothing,
+      error: { ...SHOWN_REASON, retryable: true },
+      facts: {
+        since: at.toISOString(),
+        tries: 2,
+        dueAt: "2023-11-14T22:13:24.000Z",
+        until: "2023-11-14T22:23:20.000Z",
+      },
+    },
+  ],
   [{ type: "answer.written", error: null }, nothing],
   [
     { type: "answer.written", error: REASON },

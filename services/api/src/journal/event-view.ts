@@ -149,6 +149,10 @@ function contentOfPlanning(event: PlanningEvent): EventContent {
       const { note, execute } = event;
       return { facts: { note: note && cut(note), execute } };
     }
+    case "planning.postponed": {
+      const { error, since, tries, dueAt, until } = event;
+      return { error: { ...error, retryable: true }, facts: { since, tries, dueAt, until } };
+    }
     case "planning.failed":
       return { error: planningError(event.error) };
     case "answer.written":

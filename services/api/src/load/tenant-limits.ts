@@ -34,6 +34,8 @@ export function createTenantLimits({
       return {
         maxUnfinishedPlans: set.maxUnfinishedPlans ?? defaults.maxUnfinishedPlans,
         maxSubscriptions: set.maxSubscriptions ?? defaults.maxSubscriptions,
+        maxConnections: set.maxConnections ?? defaults.maxConnections,
+        maxModelCallsPerHour: set.maxModelCallsPerHour ?? defaults.maxModelCallsPerHour,
       };
     } catch {
       return before;

@@ -26,6 +26,11 @@ export interface OperationContext {
   by: string;
   /** True when no planner has a language model. Default: not known. */
   isModelMissing?: (() => Promise<boolean>) | undefined;
+  /**
+   * Until when planning for a tenant waits, because it has made its model calls of an hour; null: it does not.
+   * Absent: it never does.
+   */
+  modelPause?: ((tenant: string) => Promise<{ maxPerHour: number; until: Date } | null>) | undefined;
   /** Limits of model calls for one request; clients may set lower ones. Default: no limits. */
   modelLimits?: ModelLimits | undefined;
   /** Highest timeoutMs of a step, in milliseconds. Default: the limit of the plan language. */

@@ -43,6 +43,8 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   diagnosedUnits(planId: PlanId): Promise<DiagnosedUnits<StepHead>>;
   /** Steps by status; items are not counted. */
   stepCounts(planId: PlanId): Promise<StatusCount[]>;
+  /** How long a plan waited only for people until `at`, or its end, in milliseconds. */
+  waitedForPeopleMs(planId: PlanId, at: Date): Promise<number>;
   stepBody(step: StepHead): Promise<StepBody | null>;
   /**
    * The output of a step; null until it is COMPLETED. A reference if the output is too large to be inline, or
@@ -205,6 +207,8 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     steps: (planId) => steps.load(planId),
     diagnosedUnits: (planId) => diagnosed.load(planId),
     stepCounts: (planId) => counts.load(planId),
+    waitedForPeopleMs: (planId, at) =>
+      once(`waited ${planId}`, () => store.waitedForPeopleMs(tenant, planId, at)),
     stepBody: ({ _id: id, bodyBytes: sizeBytes }) => bodies.load({ id, sizeBytes }),
     modelCalls: (requestId) => modelCalls.load(requestId),
     lastSeq: (requestId) => lastSeqs.load(requestId),

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { stringifyExactJson } from "@planwright/plan";
+import type { StepHead } from "@planwright/store";
 import { OutputNotFoundError } from "../errors/not-found-errors.ts";
 import { jsonBytes } from "../load/json-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { parseOutputRef } from "../operation/output-reference.ts";
-import { readParts } from "./plan-outputs.ts";
+import { readParts, readStepOfPart } from "./plan-outputs.ts";
 
 /** An output as JSON text in UTF-8, read in parts. */
 export interface OpenOutput {
@@ -27,7 +28,7 @@ export type OutputContext = Pick<GraphqlContext, "store" | "tenant" | "reads">;
 /** Called before bytes are held in memory. @throws {OverloadedError} */
 export type Hold = (bytes: number) => Promise<void>;
 
-/** Text and bytes are both in memory during a read. */
+/** The answer of the database arrives in pieces, which are in memory together with the bytes. */
 const COPIES = 2;
 
 /**
@@ -42,8 +43,10 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
   if (!name) throw new OutputNotFoundError(ref);
   const { planId } = name;
   if ("part" in name) {
-    const found = (await readParts(planId, [name.part], reads, () => true)) ?? {};
     const plan = await reads.plan(planId);
+    const step = plan?.finishedAt && (await readStepOfPart(planId, name.part, reads));
+    if (step) return openStep(step);
+    const found = (await readParts(planId, [name.part], reads, () => true)) ?? {};
     if (!plan?.finishedAt || !Object.hasOwn(found, name.part)) throw new OutputNotFoundError(ref);
     const value = found[name.part];
     // It may contain one output of a step a thousand times.
@@ -52,22 +55,28 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
   }
   const step = await store.getStepHead(tenant, planId, name.stepKey);
   if (step?.status !== "COMPLETED") throw new OutputNotFoundError(ref);
-  const { outputRef } = step;
-  if (!outputRef) return inOnePart(stringifyExactJson(await reads.wholeOutput(step)), `${ref}@${step.seq}`);
-  const sizes = await store.measureOutputParts(tenant, outputRef);
-  // The grant must cover the largest part: a later part may be larger than the first.
-  const heldBytes = Math.max(...sizes) * COPIES;
-  return {
-    sizeBytes: outputRef.sizeBytes,
-    etag: etagOf(`${outputRef.id} ${outputRef.sizeBytes}`),
-    parts: sizes.map((sizeBytes, index) => ({
-      sizeBytes,
-      async read() {
-        await hold(heldBytes);
-        return Buffer.from(await store.readOutputPart(tenant, outputRef, index));
-      },
-    })),
-  };
+  return openStep(step);
+
+  async function openStep(opened: StepHead): Promise<OpenOutput> {
+    const { outputRef } = opened;
+    if (!outputRef)
+      return inOnePart(stringifyExactJson(await reads.wholeOutput(opened)), `${ref}@${opened.seq}`);
+    const sizes = await store.measureOutputParts(tenant, outputRef);
+    // The grant must cover the largest part: a later part may be larger than the first.
+    const heldBytes = Math.max(...sizes) * COPIES;
+    return {
+      sizeBytes: outputRef.sizeBytes,
+      etag: etagOf(`${outputRef.id} ${outputRef.sizeBytes}`),
+      parts: sizes.map((sizeBytes, index) => ({
+        sizeBytes,
+        async read() {
+          await hold(heldBytes);
+          const { buffer, byteOffset, byteLength } = await store.readOutputPart(tenant, outputRef, index);
+          return Buffer.from(buffer, byteOffset, byteLength);
+        },
+      })),
+    };
+  }
 }
 
 function inOnePart(text: string, name: string): OpenOutput {

@@ -2,6 +2,7 @@ import {
   isTerminalPlanStatus,
   type JsonObject,
   type JsonValue,
+  LARGE_JSON_BYTES,
   outputParts,
   outputSteps,
   type PlanId,
@@ -11,7 +12,12 @@ import {
 } from "@planwright/plan";
 import type { PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import type { GraphqlContext } from "../operation/context.ts";
-import { type KeptOutput, type OutputReference, referenceToPart } from "../operation/output-reference.ts";
+import {
+  type KeptOutput,
+  type OutputReference,
+  referenceToPart,
+  referenceToStep,
+} from "../operation/output-reference.ts";
 import type { Reads } from "../operation/reads.ts";
 
 /** Outputs by step id or by name, in the order of the plan. */
@@ -41,19 +47,66 @@ async function readOutputs(planId: PlanId, { bytes, reads }: OutputReads): Promi
   if (!graph?.plan) return null;
   const parts = outputParts(graph.plan.outputs);
   if (!parts) return outputsOfSteps(graph, reads);
-  const made = await readParts(planId, Object.keys(parts), reads, (sizeBytes) => bytes.reserve(sizeBytes));
-  // Nothing was read: the outputs do not fit.
-  if (!made)
-    return new Map(
-      Object.keys(parts).map((name) => [name, { reference: referenceToPart(planId, name, null) }]),
-    );
+  // Making a value of large outputs would block the process: such parts are references, and are not read here.
+  const heavy = new Map<string, OutputReference>();
+  const steps = hasResults(head) ? [] : await completedSteps(planId, reads);
+  for (const [name, part] of Object.entries(parts)) {
+    const step = stepOfPart(part, steps);
+    const isLarge = step
+      ? (step.outputRef?.sizeBytes ?? 0) > inlineBytes
+      : bytesOf(stepsOfPart(part, steps)) > LARGE_JSON_BYTES;
+    const { ref, ...unread } = referenceToPart(planId, name, null);
+    if (isLarge) heavy.set(name, { ...(step ? referenceToStep(step) : unread), ref });
+  }
+  const light = Object.keys(parts).filter((name) => !heavy.has(name));
+  const made = await readParts(planId, light, reads, (sizeBytes) => bytes.reserve(sizeBytes));
   return new Map(
-    Object.entries(made).map(([name, value]): [string, KeptOutput] => {
+    Object.keys(parts).flatMap((name): [string, KeptOutput][] => {
+      const reference = heavy.get(name);
+      if (reference) return [[name, { reference }]];
+      // Nothing was read: the outputs do not fit.
+      if (!made) return [[name, { reference: referenceToPart(planId, name, null) }]];
+      const value = Object.hasOwn(made, name) ? made[name] : undefined;
+      if (value === undefined) return [];
       const text = stringifyExactJson(value);
       const isInline = Buffer.byteLength(text) <= inlineBytes;
-      return [name, isInline ? { value } : { reference: referenceToPart(planId, name, text) }];
+      return [[name, isInline ? { value } : { reference: referenceToPart(planId, name, text) }]];
     }),
   );
+}
+
+/**
+ * The step whose stored output is a named output of the plan: for one that is only a reference to a step, and
+ * whose value is an object or a list. Undefined for any other, and for an output that is not stored separately.
+ */
+export async function readStepOfPart(
+  planId: PlanId,
+  name: string,
+  reads: Reads,
+): Promise<StepHead | undefined> {
+  const [head, graph] = await Promise.all([reads.plan(planId), reads.graph(planId)]);
+  const parts = outputParts(graph?.plan?.outputs);
+  if (!head || hasResults(head) || !parts || !Object.hasOwn(parts, name)) return undefined;
+  return stepOfPart(parts[name] ?? null, await completedSteps(planId, reads));
+}
+
+function stepOfPart(part: JsonValue, steps: readonly StepHead[]): StepHead | undefined {
+  if (typeof part !== "string") return undefined;
+  const [reference] = scanReferences(part);
+  if (!reference?.isWhole || reference.path.length > 0) return undefined;
+  const step = steps.find(({ stepId }) => stepId === reference.root);
+  // A text may be JSON, which is its value in a named output.
+  return /^\s*[{[]/.test(step?.outputRef?.preview ?? "") ? step : undefined;
+}
+
+/** The completed steps that a named output refers to. */
+function stepsOfPart(part: JsonValue, steps: readonly StepHead[]): StepHead[] {
+  const roots = new Set(scanReferences(part).map(({ root }) => root));
+  return steps.filter(({ stepId, tool }) => roots.has(stepId) || roots.has(tool));
+}
+
+function bytesOf(steps: readonly StepHead[]): number {
+  return steps.reduce((sum, { outputRef, outputBytes }) => sum + (outputRef?.sizeBytes ?? outputBytes), 0);
 }
 
 /** Only the outputs that are references. */
@@ -104,15 +157,8 @@ export async function readParts(
       );
     }
   }
-  const roots = new Set(scanReferences(wanted).map(({ root }) => root));
-  const steps = (await completedSteps(planId, reads)).filter(
-    ({ stepId, tool }) => roots.has(stepId) || roots.has(tool),
-  );
-  const sizeBytes = steps.reduce(
-    (sum, { outputRef, outputBytes }) => sum + (outputRef?.sizeBytes ?? outputBytes),
-    0,
-  );
-  if (!mayRead(sizeBytes)) return undefined;
+  const steps = stepsOfPart(wanted, await completedSteps(planId, reads));
+  if (!mayRead(bytesOf(steps))) return undefined;
   const known = new Map<string, JsonValue>(
     await Promise.all(steps.map(async (step) => [step.stepId, await reads.wholeOutput(step)] as const)),
   );

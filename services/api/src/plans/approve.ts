@@ -45,6 +45,12 @@ export async function approve(context: OperationContext, input: ApprovalInput): 
       throw new ApprovalStaleError({ ...stepFacts, approvalHash: answer.step.approvalHash });
     case "decided":
       throw decided({ ...stepFacts, status: answer.step.status }, nameOf({ approved: !approved }));
+    case "expired":
+      throw new StateConflictError(
+        { ...stepFacts, status: answer.step.status },
+        `The time for the approval of step '${stepId}' was over at ${answer.step.expiresAt?.toISOString()}: nothing was changed`,
+        "It fails with APPROVAL_EXPIRED. After the plan has ended, rerun(requestId, from) asks for approval of this step again.",
+      );
     case "not waiting":
       throw new StateConflictError(
         { ...stepFacts, status: answer.step.status },

@@ -25,8 +25,8 @@ export interface RerunInput extends VersionInput, RepeatInput {
 }
 
 /**
- * Makes a new version of an ended plan; completed steps are carried over. A repeated key makes no second
- * version.
+ * Makes a new version of an ended plan; completed steps are carried over. A sentence whose planning failed is
+ * planned again. A repeated key makes no second version.
  * @throws {IdempotencyKeyReusedError} for a key that was used with other arguments
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError | NotReadyError}
  * @throws {PlanInvalidError | PlanningFailedError | NeedsInputError} when there never was a plan that can run
@@ -50,6 +50,10 @@ export async function rerun(context: OperationContext, input: RerunInput): Promi
     case "rerun":
       context.operation?.about(requestId, answer.request.trace);
       if (input.execute && !input.dryRun) context.offers.offerExecution(answer.plan);
+      return answer.request;
+    case "planning":
+      context.operation?.about(requestId, answer.request.trace);
+      if (!input.dryRun) context.offers.offerPlanning(answer.request);
       return answer.request;
     case "repeated":
       return answer.request;

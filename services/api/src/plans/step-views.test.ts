@@ -1,7 +1,7 @@
 import { createPlanId, createRequestId, parsePlan, pinTools, type StepStatus } from "@planwright/plan";
 import { newPlan, newRequest, newStep } from "@planwright/store";
 import { expect, test } from "vitest";
-import { stepViews, stepViewsOfPage } from "./step-views.ts";
+import { attemptsSeen, stepViews, stepViewsOfPage } from "./step-views.ts";
 
 const NOW = new Date(1_700_000_000_000);
 const TOOLS = [
@@ -75,4 +75,21 @@ test("a page without the barrier reads its status", async () => {
     id === "deploy" ? "RUNNING" : null,
   );
   expect(typeof view?.waitReason === "function" && (await view.waitReason())).toBe("dependency");
+});
+
+test("an attempt without an end is running only while its executor is alive", () => {
+  const attempt = {
+    attempt: 1,
+    attemptId: "a1",
+    startedAt: NOW,
+    endedAt: null,
+    durationMs: null,
+    outcome: null,
+    error: null,
+    effect: null,
+  };
+  expect(attemptsSeen([{ ...attempt, executor: "e" }], LIVE)).toMatchObject([{ outcome: null, error: null }]);
+  expect(attemptsSeen([{ ...attempt, executor: "dead" }], LIVE)).toMatchObject([
+    { outcome: "unknown", endedAt: null, error: { code: "EXECUTOR_LOST" } },
+  ]);
 });

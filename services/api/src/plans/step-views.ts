@@ -1,3 +1,4 @@
+import { executorLost } from "@planwright/engine";
 import {
   argumentsOfStep,
   isTerminalStepStatus,
@@ -8,7 +9,7 @@ import {
   toolOfStep,
   type WaitReason,
 } from "@planwright/plan";
-import type { LiveWorkers, PlanGraph, PlanHead, StepHead } from "@planwright/store";
+import type { AttemptDocument, LiveWorkers, PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import { barriersOf } from "./plan-barriers.ts";
 import { type Settlement, settlementOf } from "./settlement.ts";
 import { stepWaitReason } from "./wait-reason.ts";
@@ -65,6 +66,21 @@ export function stepViewsOfPage(
     const statuses = await Promise.all([...dependsOn, ...barriers].map(statusOf));
     return reason(statuses.some((status) => status === null || !isTerminalStepStatus(status)));
   });
+}
+
+/**
+ * The attempts of a unit; one that has no end, and whose executor is not alive, ended without an answer: it is not
+ * running. When it ended is known as soon as another executor takes the plan. Pure.
+ */
+export function attemptsSeen(
+  attempts: readonly AttemptDocument[],
+  { owners }: Pick<LiveWorkers, "owners">,
+): AttemptDocument[] {
+  return attempts.map((attempt) =>
+    attempt.endedAt !== null || owners.has(attempt.executor)
+      ? attempt
+      : { ...attempt, outcome: "unknown", error: executorLost(attempt.executor) },
+  );
 }
 
 function viewsOf(

@@ -1,5 +1,5 @@
 import type { PlanStatus, StepStatus, WaitReason } from "@planwright/plan";
-import type { Lease, RequestDocument } from "@planwright/store";
+import type { Lease, ModelWait, RequestDocument } from "@planwright/store";
 import { describe, expect, test } from "vitest";
 import { planWaitReason, requestWaitReason, stepWaitReason } from "./wait-reason.ts";
 
@@ -79,16 +79,27 @@ test.each<[PlanStatus, Lease | null, WaitReason | null, WaitReason | null]>([
   expect(planWaitReason({ status, lease, waitReason }, WITH_WORKERS)).toBe(withWorkers);
 });
 
-test.each<[RequestDocument["status"], Lease | null, WaitReason | null]>([
-  ["PLANNING", null, "no worker"],
-  ["PLANNING", expired, "no worker"],
-  ["PLANNING", held, null],
-  ["READY", null, null],
+const WAIT: ModelWait = {
+  error: { code: "MODEL_UNREACHABLE", message: "HTTP 500" },
+  since: new Date(0),
+  tries: 1,
+  nextAttemptAt: new Date(1_000),
+  until: new Date(600_000),
+};
+
+test.each<[RequestDocument["status"], Lease | null, ModelWait | null, WaitReason | null, WaitReason | null]>([
+  ["PLANNING", null, null, "no worker", "limit"],
+  ["PLANNING", expired, null, "no worker", "limit"],
+  ["PLANNING", held, null, null, null],
+  ["PLANNING", null, WAIT, "no worker", "backoff"],
+  ["PLANNING", held, WAIT, null, null],
+  ["READY", null, null, null, null],
+  ["COMPLETED", null, WAIT, null, null],
 ])(
-  "a request in %s waits only while no planner holds it, with 'no worker' only if no planner is alive",
-  (status, lease, expected) => {
-    expect(requestWaitReason({ status, lease }, NO_WORKERS)).toBe(expected);
-    const withWorkers = expected === "no worker" ? "limit" : expected;
-    expect(requestWaitReason({ status, lease }, WITH_WORKERS)).toBe(withWorkers);
+  "a request in %s waits only while no planner holds it: for a planner, or for a model that is away",
+  (status, lease, wait, without, withWorkers) => {
+    const request = { status, lease, planning: { wait } };
+    expect(requestWaitReason(request, NO_WORKERS)).toBe(without);
+    expect(requestWaitReason(request, WITH_WORKERS)).toBe(withWorkers);
   },
 );

@@ -1,6 +1,7 @@
 import {
   isTerminalPlanStatus,
   isTerminalStepStatus,
+  needsPerson,
   planNeed,
   stepNeedsPerson,
   type WaitReason,
@@ -49,11 +50,14 @@ function blockedBy(plan: WaitingPlan, live: LiveWorkers): WaitReason | null {
 
 /** Why planning waits; null while a planner works on it. */
 export function requestWaitReason(
-  request: Pick<RequestDocument, "status" | "lease">,
+  request: Pick<RequestDocument, "status" | "lease"> & {
+    planning: Pick<RequestDocument["planning"], "wait">;
+  },
   live: LiveWorkers,
 ): WaitReason | null {
   if (request.status !== "PLANNING") return null;
-  return isOwned(request, live) ? null : withoutOwner(live.planner);
+  if (isOwned(request, live)) return null;
+  return request.planning.wait && live.planner > 0 ? "backoff" : withoutOwner(live.planner);
 }
 
 /** The wait reason of work without a worker: a live worker claims it as soon as it has a free slot. */
@@ -67,4 +71,15 @@ function isOwned({ lease }: Pick<PlanDocument, "lease">, { owners }: LiveWorkers
 /** A recorded "dependency" is outdated when every dependency has ended. */
 function notADependency(reason: WaitReason | null): WaitReason | null {
   return reason === "dependency" ? null : reason;
+}
+
+/**
+ * When a plan becomes EXPIRED unless it ends before. While only a person can continue it, the time of its
+ * deadline does not pass: null for an approval, which ends by itself, otherwise when the wait was too long.
+ */
+export function deadlineOf(
+  plan: Pick<PlanDocument, "status" | "waitReason" | "lease" | "startedAt" | "deadlineAt" | "dueAt">,
+): Date | null {
+  if (plan.lease || !plan.startedAt || !needsPerson(planNeed(plan))) return plan.deadlineAt;
+  return plan.waitReason === "approval" ? null : plan.dueAt;
 }

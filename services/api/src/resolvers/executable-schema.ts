@@ -17,7 +17,7 @@ import { mutationResolvers } from "./mutation-resolvers.ts";
 import { modelCallResolvers, planResolvers, stepResolvers } from "./plan-resolvers.ts";
 import { queryResolvers } from "./query-resolvers.ts";
 import { answerResolvers, openQuestionResolvers } from "./question-resolvers.ts";
-import { bulkResultResolvers, requestResolvers } from "./request-resolvers.ts";
+import { namedRequestResolvers, requestResolvers } from "./request-resolvers.ts";
 import { subscriptionResolvers } from "./subscription-resolvers.ts";
 import { toolResolvers } from "./tool-resolvers.ts";
 
@@ -71,7 +71,8 @@ export function createSchema(): GraphQLSchema {
       Mutation: mutationResolvers,
       Subscription: subscriptionResolvers,
       Request: requestResolvers,
-      BulkResult: bulkResultResolvers,
+      BulkResult: namedRequestResolvers,
+      CostOfRequest: namedRequestResolvers,
       OpenQuestion: openQuestionResolvers,
       Answer: answerResolvers,
       Plan: planResolvers,

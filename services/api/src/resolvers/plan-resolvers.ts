@@ -14,8 +14,8 @@ import { readOutputReferences, readPlanOutputs } from "../outputs/plan-outputs.t
 import { planHashOf } from "../plans/plan-hash.ts";
 import { readStepPage, type StepPageArguments } from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
-import { type StepView, stepViews } from "../plans/step-views.ts";
-import { planWaitReason } from "../plans/wait-reason.ts";
+import { attemptsSeen, type StepView, stepViews } from "../plans/step-views.ts";
+import { deadlineOf, planWaitReason } from "../plans/wait-reason.ts";
 
 /** The parent value of the fields of Plan; its large parts are read only if they are selected. */
 type PlanParent = Omit<
@@ -81,9 +81,13 @@ export const planResolvers = {
   waitReason: async (plan: PlanParent, _: unknown, { liveWorkers }: GraphqlContext) =>
     planWaitReason(plan, await liveWorkers()),
   executor: (plan: PlanParent) => plan.lease?.owner ?? null,
+  deadlineAt: deadlineOf,
   durationMs(plan: PlanParent, _: unknown, { nowMs }: GraphqlContext) {
     if (!plan.startedAt) return null;
     return Math.max(0, (plan.finishedAt?.getTime() ?? nowMs) - plan.startedAt.getTime());
+  },
+  async waitedForPeopleMs(plan: PlanParent, _: unknown, { reads, nowMs }: GraphqlContext) {
+    return plan.startedAt && (await reads.waitedForPeopleMs(plan._id, new Date(nowMs)));
   },
   resolutions: (plan: PlanParent) =>
     plan.resolutions.map(({ key, attempt, resolution, by, at }) => ({
@@ -124,6 +128,7 @@ const RECORDED_FIELDS = [
   "effectClass",
   "effect",
   "nextAttemptAt",
+  "expiresAt",
   "startedAt",
   "finishedAt",
   "durationMs",
@@ -154,8 +159,12 @@ export const stepResolvers = {
     },
   approvalHash: ({ recorded }: StepView) => recorded.approvalHash ?? null,
   carriedFrom: ({ recorded }: StepView) => recorded.carriedFrom ?? null,
-  attempts: async ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
-    (await reads.stepBody(recorded))?.attempts ?? [],
+  async attempts({ recorded }: StepView, _: unknown, { reads, liveWorkers }: GraphqlContext) {
+    const attempts = (await reads.stepBody(recorded))?.attempts ?? [];
+    return attempts.some(({ endedAt }) => endedAt === null)
+      ? attemptsSeen(attempts, await liveWorkers())
+      : attempts;
+  },
 };
 
 /** Fields of ModelCall that its head does not have, or has with another name, or that older calls lack. */

@@ -7,6 +7,7 @@ import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
 import type { PageArguments } from "../operation/connection.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { toFleetView } from "../operation/fleet-view.ts";
+import { type CostTime, readCosts } from "../operation/model-costs.ts";
 import { type OutputPageArguments, readOutputPage } from "../outputs/output-page.ts";
 import { checkPlan } from "../plans/check-plan.ts";
 import { findPlanHead, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
@@ -58,6 +59,7 @@ export const queryResolvers = {
     const { oldest: oldestWaiting, ...counts } = await store.readWorkload(tenant);
     return { ...counts, oldestWaiting };
   },
+  modelCosts: (_: unknown, time: CostTime, context: GraphqlContext) => readCosts(context, time),
   async fleet(_: unknown, __: unknown, { readFleet, caller }: GraphqlContext) {
     return toFleetView(await readFleet(), {
       tenant: caller.tenant,

@@ -24,6 +24,7 @@ export const requestResolvers = {
   openQuestions: ({ questions }: RequestDocument) => questions,
   waitReason: async (request: RequestDocument, _: unknown, { liveWorkers }: GraphqlContext) =>
     requestWaitReason(request, await liveWorkers()),
+  modelWait: ({ planning }: RequestDocument) => planning.wait ?? null,
   diagnosis: (request: RequestDocument, _: unknown, context: GraphqlContext) =>
     readDiagnosis(request, context),
   plan: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plan(request.planId),
@@ -50,8 +51,8 @@ export const requestResolvers = {
   planningFinishedAt: (request: RequestDocument) => request.planning.finishedAt,
 };
 
-/** Fields of BulkResult that are read when they are selected. */
-export const bulkResultResolvers = {
+/** Fields of types that name a request by its id; they are read when they are selected. */
+export const namedRequestResolvers = {
   async title({ requestId }: { requestId: RequestId }, _: unknown, context: GraphqlContext) {
     const request = await context.reads.request(requestId);
     return request && titleOf(request, _, context);

@@ -1,4 +1,4 @@
-import { type FilterArgument, parseFilter } from "../arguments/parse-filter.ts";
+import { type FilterArgument, parseLiveFilter } from "../arguments/parse-filter.ts";
 import type { RequestChange } from "../feeds/change-box.ts";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
 import { createAnswerBytes } from "../load/answer-bytes.ts";
@@ -28,7 +28,7 @@ export const subscriptionResolvers = {
   },
   requestsUpdated: {
     async subscribe(_: unknown, { filter }: { filter?: FilterArgument | null }, context: GraphqlContext) {
-      return context.feeds.followList(context.tenant, parseFilter(filter, undefined));
+      return context.feeds.followList(context.tenant, parseLiveFilter(filter));
     },
     /** As above, for all followers of lists. */
     resolve(change: RequestChange, _: unknown, context: GraphqlContext) {

@@ -28,17 +28,25 @@ export function presentedByConnection({ extra, connectionParams }: Connection): 
   };
 }
 
-/** True for a known caller; otherwise the connection is closed with 4401 and the code of the error. */
+/**
+ * True for a known caller; otherwise the connection is closed with 4401 and the code of the error, or with 1013
+ * when its tenant has as many as it may have.
+ * @param admit - counts a connection of a tenant; false: it gets no further one
+ */
 export async function acceptConnection(
   gate: Pick<Gate, "recognize">,
   connection: Connection,
+  admit: (tenant: string, socket: Connection["extra"]["socket"]) => Promise<boolean>,
 ): Promise<boolean> {
+  const { socket } = connection.extra;
   try {
-    await gate.recognize(presentedByConnection(connection));
-    return true;
+    const { tenant } = await gate.recognize(presentedByConnection(connection));
+    if (await admit(tenant, socket)) return true;
+    socket.close(TRY_AGAIN_LATER, "OVERLOADED: your tenant has no connection left (max-connections)");
+    return false;
   } catch (error) {
     const isRefused = error instanceof UnauthenticatedError;
-    connection.extra.socket.close(
+    socket.close(
       isRefused ? CloseCode.Unauthorized : TRY_AGAIN_LATER,
       isRefused ? `${error.code}: ${error.message}` : "UNAVAILABLE: try again later",
     );

@@ -38,6 +38,8 @@ export interface WebSocketDependencies {
   allowedOrigins: ReadonlySet<string>;
   /** Most connections at the same time. */
   maxConnections: number;
+  /** Most connections of a tenant at the same time. */
+  maxConnectionsOf: (tenant: string) => Promise<number>;
   /** How long a client may leave a ping unanswered, in milliseconds; then its connection is closed. */
   sendTimeoutMs: number;
 }
@@ -74,6 +76,7 @@ const ANSWERS: ReadonlySet<unknown> = new Set([
 export function serveWebSockets(dependencies: WebSocketDependencies): { close(): Promise<void> } {
   const { httpServers, formatError, gate, allowedOrigins, maxConnections, sendTimeoutMs } = dependencies;
   const check = createSubscriptionCheck(dependencies);
+  const admit = createConnectionLimit(dependencies.maxConnectionsOf);
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -87,7 +90,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
         boundSubscribe(endWithCredential(createSharedSubscribe(), dependencies.credentials)),
         dependencies.metrics,
       ),
-      onConnect: (connection) => acceptConnection(gate, connection),
+      onConnect: (connection) => acceptConnection(gate, connection, admit),
       async onSubscribe(connection, _id, params) {
         if (Object.keys(connection.subscriptions).length > MAX_PER_CONNECTION) {
           connection.extra.socket.close(CloseCode.BadRequest, "Too many subscriptions on one connection");
@@ -136,6 +139,27 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
       for (const httpServer of httpServers) httpServer.off("upgrade", upgrade);
       await protocol.dispose();
     },
+  };
+}
+
+/** Counts the connections of each tenant, until they close; false for one more than it may have. */
+function createConnectionLimit(
+  maxOf: (tenant: string) => Promise<number>,
+): (tenant: string, socket: WebSocket) => Promise<boolean> {
+  const open = new Map<string, number>();
+  return async (tenant, socket) => {
+    const max = await maxOf(tenant);
+    const count = open.get(tenant) ?? 0;
+    if (count >= max) return false;
+    // One that closed meanwhile will not tell.
+    if (socket.readyState !== socket.OPEN) return true;
+    open.set(tenant, count + 1);
+    socket.once("close", () => {
+      const rest = (open.get(tenant) ?? 1) - 1;
+      if (rest > 0) open.set(tenant, rest);
+      else open.delete(tenant);
+    });
+    return true;
   };
 }
 

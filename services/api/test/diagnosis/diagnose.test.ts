@@ -1,6 +1,7 @@
 import { test as check, fc } from "@fast-check/vitest";
 import { STEP_ERROR_CODES } from "@planwright/engine";
 import {
+  PlanSchema,
   PlanStatusSchema,
   RequestStatusSchema,
   StepStatusSchema,
@@ -13,6 +14,7 @@ import { betterVersion } from "../../src/diagnosis/better-version.ts";
 import { diagnose } from "../../src/diagnosis/diagnose.ts";
 import type { Diagnosis, DiagnosisCode, NextAction } from "../../src/diagnosis/diagnosis.ts";
 import type { PlanFact, RequestFact, StepFact, VersionFact } from "../../src/diagnosis/facts.ts";
+import { lostExecutors } from "../../src/diagnosis/read-diagnosis.ts";
 import {
   attemptOf,
   errorOf,
@@ -147,7 +149,9 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
   [
     "a missing executor",
     "NO_EXECUTOR",
-    requestOf({ plan: planOf([stepOf("a")], { status: "QUEUED", waitReason: "no worker" }) }),
+    requestOf({
+      plan: planOf([stepOf("a")], { status: "QUEUED", waitReason: "no worker", startedAt: null }),
+    }),
     /^no executor has taken the plan, which was queued 9.0 s ago/,
     `planwright watch ${REQUEST_ID}`,
   ],
@@ -163,6 +167,17 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
     "NO_PLANNER",
     requestOf({ status: "PLANNING", waitReason: "no worker" }),
     /^no planner works on the request, which was accepted 10.0 s ago/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
+    "a tenant that has made its model calls of an hour",
+    "PLANNING",
+    requestOf({
+      status: "PLANNING",
+      waitReason: "limit",
+      modelPause: { maxPerHour: 200, until: new Date("2026-11-26T13:00:00Z") },
+    }),
+    /^planning waits: the tenant has made its 200 model calls of an hour \(limit\)/,
     `planwright watch ${REQUEST_ID}`,
   ],
   [
@@ -247,7 +262,35 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
     "PLANNING_FAILED",
     requestOf({ status: "FAILED", error: { code: "MODEL_UNREACHABLE", message: "no" } }),
     /MODEL_UNREACHABLE/,
-    "planwright run 'Create author Alice'",
+    `planwright retry ${REQUEST_ID}`,
+  ],
+  [
+    "a model that is away for now",
+    "MODEL_AWAY",
+    requestOf({
+      status: "PLANNING",
+      waitReason: "backoff",
+      modelWait: {
+        error: { code: "MODEL_UNREACHABLE", message: "openai:x cannot be reached (HTTP 500)" },
+        since: later(3),
+        tries: 4,
+        nextAttemptAt: later(14),
+        until: later(603),
+      },
+    }),
+    /^planning waits for the model, which has been away since 2026-11-21T09:28:45\.000Z \(7\.0 s\): openai:x cannot be reached \(HTTP 500\) \(MODEL_UNREACHABLE\)$/,
+    `planwright cancel ${REQUEST_ID}`,
+  ],
+  [
+    "an answer of a model that is no plan",
+    "PLANNING_FAILED",
+    requestOf({
+      status: "FAILED",
+      error: { code: "PLAN_INVALID", message: "The model gave no valid plan: no tool x" },
+      diagnostics: [{ code: "TOOL_UNKNOWN", severity: "error", message: "no tool x; write y" }],
+    }),
+    /^no plan was made: The model gave no valid plan: no tool x \(PLAN_INVALID\)$/,
+    `planwright retry ${REQUEST_ID}`,
   ],
   [
     "no tools",
@@ -450,6 +493,105 @@ test("a budget that the service limits is raised in the service first", () => {
   const { next } = diagnose({ ...factsOf(request), serviceLimits: modelLimits });
   expect(next.map(typed)).toEqual(["planwright run 'Create author Alice'"]);
   expect(next[0]?.description).toContain("REQUEST_MAX_");
+});
+
+test("arguments that come from an output that is not as declared name the step where that began", () => {
+  const warnings = ["OUTPUT_UNEXPECTED: output.total: declared number, returned string"];
+  const steps = [
+    stepOf("s", { status: "COMPLETED", warnings }),
+    stepOf("other", { status: "COMPLETED", warnings }),
+    stepOf("c", { status: "FAILED", error: errorOf("ARGUMENTS_INVALID") }),
+  ];
+  const document = PlanSchema.parse({
+    steps: [
+      { id: "s", tool: "s" },
+      { id: "other", tool: "other" },
+      { id: "c", tool: "c", arguments: { amount: "<<s.total>>" } },
+    ],
+  });
+  const { reasons } = diagnose(factsOf(ended("FAILED", steps, { document })));
+  expect(reasons).toContain(
+    "It uses the output of s, which is not as its server declares it (OUTPUT_UNEXPECTED): output.total: declared number, returned string.",
+  );
+});
+
+test.each<[string, PlanFact, message: string, reason: string | undefined]>([
+  [
+    "a list runs since it began, and counts its items",
+    planOf([
+      stepOf("each", { status: "RUNNING", startedAt: later(4) }),
+      stepOf("each", { key: "each[0]", item: 0, status: "COMPLETED" }),
+      stepOf("each", {
+        key: "each[1]",
+        item: 1,
+        status: "RUNNING",
+        attempts: [attemptOf(3, { endedAt: null })],
+      }),
+    ]),
+    "step each has been running for 6.0 s, 1 of 2 items completed; nothing has failed, 0 of 1 step completed",
+    undefined,
+  ],
+  [
+    "a failure beside a running step is not left out",
+    planOf([
+      stepOf("a", { status: "FAILED" }),
+      stepOf("b", { status: "RUNNING", attempts: [attemptOf(1, { endedAt: null })] }),
+    ]),
+    "step b has been running for 7.0 s; 1 failed, 0 of 2 steps completed",
+    undefined,
+  ],
+  [
+    "the timeout of a step may be longer than the policy's",
+    planOf([stepOf("a", { status: "RUNNING", attempts: [attemptOf(1, { endedAt: null })] })], {
+      document: PlanSchema.parse({ steps: [{ id: "a", tool: "a", timeoutMs: 600_000 }] }),
+    }),
+    "step a has been running for 7.0 s; nothing has failed, 0 of 1 step completed",
+    "The call waits for the answer of its server and is given up after 10 min 0 s.",
+  ],
+  [
+    "a dead holder of a plan is named while others are busy",
+    planOf([stepOf("a", { status: "RUNNING", attempts: [attemptOf(1, { endedAt: null })] })], {
+      waitReason: "limit",
+    }),
+    "the executor that held the plan has died; another one takes it over as soon as it has a free slot",
+    undefined,
+  ],
+  [
+    "a plan that was handed back has not waited since it was first queued",
+    planOf([stepOf("a")], { status: "QUEUED", waitReason: "limit" }),
+    "nothing is wrong so far: the plan waits for an executor with a free slot",
+    undefined,
+  ],
+])("%s", (_, plan, message, reason) => {
+  const { cause, reasons } = diagnose(factsOf(requestOf({ plan })));
+  expect(cause.message).toBe(message);
+  if (reason !== undefined) expect(reasons).toContain(reason);
+});
+
+const held = (owner: string, more: Partial<Parameters<typeof lostExecutors>[0]>) => ({
+  lease: { owner, epoch: 9 },
+  claims: 1,
+  progressSeen: 0,
+  ...more,
+});
+
+test.each<[string, Parameters<typeof lostExecutors>[0], finished: number, lost: number]>([
+  ["the first holder is alive", held("live", {}), 0, 0],
+  ["the first holder is dead", held("dead", {}), 0, 1],
+  ["the third holder is alive", held("live", { claims: 3 }), 0, 2],
+  ["the third holder is dead", held("dead", { claims: 3 }), 0, 3],
+  [
+    "a holder died after a step ended, and the next one is alive",
+    held("live", { progressSeen: 1, lostAtProgress: 1 }),
+    1,
+    1,
+  ],
+  ["two more died after that", held("dead", { progressSeen: 1, lostAtProgress: 1, claims: 2 }), 1, 3],
+  ["a step ended under the third holder", held("live", { claims: 3 }), 1, 0],
+  ["a step ended under the third holder, which died then", held("dead", { claims: 3 }), 1, 1],
+  ["no holder", { ...held("", { claims: 0 }), lease: null }, 0, 0],
+])("lost executors in a row: %s", (_, head, finished, lost) => {
+  expect(lostExecutors(head, finished, { owners: new Set(["live"]) })).toBe(lost);
 });
 
 test("a plan whose executors were lost twice shows them, the running step, and how to stop it", () => {
@@ -680,4 +822,42 @@ check.prop([anyRequest])("in every state there is one cause on one line, and a n
   expect(reasons.length).toBeLessThanOrEqual(3);
   expect(next.length).toBeGreaterThan(0);
   expect(next.every(({ command, operation }) => command.length > 0 && operation !== "")).toBe(true);
+});
+
+test.each<[string, object, object, number | null, string]>([
+  ["the step's own timeout", { timeoutMs: 600_000 }, {}, null, "after 10 min 0 s."],
+  ["the timeout of the policy", {}, {}, null, "after 1 min 0 s."],
+  ["the plan's deadline", { timeoutMs: 600_000 }, {}, 33, "after 30.0 s, at the plan's deadline."],
+])("a running call is given up by the first limit that applies: %s", (_, step, policy, deadline, text) => {
+  const document = {
+    steps: [{ id: "a", tool: "a", arguments: {}, dependsOn: [], ...step }],
+    policy: { stepTimeoutMs: 60_000, ...policy },
+  } as never;
+  const running = stepOf("a", { status: "RUNNING", attempts: [attemptOf(1, { endedAt: null })] });
+  const plan = planOf([running], { document, deadlineAt: deadline === null ? null : later(deadline) });
+  const [reason] = diagnose(factsOf(requestOf({ plan }))).reasons;
+  expect(reason).toMatch(new RegExp(`given up ${text}$`));
+});
+
+test("an unreachable server is given up at the plan's deadline when that comes first", () => {
+  const step = stepOf("a", {
+    status: "RETRYING",
+    error: errorOf("TOOL_UNREACHABLE"),
+    attempts: [attemptOf(1, { unsent: { tries: 4, since: later(3) } })],
+  });
+  const document = { steps: [], policy: { unreachableMs: 600_000 } } as never;
+  const plan = planOf([step], { document, deadlineAt: later(120) });
+  const reasons = diagnose(factsOf(requestOf({ plan }))).reasons.join(" ");
+  expect(reasons).toContain(`given up at ${later(120).toISOString()} (the plan's deadline)`);
+});
+
+test("a waiting approval says when it expires", () => {
+  const waiting = {
+    status: "WAITING_APPROVAL",
+    approvalHash: "0123456789abcdef",
+    expiresAt: later(99),
+  } as const;
+  const plan = planOf([stepOf("a", waiting)], { status: "WAITING", waitReason: "approval" });
+  const reasons = diagnose(factsOf(requestOf({ plan }))).reasons.join(" ");
+  expect(reasons).toContain(`expires at ${later(99).toISOString()}`);
 });

@@ -120,6 +120,7 @@ function readStep(step: Fields, planned: ReadonlyMap<string, Fields>): StepRow {
     carriedFrom: step.text("carriedFrom"),
     warnings: step.texts("warnings"),
     nextAttemptAt: step.text("nextAttemptAt"),
+    expiresAt: step.text("expiresAt"),
     startedAt: step.text("startedAt"),
     finishedAt: step.text("finishedAt"),
     durationMs: step.number("durationMs"),

@@ -24,6 +24,7 @@ const STEP_ROW = graphql(`
       carriedFrom
       warnings
       nextAttemptAt
+      expiresAt
       startedAt
       finishedAt
       durationMs

@@ -110,6 +110,6 @@ export function toMoment({ seq, at, plan }: RequestAt): Moment {
   if (!plan) return { seq, atMs, plan: null };
   const end = plan.finishedAt === null ? atMs : Date.parse(plan.finishedAt);
   const durationMs = plan.startedAt === null || end === null ? null : end - Date.parse(plan.startedAt);
-  const steps = plan.steps.map((step) => ({ ...step, approvalHash: null, settled: null }));
+  const steps = plan.steps.map((step) => ({ ...step, approvalHash: null, expiresAt: null, settled: null }));
   return { seq, atMs, plan: { ...plan, durationMs, steps } };
 }

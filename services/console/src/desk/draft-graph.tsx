@@ -75,6 +75,7 @@ function rowOf(
     approvalHash: null,
     warnings: [],
     nextAttemptAt: null,
+    expiresAt: null,
     startedAt: null,
     finishedAt: null,
     durationMs: null,

@@ -1,4 +1,4 @@
-import { countText, durationText } from "@planwright/plan";
+import { countText, durationText, stateLook } from "@planwright/plan";
 import { useMemo } from "react";
 import { useNow } from "../browser/use-now.ts";
 import { type DraftFacts, type DraftingCall, READ_DRAFTING } from "../data/desk-operations.ts";
@@ -27,7 +27,9 @@ export function Drafting({ draft }: { draft: DraftFacts }) {
         <span aria-hidden="true">…</span> Drafting for {durationText(now - Date.parse(createdAt))}
       </h2>
       <p className="quiet-text" role="status">
-        {waitReason === null ? "A planner works on the sentence." : `It waits for a planner: ${waitReason}.`}{" "}
+        {waitReason === null
+          ? "A planner works on the sentence."
+          : `${stateLook("request", { status: "PLANNING", waitReason }).word}.`}{" "}
         {document.steps.length > 0 && `${countText(document.steps.length, "step")} so far. `}
         The draft opens here.
       </p>

@@ -29,7 +29,11 @@ test.each<[string, Partial<FleetFacts>, string]>([
   ["No planner takes work", { workers: [worker("EXECUTOR")] }, "bad"],
   ["The oldest plan has waited", { plans: waiting(31_000) }, "attention"],
   ["The oldest request has waited", { requests: waiting(31_000), plans: null }, "attention"],
-  ["1 worker died", { lostWorkers: [LOST], plans: waiting(1_000) }, "attention"],
+  [
+    "1 worker was lost within the last hour. 1 executor and 1 planner continue the work.",
+    { lostWorkers: [LOST], plans: waiting(1_000) },
+    "attention",
+  ],
 ])("%s", (message, facts, tone) => {
   expect(verdictOf({ ...FLEET, ...facts })).toMatchObject({
     message: expect.stringContaining(message),

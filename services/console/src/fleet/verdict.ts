@@ -44,7 +44,7 @@ export function verdictOf({ workers, lostWorkers, plans, requests }: FleetFacts)
   if (lostWorkers.length > 0)
     return {
       tone: "attention",
-      message: `${countText(lostWorkers.length, "worker")} died within the last hour. Others continue the work.`,
+      message: `${countText(lostWorkers.length, "worker")} ${lostWorkers.length === 1 ? "was" : "were"} lost within the last hour. ${countText(executors, "executor")} and ${countText(planners, "planner")} continue the work.`,
       remedy: "Look at the logs from the time of the last heartbeat: memory, a kill, a lost connection.",
     };
   return {

@@ -38,12 +38,12 @@ function CallList({ calls }: { calls: readonly ModelCall[] }) {
             <strong>{call.purpose}</strong> <code>{call.model}</code>
             <span className="quiet-text">
               {[
-                call.latencyMs === null ? null : durationText(call.latencyMs),
+                call.endedAt === null ? null : durationText(call.latencyMs),
                 call.inputTokens !== null && `${countText(call.inputTokens, "token")} in`,
                 call.cachedInputTokens ? `${call.cachedInputTokens} of them cached` : null,
                 call.outputTokens !== null && `${countText(call.outputTokens, "token")} out`,
                 call.costUsd !== null && `$${call.costUsd.toFixed(4)}`,
-                call.endedAt === null && "running, or its planner died",
+                call.endedAt === null && "no answer yet, or its planner died",
               ]
                 .filter(Boolean)
                 .join(" · ")}

@@ -1,9 +1,9 @@
-import { commandLine } from "@planwright/client";
+import { commandLine, requestLook } from "@planwright/client";
 import { countText, durationText } from "@planwright/plan";
 import { Link } from "wouter";
 import { useNow } from "../browser/use-now.ts";
 import { type RequestFacts } from "../data/request-facts.ts";
-import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../design/statuses.ts";
+import { lookOf, PLAN_LOOK } from "../design/statuses.ts";
 import { agoText } from "../design/text.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { deskPath } from "../parts/desk-path.ts";
@@ -30,9 +30,7 @@ export function RequestHead({
     <header className="request-head">
       <div className="request-line">
         <h1 dir="auto">{request.title}</h1>
-        <StatusBadge
-          look={isNow ? lookOf(REQUEST_LOOK, request.status) : lookOf(PLAN_LOOK, plan?.status ?? "not begun")}
-        />
+        <StatusBadge look={isNow ? requestLook(request) : lookOf(PLAN_LOOK, plan?.status ?? "not begun")} />
       </div>
       <p className="request-facts">
         <code>{request.requestId}</code> <CopyButton text={request.requestId} label="copy id" />

@@ -1,4 +1,4 @@
-import { durationText } from "@planwright/plan";
+import { durationText, stateLook } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef } from "react";
 import { type StepRow } from "../data/request-facts.ts";
@@ -73,7 +73,7 @@ export function StepsTree({
                 {step.tool}
               </span>
               <span role="gridcell" className="step-cell-why">
-                {step.error?.message ?? step.waitReason ?? ""}
+                {step.error?.message ?? (step.waitReason === null ? "" : stateLook("step", step).word)}
               </span>
               <span role="gridcell" className="step-cell-time">
                 {step.durationMs === null ? "" : durationText(step.durationMs)}

@@ -38,7 +38,13 @@ export function useNextActions(request: RequestFacts, onSelect: (stepId: string)
   const buttons: Readonly<Record<string, NextButton>> = {
     approve: { label: "Look at the call and decide", press: show },
     resolveInDoubt: { label: "Look at the call and say what happened", press: show },
-    rerun: { label: "Run again what did not complete", press: () => rerun.run(newVersion()) },
+    rerun: {
+      label:
+        request.status === "FAILED" && (plan === null || plan.status === "INVALID")
+          ? "Have it planned again"
+          : "Run again what did not complete",
+      press: () => rerun.run(newVersion()),
+    },
     replan: { label: "Have the rest planned again", press: () => replan.run(newVersion()) },
     submitPlan: {
       label: plan ? "Change the plan at the desk" : "Write a plan at the desk",

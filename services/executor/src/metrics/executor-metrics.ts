@@ -1,4 +1,6 @@
-import { createBoundedLabel, createMeters, type Registry } from "@planwright/runtime";
+import { STEP_ERROR_CODES } from "@planwright/engine";
+import { createBoundedLabel, createMeters, Gauge, OTHER, type Registry } from "@planwright/runtime";
+import type { ServerStatus } from "@planwright/tools";
 import type { RunMetrics } from "./run-metrics.ts";
 
 /** The counters of an executor. */
@@ -13,20 +15,66 @@ export interface ExecutorMetrics {
 /** From cached answers to the default timeout of a step, and longer. */
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
+/** From a plan of one read to one that waits for people over night. */
+const PLAN_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400, 604_800];
+
+const OUR_CODES: ReadonlySet<string> = new Set(STEP_ERROR_CODES);
+/** Codes are a closed list. Those that tools report themselves share one value. */
+const codeLabel = (error: { code: string } | undefined): string =>
+  error === undefined ? "" : OUR_CODES.has(error.code) ? error.code : OTHER;
+
+/** Most servers with a label of their own. */
+const MAX_SERVERS = 100;
+
 /** Registers the counters of an executor. */
 export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
   const { counter, gauge, histogram } = createMeters(registry, "planwright_executor");
   const held = gauge("plans_held", "Plans that this process works on now");
   const claims = counter("claims_total", "Claims of plans; a plan may be claimed several times");
-  const ended = counter("plans_ended_total", "Plans that reached a terminal status here", ["status"]);
+  const ended = counter("plans_ended_total", "Plans that reached a terminal status here", [
+    "status",
+    "code",
+    "server",
+  ]);
+  const planDuration = histogram(
+    "plan_duration_seconds",
+    "Time of plans from the acceptance of their execution to their end, with all waits",
+    { seconds: PLAN_SECONDS, labelNames: ["status"] },
+  );
+  const waits = histogram(
+    "plan_wait_seconds",
+    "Time that plans waited without an executor until one claimed them, by the reason",
+    { seconds: PLAN_SECONDS, labelNames: ["reason"] },
+  );
+  const stepsEnded = counter("steps_ended_total", "Steps and items that reached a terminal status here", [
+    "tool",
+    "server",
+    "status",
+    "code",
+  ]);
+  const stepDuration = histogram(
+    "step_duration_seconds",
+    "Time of steps and items from their first attempt to their end, with retries and waits",
+    { seconds: CALL_SECONDS, labelNames: ["tool", "server"] },
+  );
   const leaseLosses = counter("lease_losses_total", "Plans abandoned because their lease was lost");
   const retries = counter("retries_total", "Calls sent that were not the first of their step");
   const inDoubt = counter("in_doubt_total", "Units whose call may or may not have had its effect");
-  const attempts = counter("attempts_total", "Tool calls that ended", ["tool", "outcome"]);
-  const latency = histogram("step_duration_seconds", "Duration of tool calls, one attempt each", {
+  const attempts = counter("attempts_total", "Tool calls that were sent and ended", [
+    "tool",
+    "server",
+    "outcome",
+    "code",
+  ]);
+  const latency = histogram("attempt_duration_seconds", "Duration of tool calls that were sent", {
     seconds: CALL_SECONDS,
-    labelNames: ["tool"],
+    labelNames: ["tool", "server"],
   });
+  const unreachable = counter(
+    "unreachable_total",
+    "Calls that were not sent because their server could not be reached",
+    ["server"],
+  );
   const outputsHeld = gauge("output_bytes_held", "Bytes of outputs in memory that could be read again");
   const outputsRead = counter(
     "output_bytes_read_total",
@@ -40,19 +88,34 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
   const writes = counter("commit_writes_total", "Writes in those bulks");
   const removed = counter("requests_removed_total", "Requests removed because they ended long ago");
   const toolLabel = createBoundedLabel();
+  const boundedServer = createBoundedLabel(MAX_SERVERS);
+  const serverLabel = (server: string | undefined): string =>
+    server === undefined ? "" : boundedServer(server);
 
   return {
     runs: {
-      claimed: () => claims.inc(),
+      claimed(waited) {
+        claims.inc();
+        if (waited) waits.observe({ reason: waited.reason }, waited.ms / 1_000);
+      },
       held: (plans) => held.set(plans),
-      ended: (status) => ended.inc({ status }),
+      ended({ status, error, server, durationMs }) {
+        ended.inc({ status, code: codeLabel(error), server: serverLabel(server) });
+        if (durationMs !== null) planDuration.observe({ status }, durationMs / 1_000);
+      },
+      stepEnded({ status, error, durationMs, ...of }) {
+        const labels = { tool: toolLabel(of.tool), server: serverLabel(of.server) };
+        stepsEnded.inc({ ...labels, status, code: codeLabel(error) });
+        if (durationMs !== null) stepDuration.observe(labels, durationMs / 1_000);
+      },
       leaseLost: () => leaseLosses.inc(),
       retried: () => retries.inc(),
-      attempted(name, outcome, durationMs) {
-        const tool = toolLabel(name);
-        attempts.inc({ tool, outcome });
-        latency.observe({ tool }, durationMs / 1_000);
+      attempted({ outcome, error, durationMs, ...of }) {
+        const labels = { tool: toolLabel(of.tool), server: serverLabel(of.server) };
+        attempts.inc({ ...labels, outcome, code: codeLabel(error) });
+        latency.observe(labels, durationMs / 1_000);
       },
+      unreachable: (server) => unreachable.inc({ server: serverLabel(server) }),
       inDoubt: () => inDoubt.inc(),
       outputsHeld: (bytes) => outputsHeld.set(bytes),
       outputsRead: (bytes) => outputsRead.inc(bytes),
@@ -64,4 +127,25 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
     },
     requestsRemoved: (count) => removed.inc(count),
   };
+}
+
+/**
+ * Registers `planwright_executor_tool_server_connected{server}`: 1 while this process is connected to the
+ * server, otherwise 0. @param status - of all servers of the servers file
+ */
+export function registerToolServers(
+  registry: Registry,
+  status: () => readonly Pick<ServerStatus, "server" | "state">[],
+): void {
+  new Gauge({
+    registers: [registry],
+    name: "planwright_executor_tool_server_connected",
+    help: "1 while this process is connected to the tool server, otherwise 0",
+    labelNames: ["server"],
+    collect() {
+      this.reset();
+      for (const { server, state } of status().slice(0, MAX_SERVERS))
+        this.set({ server }, state === "connected" ? 1 : 0);
+    },
+  });
 }

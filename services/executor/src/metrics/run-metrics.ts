@@ -1,22 +1,53 @@
+import type { StepError } from "@planwright/engine";
+import type { StepStatus, WaitReason } from "@planwright/plan";
 import type { AttemptEnd, FinishCommand } from "@planwright/store";
+
+/** The tool of a step or call, by its name in the plan. */
+export interface CountedTool {
+  tool: string;
+  /** Undefined when the catalogue does not have the tool. */
+  server: string | undefined;
+}
+
+/** What failed, and why. */
+export interface CountedFailure {
+  /** Undefined when nothing failed. */
+  error: Pick<StepError, "code"> | undefined;
+}
 
 /**
  * Counts events of plans and calls. Called once per event, on the path of every step, so it never waits and
  * never throws.
  */
 export interface RunMetrics {
-  /** A plan was claimed by this process. */
-  claimed(): void;
+  /** A plan was claimed by this process. @param waited - null: it did not wait */
+  claimed(waited: { reason: WaitReason; ms: number } | null): void;
   /** How many plans this process works on now. */
   held(plans: number): void;
-  /** The terminal status of a plan became durable. */
-  ended(status: FinishCommand["status"]): void;
+  /**
+   * The terminal status of a plan became durable. @param end.server - of the step because of which it failed
+   * @param end.durationMs - since its execution was accepted; null: not known
+   */
+  ended(
+    end: {
+      status: FinishCommand["status"];
+      server: string | undefined;
+      durationMs: number | null;
+    } & CountedFailure,
+  ): void;
+  /**
+   * The terminal status of a step or item became durable.
+   * @param end.durationMs - since its first attempt; null: it was never called
+   */
+  stepEnded(end: { status: StepStatus; durationMs: number | null } & CountedTool & CountedFailure): void;
   /** Work on a plan was abandoned because its lease was lost. */
   leaseLost(): void;
   /** A call was sent that is not the first of its step. */
   retried(): void;
-  /** A tool call ended. */
-  attempted(tool: string, outcome: AttemptEnd["outcome"], durationMs: number): void;
+  /** A tool call that was sent ended. */
+  attempted(end: Pick<AttemptEnd, "outcome" | "durationMs"> & CountedTool & CountedFailure): void;
+  /** A call was not sent, because its server could not be reached. */
+  unreachable(server: string | undefined): void;
   /** A call ended in doubt: it is unknown whether it had its effect, and this is durable. */
   inDoubt(): void;
   /** Bytes of outputs in memory that could be dropped, over all plans. */
@@ -32,9 +63,11 @@ export const NO_METRICS: RunMetrics = {
   claimed: () => undefined,
   held: () => undefined,
   ended: () => undefined,
+  stepEnded: () => undefined,
   leaseLost: () => undefined,
   retried: () => undefined,
   attempted: () => undefined,
+  unreachable: () => undefined,
   inDoubt: () => undefined,
   outputsHeld: () => undefined,
   outputsRead: () => undefined,

@@ -10,8 +10,8 @@ parentPort?.on("message", (job: LargeJob) => parentPort?.postMessage(...answerOf
 function answerOf(job: LargeJob): [answer: JobAnswer, transferred: ArrayBuffer[]] {
   try {
     const result = performJob(job);
-    const large = "large" in result ? result.large : undefined;
-    return [{ result }, large ? [large.bytes.buffer] : []];
+    const written = "large" in result ? result.large : "bytes" in result ? result : undefined;
+    return [{ result }, written ? [written.bytes.buffer] : []];
   } catch (error) {
     return [{ failure: error instanceof Error ? error.message : String(error) }, []];
   }

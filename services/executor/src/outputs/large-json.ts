@@ -6,19 +6,39 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { toSent, type UnresolvedArguments } from "@planwright/engine";
+import {
+  type Answer,
+  type Question,
+  type StepError,
+  toSent,
+  type UnresolvedArguments,
+} from "@planwright/engine";
 import { CodedError } from "@planwright/plan";
 import type { Logger } from "@planwright/runtime";
 import type { ReadAnswer, ReadLargeAnswer } from "@planwright/tools";
-import { type LargeJob, type LargeResult, performJob, type ResolvedArguments } from "./large-json-jobs.ts";
+import type { SecretValues } from "../secrets/secrets.ts";
+import {
+  type FilledArguments,
+  type LargeArguments,
+  type LargeJob,
+  type LargeResult,
+  performJob,
+  type ResolvedArguments,
+} from "./large-json-jobs.ts";
 import type { JobAnswer } from "./large-json-worker.ts";
 import type { OutputMemory } from "./output-memory.ts";
+
+type ResolveOptions = Pick<Extract<LargeJob, { type: "resolve" }>, "asObject" | "secrets">;
 
 /** Large JSON beside the event loop. */
 export interface LargeJson {
   read: ReadLargeAnswer;
-  /** Resolves the arguments of a call. @param asObject - as an object, whatever their size */
-  resolve(unresolved: UnresolvedArguments, asObject: boolean): Promise<ResolvedArguments>;
+  /** Resolves the arguments of a call. */
+  resolve(unresolved: UnresolvedArguments, options: ResolveOptions): Promise<ResolvedArguments>;
+  /** Writes the values of secrets into large arguments. Rejects when they are too large for that. */
+  fill(large: LargeArguments, values: SecretValues): Promise<Uint8Array>;
+  /** Answers a question of the engine. */
+  answer(question: Question): Promise<Answer>;
   /** Ends the threads; jobs that are not done fail. */
   stop(): Promise<void>;
 }
@@ -124,18 +144,41 @@ export function createLargeJson({ memory, logger }: LargeJsonParts = {}): LargeJ
         done?.();
       }
     },
-    async resolve(unresolved, asObject) {
-      const job = { type: "resolve", unresolved: toSent(unresolved), asObject } as const;
+    async resolve(unresolved, options) {
+      const job = { type: "resolve", unresolved: toSent(unresolved), ...options } as const;
       try {
         return (await perform(job)) as ResolvedArguments;
       } catch (error) {
         if (!(error instanceof ThreadEndedError)) throw error;
-        const message = `The arguments of step '${unresolved.step.id}' could not be built: ${error.message}. Refer to fewer or smaller outputs`;
-        return { ok: false, error: { code: "REFERENCES_TOO_LARGE", message, retryable: false } };
+        const why = `The arguments of step '${unresolved.step.id}' could not be built: ${error.message}`;
+        return { ok: false, error: tooLarge(why) };
+      }
+    },
+    async fill(large, values) {
+      return ((await perform({ type: "fill", large, values })) as FilledArguments).bytes;
+    },
+    async answer(question) {
+      try {
+        return (await perform({ type: "answer", question: toSent(question) })) as Answer;
+      } catch (error) {
+        if (!(error instanceof ThreadEndedError)) throw error;
+        return failedAnswer(question, `Its outputs could not be read: ${error.message}`);
       }
     },
     async stop() {
       await Promise.all([...threads].map(end));
     },
   };
+}
+
+function tooLarge(why: string): StepError {
+  const message = `${why}. Refer to fewer or smaller outputs`;
+  return { code: "REFERENCES_TOO_LARGE", message, retryable: false };
+}
+
+function failedAnswer({ asks }: Question, why: string): Answer {
+  const error = tooLarge(why);
+  if (asks.type !== "part") return { type: asks.type, result: { ok: false, error } };
+  const { name, room } = asks;
+  return { type: "part", outputs: {}, leftOut: [{ name, steps: [], message: error.message }], room };
 }

@@ -31,8 +31,8 @@ export interface OutputHolder {
 export interface PlanOutputs {
   /** To be called when the outputs in memory of the plan may have changed. */
   changed(): void;
-  /** Reads outputs when enough memory is free, and passes them to `take`. @throws what `read` throws */
-  load<Outputs>(bytes: number, read: () => Promise<Outputs>, take: (outputs: Outputs) => void): Promise<void>;
+  /** Reads outputs when enough memory is free, and passes what `read` returns to `take`. @throws what `read` throws */
+  load<Read>(bytes: number, read: () => Promise<Read>, take: (read: Read) => void): Promise<void>;
   /**
    * Reserves memory for the arguments of a call. Returns its release; undefined while there is none: then
    * `reserved` of the holder is called later, and asking again changes nothing.
@@ -56,7 +56,7 @@ export interface OutputMemoryOptions {
   /** Default: 256 MiB. */
   maxBytes?: number | undefined;
   /** Default: nothing is counted. */
-  metrics?: Pick<RunMetrics, "outputsHeld" | "outputsRead" | "memoryReserved"> | undefined;
+  metrics?: Pick<RunMetrics, "outputsHeld" | "memoryReserved"> | undefined;
 }
 
 /** Bytes that are asked for. */
@@ -194,7 +194,6 @@ export function createOutputMemory({
           try {
             if (!held.has(holder)) return;
             takeOutputs(await read());
-            metrics?.outputsRead(bytes);
           } finally {
             release();
           }

@@ -1,7 +1,7 @@
 import type { StepError, StepRecord } from "@planwright/engine";
 import { type EffectClass, isStepActive } from "@planwright/plan";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
-import type { RunMetrics } from "../metrics/run-metrics.ts";
+import type { PlanMetrics } from "../metrics/plan-metrics.ts";
 
 /** A plan that was claimed this often without progress is ended, because it kills its executors. */
 const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
@@ -15,7 +15,7 @@ export function isPoisoned({ plan }: PlanClaim): boolean {
 export async function endPoisoned(
   store: ExecutionStore,
   claim: PlanClaim,
-  metrics: RunMetrics,
+  metrics: PlanMetrics,
 ): Promise<{ error: StepError; records: readonly StepRecord[] }> {
   const error = {
     code: "POISONED",
@@ -37,10 +37,8 @@ export async function endPoisoned(
     { type: "finish", status: "FAILED", outputs: {}, error },
     { records, ends: [] },
   );
-  const knownDoubts = unfinished.filter(({ status }) => status === "IN_DOUBT").length;
-  const doubts = records.filter(({ status }) => status === "IN_DOUBT").length;
-  for (let index = knownDoubts; index < doubts; index += 1) metrics.inDoubt();
-  metrics.ended("FAILED");
+  metrics.recorded(records.filter(({ status }, index) => status !== unfinished[index]?.status));
+  metrics.ended({ status: "FAILED", error });
   return { error, records: records.filter(({ status }) => status !== "SKIPPED") };
 }
 

@@ -1,6 +1,7 @@
 import { CodedError, type PlanId, type ToolDescriptor } from "@planwright/plan";
 import { createLeaseKeeper, createRunClock, type LeaseStore, type Logger } from "@planwright/runtime";
 import { type PlanClaim, StoreUnavailableError } from "@planwright/store";
+import { createPlanMetrics } from "../metrics/plan-metrics.ts";
 import { NO_METRICS } from "../metrics/run-metrics.ts";
 import { createOutputMemory } from "../outputs/output-memory.ts";
 import { createPlanLog } from "../run/plan-log.ts";
@@ -104,10 +105,16 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     const begunAt = clock.now();
     const claim = await store.claimPlan(planId, liveness.owner());
     if (!claim) return null;
-    metrics.claimed();
+    metrics.claimed(claim.waited);
     const { plan, epoch } = claim;
     const trace = parts.traces?.claimed(claim, queuedMs(claim));
-    const planLogger = logger.child({ requestId: plan.requestId, planId, epoch, ...trace?.logFacts });
+    const planLogger = logger.child({
+      requestId: plan.requestId,
+      planId,
+      worker: claim.owner,
+      epoch,
+      ...trace?.logFacts,
+    });
     try {
       return await beginClaimed(claim, { known: await catalogue, trace, logger: planLogger, begunAt });
     } catch (error) {
@@ -151,7 +158,11 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       return null;
     }
     if (isPoisoned(claim)) {
-      const { error, records } = await endPoisoned(store, claim, metrics);
+      const { error, records } = await endPoisoned(
+        store,
+        claim,
+        createPlanMetrics(metrics, claim, planTools),
+      );
       trace?.ended("FAILED", error.code);
       planLog.recorded(records);
       planLog.ended({ status: "FAILED", error });

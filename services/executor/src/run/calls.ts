@@ -23,7 +23,7 @@ import type { LargeJson } from "../outputs/large-json.ts";
 import type { LargeArguments, ResolvedArguments } from "../outputs/large-json-jobs.ts";
 import type { PlanOutputs } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
-import type { PlanSecrets } from "../secrets/secrets.ts";
+import { type PlanSecrets, presentIn, type SecretValues, withSecrets } from "../secrets/secrets.ts";
 import { askLookup } from "../tools/ask-lookup.ts";
 import type { CallRecorder } from "../tools/call-recorder.ts";
 import type { PlanLimits } from "../tools/plan-limits.ts";
@@ -46,7 +46,7 @@ export interface RunCallsParts extends ClearanceParts {
   limits: PlanLimits | undefined;
   /** Memory for arguments that insert large outputs. */
   heldOutputs: Pick<PlanOutputs, "reserve">;
-  largeJson: Pick<LargeJson, "resolve">;
+  largeJson: Pick<LargeJson, "resolve" | "fill">;
   approvals: Pick<Approvals, "refusalOf">;
   outputs: Pick<OutputRecorder, "note"> | undefined;
   callRecorder: Pick<CallRecorder, "note"> | undefined;
@@ -136,8 +136,9 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     const keys = stored.map(({ key }) => key);
     const read = keys.length > 0 ? await store.readStoredOutputs(claim, keys) : [];
     metrics.outputsRead(stored.reduce((sum, { bytes }) => sum + bytes, 0));
-    // Look-ups and secrets need places in the arguments.
-    return largeJson.resolve(withStored(unresolved, read), call.verify === true || secrets !== undefined);
+    // A look-up refers to the arguments.
+    const options = { asObject: call.verify === true, secrets: secrets?.placesOf(call.stepId) ?? [] };
+    return largeJson.resolve(withStored(unresolved, read), options);
   }
 
   /** Makes a call whose arguments are resolved, unless an earlier version has made it or it was refused. */
@@ -172,14 +173,17 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     if (!(await right.wait())) return;
     const startedAt = clock.now();
     if (call.attempt > 1 && !call.verify) metrics.retried();
-    const attemptTrace = trace?.attempt(call);
+    const { server } = planTools.addressOf(call.tool);
+    const attemptTrace = trace?.attempt(call, server);
     const outcome = redactedOutcome(await send(call, sending, attemptTrace));
     attemptTrace?.ended(describe(call, outcome));
     if (outcome.type === "failed" && outcome.effect === "unknown") slot?.abandon();
     if (!hasEnded()) {
       const durationMs = Math.round(clock.now() - startedAt);
       const end = { attemptId, endedAtMs: store.now(), durationMs, ...describe(call, outcome) };
-      metrics.attempted(call.tool, end.outcome, durationMs);
+      if (end.isUnsent) metrics.unreachable(server);
+      else if (!call.verify)
+        metrics.attempted({ tool: call.tool, server, ...end, error: end.error ?? undefined });
       pending.ended(call, end);
       if (!call.verify) count(call, { end, outcome });
     }
@@ -219,7 +223,8 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
           ...lookup,
           beforeSend: (offered) => {
             const { arguments: asked } = lookup;
-            return clearances.clear(call, { offered, slot, fill: async () => toSend(asked) });
+            const fill = async () => toSend(asked);
+            return clearances.clear(call, { offered, slot, sendsSecrets: false, fill });
           },
         });
       const { wait } = timers;
@@ -228,15 +233,19 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     const { timeoutMs } = call;
     const args = large?.bytes ?? call.arguments;
     const address = planTools.addressOf(call.tool);
+    const present = large?.secrets ?? presentIn(call.arguments, secrets?.placesOf(call.stepId) ?? []);
+    const fillIn = async (values: SecretValues) =>
+      large ? largeJson.fill(large, values) : withSecrets(call.arguments, present, values);
+    const sendsSecrets = present.length > 0;
     const fill = async () =>
-      secrets?.fill(call.stepId, { ...address, arguments: call.arguments }) ?? toSend(args);
+      sendsSecrets && secrets ? secrets.fill({ ...address, present, fillIn }) : toSend(args);
     return traced.callTool({
       ...address,
       arguments: args,
       timeoutMs,
       signal,
       idempotencyKey,
-      beforeSend: (offered) => clearances.clear(call, { offered, slot, fill }),
+      beforeSend: (offered) => clearances.clear(call, { offered, slot, sendsSecrets, fill }),
     });
   }
 

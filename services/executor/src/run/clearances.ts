@@ -4,7 +4,6 @@ import type { ToolDescriptor } from "@planwright/plan";
 import type { Slot } from "@planwright/queue";
 import type { Logger } from "@planwright/runtime";
 import type { Clearance } from "@planwright/tools";
-import type { PlanSecrets } from "../secrets/secrets.ts";
 import type { PlanTools } from "../tools/plan-tools.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import type { RightToCall } from "./right-to-call.ts";
@@ -12,7 +11,6 @@ import type { RightToCall } from "./right-to-call.ts";
 /** Dependencies of {@link createClearances}. */
 export interface ClearanceParts {
   planTools: Pick<PlanTools, "judge">;
-  secrets: Pick<PlanSecrets, "areIn"> | undefined;
   pending: Pick<PendingWrites, "warn">;
   right: RightToCall;
   logger: Logger;
@@ -28,6 +26,8 @@ export interface ClearanceRequest {
   offered: ToolDescriptor;
   /** The call's slot under a limit beyond the plan. */
   slot: Slot | undefined;
+  /** True when its arguments have secrets. */
+  sendsSecrets: boolean;
   /** Fills in the secrets, and returns the arguments to send. */
   fill: () => Promise<Clearance>;
 }
@@ -40,7 +40,7 @@ export interface Clearances {
 
 /** The clearances of one run. */
 export function createClearances(parts: ClearanceParts): Clearances {
-  const { planTools, secrets, pending, right, logger, hasEnded, isExpired } = parts;
+  const { planTools, pending, right, logger, hasEnded, isExpired } = parts;
   /** Changes of tools that were logged already. */
   const loggedChanges = new Set<string>();
 
@@ -48,9 +48,11 @@ export function createClearances(parts: ClearanceParts): Clearances {
    * Why a call must not go to the tool as its server lists it now. A change that does not prevent the call
    * becomes a warning.
    */
-  function refusalOfTool(call: Call, offered: ToolDescriptor): StepError | undefined {
+  function refusalOfTool(
+    call: Call,
+    { offered, sendsSecrets }: Pick<ClearanceRequest, "offered" | "sendsSecrets">,
+  ): StepError | undefined {
     const { tool, verify: isLookup = false } = call;
-    const sendsSecrets = !isLookup && (secrets?.areIn(call.stepId, call.arguments) ?? false);
     const { changes, refusal, warning } = planTools.judge({ tool, isLookup, sendsSecrets }, offered);
     if (changes.length === 0) return undefined;
     if (warning !== undefined) pending.warn(call, warning);
@@ -72,8 +74,8 @@ export function createClearances(parts: ClearanceParts): Clearances {
 
   return {
     // The tool is checked first: no secret is read for a tool that has changed.
-    async clear(call, { offered, slot, fill }) {
-      const refusal = refusalOfTool(call, offered);
+    async clear(call, { slot, fill, ...request }) {
+      const refusal = refusalOfTool(call, request);
       if (refusal) return { type: "failed", effect: "none", error: refusal };
       const clearance = await fill();
       if (clearance.type !== "send") return clearance;

@@ -1,4 +1,5 @@
-import type { Command } from "@planwright/engine";
+import { type Command, isForPerson } from "@planwright/engine";
+import { approvalTimeoutOf } from "@planwright/plan";
 import type { ExecutionStore, FinishCommand } from "@planwright/store";
 import type { RunParts } from "./run-parts.ts";
 
@@ -17,7 +18,8 @@ const RELEASE_AFTER_MS = 5_000;
 
 /** @param end - ends the run; called when everything is written */
 export function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
-  const { claim, store, phases, pending, planLimits, planLog, metrics, trace, logger } = run;
+  const { policy } = run.claim.plan.plan;
+  const { claim, store, phases, pending, planLimits, planLog, planMetrics, trace, logger } = run;
 
   async function release(to: Parameters<ExecutionStore["releasePlan"]>[1]): Promise<void> {
     phases.enter("leaving");
@@ -29,7 +31,8 @@ export function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
       const { isForPlanner } = await store.finishPlan(claim, command, pending.toWrite(command.records));
       const { requestId, tenant, priority } = claim.plan;
       if (isForPlanner) run.offerPlanning?.({ _id: requestId, tenant, priority });
-      metrics.ended(command.status);
+      planMetrics.recorded(command.records);
+      planMetrics.ended(command);
       trace?.ended(command.status, failureOf(command));
       planLog.recorded(command.records);
       planLog.ended(command);
@@ -37,15 +40,19 @@ export function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
     },
 
     async park({ reason, status, until: at }) {
-      const until = (reason === "limit" ? planLimits?.releaseUntil() : undefined) ?? at ?? null;
+      const isPeople = isForPerson(reason);
+      const longest = isPeople && reason !== "approval" ? store.now() + approvalTimeoutOf(policy) : null;
+      const until = (reason === "limit" ? planLimits?.releaseUntil() : undefined) ?? at ?? longest;
       if (phases.now() === "handing over") {
         await release({ status: "QUEUED" });
         trace?.ended("handed over");
-      } else if (until !== null && until - store.now() <= RELEASE_AFTER_MS) return;
+        // A plan that waits for a person is always released: that stops the clock of its deadline.
+      } else if (!isPeople && until !== null && until - store.now() <= RELEASE_AFTER_MS) return;
       else {
         await release({ status, reason, dueAtMs: until });
         trace?.ended(status);
-        logger.info({ reason, until }, "plan waits");
+        const dueAt = until === null ? null : new Date(until).toISOString();
+        logger.info({ reason, until: dueAt }, "plan waits");
       }
       end();
     },

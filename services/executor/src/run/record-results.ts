@@ -10,7 +10,7 @@ type RecordCommand = Extract<Command, { type: "record" }>;
  * with them (R2).
  */
 export function createRecordResults(
-  { claim, store, pending, planLog, metrics }: RunParts,
+  { claim, store, pending, planLog, planMetrics }: RunParts,
   { dispatch }: Pick<RunHooks, "dispatch">,
 ): (command: RecordCommand) => Promise<void> {
   /** Queued as a microtask, so that the commands of this turn are performed before those of the next one. */
@@ -26,7 +26,7 @@ export function createRecordResults(
     const sizes = noted
       ? await store.writeNoted(claim).then(() => noted)
       : await store.writeRecords(claim, records, ends);
-    for (const { status } of command.records) if (status === "IN_DOUBT") metrics.inDoubt();
+    planMetrics.recorded(command.records);
     planLog.recorded(command.records);
     dispatch({ type: "recorded", keys, sizes, at: store.now() });
   };

@@ -25,7 +25,7 @@ export interface RunDependencies {
    */
   largeBytes?: number | undefined;
   /** Resolves the arguments of calls that insert large outputs. Default: on the event loop. */
-  largeJson?: Pick<LargeJson, "resolve"> | undefined;
+  largeJson?: Pick<LargeJson, "resolve" | "fill" | "answer"> | undefined;
   /** Learns the shapes of outputs. Default: nothing is learned. */
   outputs?: Pick<OutputRecorder, "note"> | undefined;
   /** Counts calls by tool. Default: they are not counted. */

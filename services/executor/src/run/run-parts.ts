@@ -9,8 +9,9 @@ import type { ToolDescriptor } from "@planwright/plan";
 import { createRunClock, type RunClock } from "@planwright/runtime";
 import type { PlanClaim } from "@planwright/store";
 import { createApprovals } from "../controls/approvals.ts";
+import { createPlanMetrics, type PlanMetrics } from "../metrics/plan-metrics.ts";
 import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
-import { createLargeJson } from "../outputs/large-json.ts";
+import { createLargeJson, type LargeJson } from "../outputs/large-json.ts";
 import { createOutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
 import { createSecrets } from "../secrets/secrets.ts";
 import { createPlanLimits, type PlanLimits } from "../tools/plan-limits.ts";
@@ -56,6 +57,7 @@ export interface RunParts
   state: EngineState;
   /** The outputs of this plan in the memory of the process. */
   heldOutputs: PlanOutputs;
+  largeJson: Pick<LargeJson, "answer">;
   planLog: PlanLog;
   /** Undefined when there are no limits. */
   planLimits: PlanLimits | undefined;
@@ -63,6 +65,7 @@ export interface RunParts
   calls: RunCalls;
   clock: RunClock;
   metrics: RunMetrics;
+  planMetrics: PlanMetrics;
 }
 
 /** Makes the parts of a run; starts nothing. */
@@ -133,10 +136,12 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     offerPlanning,
     clock,
     metrics,
+    planMetrics: createPlanMetrics(metrics, claim, planTools),
     phases,
     timers,
     state,
     heldOutputs,
+    largeJson,
     planLog,
     planLimits,
     pending,

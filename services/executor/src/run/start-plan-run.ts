@@ -13,7 +13,7 @@
  * 6. No call and no secret goes to a tool that changed since the plan was made, judged by the list of its
  *    server at the time of the call.
  */
-import { type Command, decide, type EngineEvent } from "@planwright/engine";
+import { type Command, decide, type EngineEvent, timeUseText } from "@planwright/engine";
 import { LeaseLostError, StoreUnavailableError } from "@planwright/store";
 import { createControlEvents } from "../controls/control-events.ts";
 import { createLeavePlan, type LeavePlan } from "./leave-plan.ts";
@@ -48,7 +48,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
       if (!run.phases.isBefore("leaving") || events.length === 0) return;
       // A repeated deadline event changes nothing. In a process that was frozen, other events may come before
       // the timer.
-      const deadline: EngineEvent[] = hooks.isExpired() ? [{ type: "deadline", at: run.store.now() }] : [];
+      const deadline = hooks.isExpired() ? [deadlineEvent(run)] : [];
       try {
         for (const command of decide(run.state, [...deadline, ...events])) perform(command);
         run.heldOutputs.changed();
@@ -90,13 +90,21 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   };
 }
 
+/** The plan's deadline has passed: with what used up the time. */
+function deadlineEvent({ claim, store }: Pick<RunParts, "claim" | "store">): EngineEvent {
+  const at = store.now();
+  const plan = claim.journal.plan();
+  const use = plan ? ` (${timeUseText(plan, new Date(at))})` : "";
+  return { type: "deadline", at, message: `The plan's deadline has passed${use}` };
+}
+
 /** Performs a command of the engine. Its results come back as events. */
 function createPerform(
   run: RunParts,
   { dispatch, fail }: RunHooks,
   leave: LeavePlan,
 ): (command: Command) => void {
-  const { claim, store, calls, timers, heldOutputs } = run;
+  const { claim, store, calls, timers, heldOutputs, largeJson, metrics } = run;
   const record = createRecordResults(run, { dispatch });
   return (command) => {
     switch (command.type) {
@@ -114,7 +122,19 @@ function createPerform(
           .load(
             command.bytes,
             () => store.readStoredOutputs(claim, command.keys),
-            (outputs) => dispatch({ type: "loaded", id: command.id, outputs, at: store.now() }),
+            (outputs) => {
+              metrics.outputsRead(command.bytes);
+              dispatch({ type: "loaded", id: command.id, outputs, at: store.now() });
+            },
+          )
+          .catch(fail);
+        return;
+      case "ask":
+        heldOutputs
+          .load(
+            command.question.bytes,
+            () => largeJson.answer(command.question),
+            (answer) => dispatch({ type: "answered", id: command.id, answer, at: store.now() }),
           )
           .catch(fail);
         return;
@@ -140,7 +160,7 @@ function begin(
   const controlEvents = createControlEvents(claim);
 
   if (plan.deadlineAt)
-    timers.wakeAt(plan.deadlineAt.getTime(), () => dispatch({ type: "deadline", at: store.now() }));
+    timers.wakeAt(plan.deadlineAt.getTime(), () => dispatch(deadlineEvent({ claim, store })));
   journal.onControl(() => {
     if (!phases.isBefore("leaving")) return;
     const arrived = controlEvents(store.now());

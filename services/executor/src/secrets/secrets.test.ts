@@ -5,7 +5,7 @@ import { type JsonObject, PlanSchema } from "@planwright/plan";
 import { parseServers, type ToolCall } from "@planwright/tools";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createSecretSource } from "./secret-source.ts";
-import { createSecrets } from "./secrets.ts";
+import { createSecrets, presentIn, type SecretValues, withSecrets } from "./secrets.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -38,7 +38,10 @@ async function send(
   const addSecrets = (...known: [string, readonly string[]]) => void added.push(known);
   const secrets = createSecrets({ source, servers: SERVERS, addSecrets }).ofPlan({ plan, tenant });
   const toolCall = { tool: "save", server: "crm", arguments: written, ...call };
-  const clearance = await secrets?.fill("s", toolCall);
+  const { arguments: args, ...address } = toolCall;
+  const present = presentIn(args, secrets?.placesOf("s") ?? []);
+  const fillIn = async (values: SecretValues) => withSecrets(args, present, values);
+  const clearance = await secrets?.fill({ ...address, present, fillIn });
   if (clearance?.type !== "send") return { sent: [], added, outcome: clearance };
   return { sent: [clearance.arguments], added, outcome: undefined };
 }

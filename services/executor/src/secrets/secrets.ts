@@ -31,14 +31,22 @@ export interface SecretsParts {
 
 /** The secrets of one plan. */
 export interface PlanSecrets {
-  /** True when a call of a step with these arguments contains secrets. */
-  areIn(stepId: string, args: JsonObject): boolean;
+  /** The places of a step's arguments where the text of the plan has a secret. */
+  placesOf(stepId: string): readonly SecretPlace[];
   /** The arguments of a call with its secrets filled in, or the outcome if the call must not be made. */
-  fill(stepId: string, call: SecretCall): Promise<Clearance>;
+  fill(call: SecretCall): Promise<Clearance>;
 }
 
+/** Values of secrets by their names. */
+export type SecretValues = ReadonlyMap<string, string>;
+
 /** A call that may contain secrets. */
-export type SecretCall = Pick<ToolCall, "tool" | "server"> & { arguments: JsonObject };
+export interface SecretCall extends Pick<ToolCall, "tool" | "server"> {
+  /** Where its arguments still have the names of secrets: see {@link presentIn}. */
+  present: readonly SecretPlace[];
+  /** Its arguments with these values. */
+  fillIn(values: SecretValues): Promise<JsonObject | Uint8Array>;
+}
 
 /** All secrets of this process. */
 export interface Secrets {
@@ -50,11 +58,8 @@ export interface Secrets {
 
 /** Secrets from a source, for the servers that may have them. Without parts no secret may be sent. */
 export function createSecrets(parts?: SecretsParts): Secrets {
-  async function fill(
-    places: readonly SecretPlace[],
-    { call, tenant }: { call: SecretCall; tenant: string },
-  ): Promise<Clearance> {
-    const present = presentIn(call.arguments, places);
+  async function fill(call: SecretCall, tenant: string): Promise<Clearance> {
+    const { present } = call;
     const values = new Map<string, string>();
     for (const name of new Set(present.map((place) => place.name))) {
       const grants = call.server === undefined ? undefined : parts?.servers[call.server]?.secrets;
@@ -65,9 +70,7 @@ export function createSecrets(parts?: SecretsParts): Secrets {
       values.set(name, read.value);
     }
     if (parts && call.server !== undefined) parts.addSecrets(call.server, [...values.values()]);
-    const args = structuredClone(call.arguments);
-    for (const { keys, name } of present) setAt(args, keys, values.get(name) ?? "");
-    return { type: "send", arguments: args };
+    return { type: "send", arguments: await call.fillIn(values) };
   }
 
   return {
@@ -79,8 +82,8 @@ export function createSecrets(parts?: SecretsParts): Secrets {
       }
       if (places.size === 0) return undefined;
       return {
-        areIn: (stepId, args) => presentIn(args, places.get(stepId) ?? []).length > 0,
-        fill: (stepId, call) => fill(places.get(stepId) ?? [], { call, tenant }),
+        placesOf: (stepId) => places.get(stepId) ?? [],
+        fill: (call) => fill(call, tenant),
       };
     },
     async learn() {
@@ -101,8 +104,19 @@ export function createSecrets(parts?: SecretsParts): Secrets {
  * The positions where the arguments to send still contain the secret name that the text of the plan has
  * there.
  */
-function presentIn(args: JsonObject, places: readonly SecretPlace[]): SecretPlace[] {
+export function presentIn(args: JsonObject, places: readonly SecretPlace[]): SecretPlace[] {
   return places.filter(({ keys, name }) => valueAt(args, keys) === `secret://${name}`);
+}
+
+/** A copy of the arguments with the values of secrets in these places. */
+export function withSecrets(
+  args: JsonObject,
+  present: readonly SecretPlace[],
+  values: SecretValues,
+): JsonObject {
+  const filled = structuredClone(args);
+  for (const { keys, name } of present) setAt(filled, keys, values.get(name) ?? "");
+  return filled;
 }
 
 function isGranted(

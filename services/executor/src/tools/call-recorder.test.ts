@@ -59,6 +59,7 @@ test("calls of all tools and tenants are written in one write, each hour separat
     calls: 2,
     failures: 0,
     durations: { [latencyBucket(100)]: 1, [latencyBucket(9_000)]: 1 },
+    durationSums: { [latencyBucket(100)]: 100, [latencyBucket(9_000)]: 9_000 },
     errors: {},
     lastAt: new Date(AT + 1),
   });
@@ -90,7 +91,7 @@ test("a call that the tool did not process is a failure without a duration", asy
   const { recorder, written, note } = startRecorder();
   note({ end: failedWith("TOOL_UNREACHABLE"), isProcessed: false });
   await recorder.stop();
-  expect(written[0]).toMatchObject([{ calls: 1, failures: 1, durations: {} }]);
+  expect(written[0]).toMatchObject([{ calls: 1, failures: 1, durations: {}, durationSums: {} }]);
 });
 
 test.each<[string, Parameters<ReturnType<typeof startRecorder>["note"]>[0]]>([

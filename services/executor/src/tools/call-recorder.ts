@@ -102,12 +102,17 @@ export function createCallRecorder(parts: CallRecorderParts): CallRecorder {
         calls: 0,
         failures: 0,
         durations: {},
+        durationSums: {},
         errors: {},
       };
       collected.set(key, counts);
       counts.calls += 1;
       counts.lastAt = lastAt;
-      if (isProcessed) increment(counts.durations, String(latencyBucket(end.durationMs)));
+      if (isProcessed) {
+        const bucket = String(latencyBucket(end.durationMs));
+        increment(counts.durations, bucket);
+        increment(counts.durationSums, bucket, end.durationMs);
+      }
       if (end.outcome !== "completed") {
         counts.failures += 1;
         increment(counts.errors, codeOf(end.error?.code ?? OTHER));
@@ -122,6 +127,6 @@ export function createCallRecorder(parts: CallRecorderParts): CallRecorder {
   };
 }
 
-function increment(counts: { [name: string]: number }, name: string): void {
-  counts[name] = (counts[name] ?? 0) + 1;
+function increment(counts: { [name: string]: number }, name: string, by = 1): void {
+  counts[name] = (counts[name] ?? 0) + by;
 }

@@ -19,8 +19,8 @@ export interface RunTraces {
 export interface PlanTrace {
   /** Facts for the log lines about this claim. */
   readonly logFacts: { trace_id?: string };
-  /** A tool call begins, or a look-up of one. */
-  attempt(call: Call): AttemptTrace;
+  /** A tool call begins, or a look-up of one. @param server - of the tool; undefined: it is not known */
+  attempt(call: Call, server: string | undefined): AttemptTrace;
   /**
    * The work on the plan ended in this process. Only the first call counts.
    * @param how - a status, or why the plan was released or abandoned
@@ -58,7 +58,7 @@ export function createRunTraces(traces: Traces): RunTraces {
       let hasEnded = false;
       return {
         logFacts: traces.logFacts(span),
-        attempt: (call) => startAttempt(traces, span, { requestId, planId: plan._id, call }),
+        attempt: (call, server) => startAttempt(traces, span, { requestId, planId: plan._id, call, server }),
         ended(how, code) {
           if (hasEnded) return;
           hasEnded = true;
@@ -73,7 +73,12 @@ export function createRunTraces(traces: Traces): RunTraces {
 function startAttempt(
   traces: Traces,
   parent: Span,
-  { requestId, planId, call }: { requestId: string; planId: string; call: Call },
+  {
+    requestId,
+    planId,
+    call,
+    server,
+  }: { requestId: string; planId: string; call: Call; server: string | undefined },
 ): AttemptTrace {
   const about: Attributes = {
     "planwright.plan_id": planId,
@@ -84,7 +89,12 @@ function startAttempt(
     name: call.verify ? "verify attempt" : "attempt",
     parent,
     requestId,
-    attributes: { ...about, "planwright.unit": call.key, "gen_ai.tool.name": call.tool },
+    attributes: {
+      ...about,
+      ...serverOf(server),
+      "planwright.unit": call.key,
+      "gen_ai.tool.name": call.tool,
+    },
   });
   return {
     around: (tools) => ({
@@ -97,6 +107,7 @@ function startAttempt(
           requestId,
           attributes: {
             ...about,
+            ...serverOf(toolCall.server),
             "mcp.method.name": "tools/call",
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": tool,
@@ -113,4 +124,9 @@ function startAttempt(
       endSpan(span, error?.code);
     },
   };
+}
+
+/** The name of a tool server in the servers file. */
+function serverOf(server: string | undefined): Attributes {
+  return server === undefined ? {} : { "planwright.tool_server": server };
 }

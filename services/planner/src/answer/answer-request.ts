@@ -1,13 +1,16 @@
 import { DraftError, type Drafter } from "@planwright/models";
 import type { PlanningClaim, PlanningStore, RecordedError } from "@planwright/store";
 import { type CallMeterParts, createCallMeter } from "../calls/call-meter.ts";
+import { type PostponeParts, postponeIfAway } from "../calls/postpone.ts";
 import { redactedError } from "../calls/redacted-error.ts";
 import { conversationOf } from "../prompts/asked-of.ts";
 import { requestedResults } from "./requested-results.ts";
 
 /** Dependencies of {@link answerRequest}. */
-export interface AnswerParts extends CallMeterParts {
-  store: CallMeterParts["store"] & Pick<PlanningStore, "readPlanRecord" | "completeAnswer" | "failAnswer">;
+export interface AnswerParts extends CallMeterParts, PostponeParts {
+  store: CallMeterParts["store"] &
+    PostponeParts["store"] &
+    Pick<PlanningStore, "readPlanRecord" | "completeAnswer" | "failAnswer">;
   drafter: Drafter;
 }
 
@@ -19,6 +22,7 @@ const MAX_ANSWER = 20_000;
  * outputs. An error is stored in place of the answer; the results are kept. Returns null when there is an
  * answer.
  * @throws {LeaseLostError}
+ * @throws {PostponedError} when the model is away for now
  */
 export async function answerRequest(
   parts: AnswerParts,
@@ -36,7 +40,7 @@ export async function answerRequest(
     await store.completeAnswer(claim, answer);
     return null;
   } catch (error) {
-    if (error instanceof DraftError) return fail(redactedError(error));
+    if (error instanceof DraftError) return fail(redactedError(await postponeIfAway(parts, claim, error)));
     throw error;
   }
 

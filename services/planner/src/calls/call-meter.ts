@@ -38,6 +38,8 @@ export function createCallMeter(
 ): CallMeter {
   return {
     tenant: claim.request.tenant,
+    // Once a model is away, every try is followed by a wait that holds no planner.
+    maxWaitMs: claim.request.planning.wait ? 0 : LONGEST_WAIT_MS,
     recorded(asked, models) {
       if (claim.earlierCalls.length === 0) return null;
       const answer = takeAnswer(claim, { purpose, askDigest: askDigest(asked, keptMessages(asked)), models });
@@ -81,6 +83,9 @@ export function createCallMeter(
     },
   };
 }
+
+/** Longer waits release the request. */
+const LONGEST_WAIT_MS = 5_000;
 
 const largestUsage = ({ promptTokens, maxOutputTokens }: CallToCome) => ({
   inputTokens: promptTokens,

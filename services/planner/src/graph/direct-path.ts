@@ -2,6 +2,7 @@ import { DraftError, type DraftErrorCode, type DraftResult, directTools } from "
 import { findMoments, type Policy, type SaidMoment, type ToolDescriptor } from "@planwright/plan";
 import { contextOf, type PlanningClaim } from "@planwright/store";
 import { createCallMeter } from "../calls/call-meter.ts";
+import { postponeIfAway } from "../calls/postpone.ts";
 import { checkDraft } from "../drafts/check-draft.ts";
 import { policyOf } from "../drafts/policy-of.ts";
 import { askedOf } from "../prompts/asked-of.ts";
@@ -73,6 +74,6 @@ async function askDirectly(
     return (await parts.drafter.draftDirectly?.({ query, context, tools, meter, signal })) ?? null;
   } catch (error) {
     if (!(error instanceof DraftError)) throw error;
-    return PLANNED_INSTEAD.has(error.code) ? null : error;
+    return PLANNED_INSTEAD.has(error.code) ? null : postponeIfAway(parts, claim, error);
   }
 }

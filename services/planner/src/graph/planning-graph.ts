@@ -27,6 +27,7 @@ export interface PlanningParts extends GraphParts {
     | "recordModelCall"
     | "beginModelCall"
     | "endModelCall"
+    | "postponePlanning"
     | "completePlanning"
     | "failPlanning"
     | "askQuestions"
@@ -96,7 +97,7 @@ export function createPlanningGraph({ prices = createPriceList({}), ...given }: 
         await store.askQuestions(claim, asking);
         return {};
       }
-      const error = redactedError(failure ?? invalidPlan(diagnostics));
+      const error = redactedError(failure ?? invalidPlan(diagnostics, answer?.text ?? ""));
       await store.failPlanning(claim, { error, diagnostics, raw, plan, origin });
       return { failure: error };
     })

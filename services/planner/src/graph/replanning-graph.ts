@@ -82,7 +82,7 @@ export function createReplanningGraph({ prices = createPriceList({}), ...given }
         await store.failReplan(claim, { error: stored, diagnostics });
         return { failure: stored };
       }
-      const error = redactedError(failure ?? invalidPlan(diagnostics));
+      const error = redactedError(failure ?? invalidPlan(diagnostics, answer?.text ?? ""));
       await store.failReplan(claim, { error, diagnostics });
       return { failure: error };
     })

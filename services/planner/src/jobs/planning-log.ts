@@ -20,7 +20,11 @@ export function createPlanningLog(
   logger: Pick<Logger, "info" | "warn">,
   traceFacts: (request: PlanningClaim["request"]) => { trace_id?: string } = () => ({}),
 ): PlanningLog {
-  const factsOf = ({ request }: PlanningClaim) => ({ requestId: request._id, ...traceFacts(request) });
+  const factsOf = ({ request }: PlanningClaim) => ({
+    requestId: request._id,
+    worker: request.lease?.owner,
+    ...traceFacts(request),
+  });
   return {
     claimed(claim) {
       const {
@@ -39,6 +43,13 @@ export function createPlanningLog(
       const facts = factsOf(claim);
       if (result.type === "planned") logger.info({ ...facts, planId: result.plan._id }, "planned");
       if (result.type === "answered") logger.info(facts, "answered");
+      if (result.type === "postponed") {
+        const { error, nextAttemptAt, until } = result;
+        logger.warn(
+          { ...facts, code: error.code, reason: error.message, nextAttemptAt, until },
+          "the model is away, planning waits",
+        );
+      }
       if (result.type === "failed")
         logger.warn({ ...facts, code: result.code, reason: result.message }, "not planned");
     },

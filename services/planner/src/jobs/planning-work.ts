@@ -1,6 +1,7 @@
 import { createPriceList } from "@planwright/models";
-import type { PlanDocument, PlanningClaim } from "@planwright/store";
+import type { ModelWait, PlanDocument, PlanningClaim } from "@planwright/store";
 import { type AnswerParts, answerRequest } from "../answer/answer-request.ts";
+import { PostponedError } from "../calls/postpone.ts";
 import { createPlanningGraph, type PlanningParts } from "../graph/planning-graph.ts";
 import { initialState } from "../graph/planning-state.ts";
 import { createReplanningGraph, type ReplanningParts } from "../graph/replanning-graph.ts";
@@ -10,6 +11,8 @@ import { initialReplan } from "../graph/replanning-state.ts";
 export type WorkResult =
   | { type: "planned"; plan: PlanDocument }
   | { type: "answered" }
+  /** The model is away. The request is claimed again when it is to be tried again. */
+  | ({ type: "postponed" } & Pick<ModelWait, "error" | "nextAttemptAt" | "until">)
   | { type: "failed"; code: string; message: string };
 
 /** Does the work that a claimed request waits for. */
@@ -25,6 +28,15 @@ export function createPlanningWork(parts: PlanningWorkParts): PlanningWorker {
   const replanning = createReplanningGraph({ ...parts, prices });
 
   return async (claim, signal) => {
+    try {
+      return await workOn(claim, signal);
+    } catch (error) {
+      if (error instanceof PostponedError) return { type: "postponed", ...error.facts };
+      throw error;
+    }
+  };
+
+  async function workOn(claim: PlanningClaim, signal: AbortSignal): Promise<WorkResult> {
     switch (claim.request.planning.work) {
       case "answer": {
         const error = await answerRequest({ ...parts, prices }, claim, signal);
@@ -35,7 +47,7 @@ export function createPlanningWork(parts: PlanningWorkParts): PlanningWorker {
       default:
         return endOf(await planning.invoke(initialState(claim), { signal }));
     }
-  };
+  }
 }
 
 function endOf(state: {

@@ -37,7 +37,13 @@ export function createPlannerMetrics(registry: Registry): PlannerMetrics {
       ended(result, durationMs) {
         if (result.type === "skipped") return;
         const outcome = result.type;
-        runs.inc({ outcome, code: result.type === "failed" ? codeLabel(result.code) : "" });
+        const code =
+          result.type === "failed"
+            ? result.code
+            : result.type === "postponed"
+              ? result.error.code
+              : undefined;
+        runs.inc({ outcome, code: code === undefined ? "" : codeLabel(code) });
         runLatency.observe({ outcome }, durationMs / 1_000);
       },
       broke: () => runs.inc({ outcome: "broken", code: "" }),

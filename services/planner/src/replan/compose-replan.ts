@@ -32,17 +32,25 @@ export interface ComposedReplan {
   changed: ReadonlySet<string>;
 }
 
+/** What is known about the effects of tools, by their names. */
+interface ReplanEffects {
+  hasEffects: (tool: string) => boolean;
+  actsAgain: (tool: string) => boolean;
+  mayRun: boolean;
+}
+
 /**
  * The plan of the new version: the completed steps, then those of the answer. Side effects that were not
  * planned before get `approval`, unless they may run. Pure.
  * @param answered - the answer as a plan that begins with the given steps
  * @param hasEffects - true for a tool with side effects
+ * @param actsAgain - true for a tool whose repeated call acts a second time
  * @param mayRun - true when side effects that were not planned before run without approval
  */
 export function composeReplan(
   past: PastPlan,
   answered: Plan,
-  { hasEffects, mayRun }: { hasEffects: (tool: string) => boolean; mayRun: boolean },
+  { hasEffects, actsAgain, mayRun }: ReplanEffects,
 ): ComposedReplan {
   const { plan: old, given } = past;
   const known = new Map<string, Step>(old.steps.map((step) => [step.id, step]));
@@ -67,11 +75,9 @@ export function composeReplan(
     const tool = toolOfStep(step);
     const isNew = !asBefore.has(step.id);
     const isRepeated = readers.has(step.id) && isDone(past, step.id);
-    const needsApproval =
-      isRepeated ||
-      toolsToApprove.always.has(tool) ||
-      (isNew && (!mayRun || toolsToApprove.whenChanged.has(tool)));
-    return needsApproval && hasEffects(tool) ? { ...kept, approval: true } : kept;
+    const mayRepeat = (isRepeated || toolsToApprove.always.has(tool)) && actsAgain(tool);
+    const isUnplanned = isNew && (!mayRun || toolsToApprove.whenChanged.has(tool)) && hasEffects(tool);
+    return mayRepeat || isUnplanned ? { ...kept, approval: true } : kept;
   });
   const changed = new Set(answeredSteps.map(({ id }) => id as string).filter((id) => !asBefore.has(id)));
   const outputs = outputsOf(past, steps, graphs.now.dependents);

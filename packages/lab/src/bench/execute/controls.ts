@@ -1,14 +1,23 @@
 /**
  * Controls beside the busiest plan: the time until a cancel or a pause is accepted over HTTP, when the last
  * call starts after that, and when the plan has ended. In the last runs the executor that holds the plan is
- * killed with the cancel, and another one takes the plan over.
+ * killed with the cancel, and another one takes the plan over. Also the time until an approval, the settling
+ * of a doubt and an answer are accepted by an API that has not read the plan before.
  *
  * npm run bench -- controls [--items 40000] [--runs 3] [--json]
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isTerminalPlanStatus, type Plan, type PlanId, parsePlan } from "@planwright/plan";
+import {
+  isTerminalPlanStatus,
+  type Plan,
+  type PlanId,
+  type PlanStatus,
+  parsePlan,
+  type RequestId,
+  toFreeQuestions,
+} from "@planwright/plan";
 import { countingToolServerCommand } from "@planwright/testing";
 import { developerCommand, wholeNumberOption } from "../../command/developer-command.ts";
 import { latenciesOf } from "../../measuring/latencies.ts";
@@ -37,6 +46,7 @@ const toolServer = countingToolServerCommand({
   ledgerFile: join(folder, "ledger.jsonl"),
   callsFile,
   stdio: true,
+  script: { plain_effect: Array.from({ length: runs }, () => ({ type: "hang" as const })) },
 });
 const serversFile = join(folder, "servers.json");
 await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...toolServer, trusted: true } } }));
@@ -58,6 +68,7 @@ for (let warmUp = 0; warmUp < 20; warmUp++)
   );
 
 const rows: Record<string, object> = {};
+await measureDecisions();
 await measure("cancel", () => run("cancel"));
 await measure("pause", () => run("pause"));
 executors.push(await startExecutor());
@@ -98,20 +109,71 @@ async function measure(name: string, once: () => Promise<Times>): Promise<void> 
   say(`${name} ${JSON.stringify(rows[name])}`);
 }
 
-async function run(
-  control: "cancel" | "pause",
-  { kills }: { kills?: "before" | "after" } = {},
-): Promise<Times> {
+/** Decisions of people, each beside a plan that makes calls as fast as it can. */
+async function measureDecisions(): Promise<void> {
+  const acceptedMs: Record<"approve" | "resolveInDoubt" | "answerQuestions", number[]> = {
+    approve: [],
+    resolveInDoubt: [],
+    answerQuestions: [],
+  };
+  const timed = async (name: keyof typeof acceptedMs, mutation: string, id: RequestId): Promise<void> => {
+    const sentAt = performance.now();
+    await ask(`mutation ($id: ID!) { ${name}(requestId: $id, ${mutation}) { status } }`, id);
+    acceptedMs[name].push(performance.now() - sentAt);
+  };
+  for (let count = 0; count < runs; count++) {
+    const { plan, request } = await start(busyPlan({ waits: true }));
+    const question = await system.store.createRequest({ tenant: TENANT, query: "who", autoExecute: false });
+    const claim = await system.store.claimRequest(question._id, "bench");
+    if (claim)
+      await system.store.askQuestions(claim, { questions: toFreeQuestions(["Who?"], 0), draft: null });
+    let hash: string | undefined;
+    for (let isInDoubt = false; !isInDoubt || hash === undefined; await delay(50)) {
+      const units = (await system.store.getPlan(TENANT, plan._id))?.undecided?.units ?? [];
+      hash = units.flatMap((unit) => ("approvalHash" in unit ? [unit.approvalHash] : []))[0];
+      isInDoubt = units.some((unit) => "attempt" in unit);
+    }
+    await timed("approve", `stepId: "ask", approvalHash: "${hash}", approved: true`, request._id);
+    await timed("resolveInDoubt", 'stepKey: "lost", resolution: completed, output: null', request._id);
+    await timed("answerQuestions", 'answers: ["Alice"]', question._id);
+    await ask("mutation ($id: ID!) { cancel(requestId: $id) { status } }", request._id);
+    await until(plan._id, isTerminalPlanStatus);
+  }
+  for (const [name, all] of Object.entries(acceptedMs)) {
+    const { p50Ms, p99Ms } = latenciesOf(all);
+    rows[name] = { acceptedP50Ms: p50Ms, acceptedP99Ms: p99Ms };
+    say(`${name} ${JSON.stringify(rows[name])}`);
+  }
+}
+
+/** Starts a plan; resolves when it has made {@link CALLS_BEFORE} calls. */
+async function start(plan: Plan): ReturnType<typeof system.store.submitPlan> {
   await writeFile(callsFile, "");
-  const { plan, request } = await system.store.submitPlan({
+  const started = await system.store.submitPlan({
     tenant: TENANT,
     query: null,
-    plan: busyPlan(),
+    plan,
     raw: "",
     diagnostics: [],
     autoExecute: true,
   });
   while ((await callTimes()).length < CALLS_BEFORE) await delay(50);
+  return started;
+}
+
+async function until(planId: PlanId, isOver: (status: PlanStatus) => boolean): Promise<void> {
+  for (;;) {
+    const now = await system.store.getPlan(TENANT, planId);
+    if (now && isOver(now.status)) return;
+    await delay(20);
+  }
+}
+
+async function run(
+  control: "cancel" | "pause",
+  { kills }: { kills?: "before" | "after" } = {},
+): Promise<Times> {
+  const { plan, request } = await start(busyPlan());
   if (kills === "before") await killOwner(plan._id);
   const sentAt = performance.now();
   await ask(`mutation ($id: ID!) { ${control}(requestId: $id) { status } }`, request._id);
@@ -119,12 +181,7 @@ async function run(
   const answeredAt = Date.now();
   const answered = performance.now();
   if (kills === "after") await killOwner(plan._id);
-  const isOver = control === "pause" ? (status: string) => status === "PAUSED" : isTerminalPlanStatus;
-  for (;;) {
-    const now = await system.store.getPlan(TENANT, plan._id);
-    if (now && isOver(now.status)) break;
-    await delay(20);
-  }
+  await until(plan._id, control === "pause" ? (status) => status === "PAUSED" : isTerminalPlanStatus);
   const endedMs = performance.now() - answered;
   await delay(1_500);
   const after = (await callTimes()).filter((at) => at > answeredAt).map((at) => at - answeredAt);
@@ -162,8 +219,11 @@ async function startExecutor(): Promise<ServiceProcess> {
   return started;
 }
 
-/** A few lists that call a tool which answers at once. */
-function busyPlan(): Plan {
+/**
+ * A few lists that call a tool which answers at once.
+ * @param waits - with a step that waits for approval, and one whose call is in doubt after half a second
+ */
+function busyPlan({ waits = false }: { waits?: boolean } = {}): Plan {
   const length = Math.min(10_000, Math.ceil(items / 4));
   const steps = Array.from({ length: Math.ceil(items / length) }, (_, index) => ({
     id: `list${index}`,
@@ -173,7 +233,11 @@ function busyPlan(): Plan {
       do: { tool: "noop", arguments: { value: "<<item>>" } },
     },
   }));
-  const parsed = parsePlan({ steps, policy: { maxParallel: 64 } });
+  const waiting = [
+    { id: "ask", tool: "noop", arguments: { value: 1 }, approval: true },
+    { id: "lost", tool: "plain_effect", arguments: { value: 1 }, timeoutMs: 500 },
+  ];
+  const parsed = parsePlan({ steps: waits ? [...waiting, ...steps] : steps, policy: { maxParallel: 64 } });
   if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
   return parsed.plan;
 }

@@ -4,7 +4,7 @@
  * 1. Epochs of planning only go up. A planner begins with its own id.
  * 2. Model calls, questions, failures, results in words and stored versions come from the planner that began
  *    last, before its planning ends: by a question, a failure, results in words, a valid version, a cancel,
- *    or a request for a replan.
+ *    or a request for a replan; or is postponed, because the model is away.
  * 3. A model is called once per call id, and answers once, after the call.
  * 4. An answer belongs to an open question.
  * 5. Cancelled planning does not begin again, unless a client requests a replan.
@@ -20,6 +20,7 @@ const OF_PLANNING = {
   "answer.given": true,
   "execution.planned": true,
   "replan.asked": true,
+  "planning.postponed": true,
   "planning.failed": true,
   "planning.cancelled": true,
   "answer.written": true,
@@ -88,6 +89,9 @@ export function replayPlanning(context: EventContext, event: PlanningEvent): voi
     case "execution.planned":
       return;
     case "replan.asked":
+      return end(planning, null);
+    case "planning.postponed":
+      requirePlanner(context, event.type);
       return end(planning, null);
     case "planning.failed":
       requirePlanner(context, event.type);

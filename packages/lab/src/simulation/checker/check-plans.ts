@@ -1,4 +1,11 @@
-import { canMove, isSettledStepStatus, isTerminalPlanStatus, PLAN_LIFECYCLE } from "@planwright/plan";
+import {
+  canMove,
+  isSettledStepStatus,
+  isTerminalPlanStatus,
+  needsPerson,
+  PLAN_LIFECYCLE,
+  planNeed,
+} from "@planwright/plan";
 import type { PlanDocument } from "@planwright/store";
 import type { Actor } from "../world/actor.ts";
 import { EPOCH_MS } from "../world/simulated-process.ts";
@@ -12,6 +19,8 @@ const CLAIMED_WITHIN_MS = 3_000;
 const CANCELLED_WITHIN_MS = 10_000;
 /** Within this time of calm an owner knows a control. */
 const SEEN_WITHIN_MS = 1_000;
+/** How far an executor's estimate of the database clock may differ from the simulated time, in milliseconds. */
+const CLOCK_MS = 1_000;
 
 /** A write of a plan document. */
 export interface PlanWrite {
@@ -46,8 +55,43 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
     facts.claimsWithoutProgress = isTerminalPlanStatus(after.status) ? facts.claimsWithoutProgress : 0;
     facts.claimsWithoutAnyProgress = 0;
   } else if (isSurvived(write)) survived(facts, write, fail);
+  notePeople(facts, after, now);
   const hasEnded = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
   if (hasEnded) ended(facts, write, fail);
+}
+
+/** True while no executor holds a plan that was begun, and only a person can continue it. */
+function waitsForPeople(document: PlanDocument, now: number): boolean {
+  const { lease, dueAt, startedAt } = document;
+  const isDue = dueAt !== null && dueAt.getTime() - EPOCH_MS <= now;
+  return !lease && !isDue && startedAt !== null && needsPerson(planNeed(document));
+}
+
+function notePeople(facts: PlanFacts, after: PlanDocument, now: number): void {
+  if (waitsForPeople(after, now)) {
+    facts.peopleSince ??= now;
+    return;
+  }
+  if (facts.peopleSince === null) return;
+  facts.lastPeopleMs = now - facts.peopleSince;
+  facts.peopleMs += facts.lastPeopleMs;
+  facts.peopleSince = null;
+}
+
+/** Fails for a plan that expired although it had time left. */
+function checkOwnTime(facts: PlanFacts, after: PlanDocument, now: number, fail: Fail): void {
+  if (after.status !== "EXPIRED" || !after.startedAt) return;
+  const { name, plan, peopleMs, lastPeopleMs } = facts;
+  const ownMs = now - (after.startedAt.getTime() - EPOCH_MS) - peopleMs;
+  const limitMs = after.timeoutMs ?? (after.deadlineAt?.getTime() ?? 0) - after.startedAt.getTime();
+  // Each claim reads the clock of the database anew.
+  const toleranceMs = CLOCK_MS * (after.epoch + 1);
+  const wasTooLong = lastPeopleMs + toleranceMs >= plan.policy.approvalTimeoutMs;
+  if (ownMs + toleranceMs < limitMs && !wasTooLong)
+    fail(
+      "only-own-time-counts",
+      `${name} is EXPIRED after ${ownMs} ms of ${limitMs} ms, and ${peopleMs} ms for people`,
+    );
 }
 
 /** A control is added with its number, and removed when it is in the journal. */
@@ -121,6 +165,7 @@ function ended(facts: PlanFacts, { after, now, calmSince, soon }: PlanWrite, fai
   if (cancelAskedAt !== null && calmSince <= cancelAskedAt && now - cancelAskedAt > CANCELLED_WITHIN_MS) {
     fail("cancel-stops", `${name} ended ${now - cancelAskedAt} ms after its cancel`);
   }
+  checkOwnTime(facts, after, now, fail);
   soon(() => {
     if (facts.endedInJournal !== after.status) {
       const recorded = facts.endedInJournal ?? "no end";

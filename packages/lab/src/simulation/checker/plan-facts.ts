@@ -41,6 +41,11 @@ export interface PlanFacts {
   controls: Set<number>;
   /** Decisions of operators about calls that need approval, from the journal. */
   approvals: { stepId: string; approved: boolean }[];
+  /** Since when only a person can continue it, in simulated milliseconds; null: it can continue. */
+  peopleSince: number | null;
+  /** How long it waited only for people before, in milliseconds: all waits together, and the last one. */
+  peopleMs: number;
+  lastPeopleMs: number;
   cancelAskedAt: number | null;
   pauseAskedAt: number | null;
   /** Claims since the last claim that found more finished units than the one before it. */
@@ -87,6 +92,9 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     claimedAt: 0,
     controls: new Set(),
     approvals: [],
+    peopleSince: null,
+    peopleMs: 0,
+    lastPeopleMs: 0,
     cancelAskedAt: null,
     pauseAskedAt: null,
     claimsWithoutProgress: 0,

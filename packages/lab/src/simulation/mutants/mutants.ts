@@ -73,6 +73,15 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: "waiting-for-people-counts",
+    violates: ["only-own-time-counts"],
+    store: (store) =>
+      withClaims(store, ({ plan }) => {
+        const { startedAt, timeoutMs } = plan;
+        if (startedAt && timeoutMs !== undefined) plan.deadlineAt = new Date(startedAt.getTime() + timeoutMs);
+      }),
+  },
+  {
     name: "progress-not-seen",
     violates: ["progress-is-no-poison"],
     store: (store) =>

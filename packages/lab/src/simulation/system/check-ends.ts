@@ -68,11 +68,12 @@ function requestOf({ database }: World, facts: PlanFacts) {
 }
 
 /** The simulated time by which a plan must end, in milliseconds. Time that faults cost is added. */
-function latestEnd({ settings, faults }: World, { document }: PlanFacts): number {
-  const { deadlineAt, queuedAt, createdAt } = document;
+function latestEnd({ settings, faults }: World, { document, peopleSince, peopleMs }: PlanFacts): number {
+  const { startedAt, dueAt, queuedAt, createdAt } = document;
+  if (dueAt && peopleSince !== null) return dueAt.getTime() - EPOCH_MS + AFTER_DEADLINE_MS;
   const begunAt = (queuedAt ?? createdAt).getTime() - EPOCH_MS;
-  const deadline = deadlineAt
-    ? deadlineAt.getTime() - EPOCH_MS
+  const deadline = startedAt
+    ? startedAt.getTime() - EPOCH_MS + settings.planTimeoutMs + peopleMs
     : Math.max(begunAt, faults.calmSince()) + CLAIMED_WITHIN_MS + settings.planTimeoutMs;
   return Math.max(deadline, faults.calmSince() + TAKE_OVER_MS) + AFTER_DEADLINE_MS;
 }

@@ -6,6 +6,10 @@ import { TENANT } from "../world/tenant.ts";
 import type { Api } from "./api.ts";
 import type { World } from "./world.ts";
 
+/** A decision that would come later than this comes only after a night: longer than any plan's own time. */
+const LATE_MS = 8_000;
+const NIGHT_MS = 240_000;
+
 /**
  * An operator who decides most of decision waits for an operator, after some time. The returned function
  * receives the changes of units.
@@ -15,7 +19,8 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
   const random = world.random.stream("operator");
 
   function later(decision: () => Promise<unknown>): void {
-    const delayMs = random.whole(50, random.chance(0.2) ? 10_000 : 1_500);
+    const soonMs = random.whole(50, random.chance(0.2) ? 10_000 : 1_500);
+    const delayMs = soonMs > LATE_MS ? NIGHT_MS : soonMs;
     const isSeen = random.chance(0.85);
     if (isSeen) timeline.at(timeline.now() + delayMs, () => void decision().catch(() => later(decision)));
   }

@@ -53,7 +53,9 @@ export function drawPlan(random: Random, name: string, isDeadly: boolean): Plan 
     onStepFailure: random.pick(["auto", "auto", "fail-fast", "fail-forward", "run-dependents"]),
     unreachableMs: random.pick([0, 3_000, 10_000, 600_000]),
   };
-  return PlanSchema.parse({ steps, policy });
+  // Longer than any plan's own time, or so short that decisions come too late.
+  const approvalTimeoutMs = policy["unreachableMs"] === 3_000 ? 5_000 : 300_000;
+  return PlanSchema.parse({ steps, policy: { ...policy, approvalTimeoutMs } });
 }
 
 function drawGraph(random: Random, count: number): GraphStep[] {

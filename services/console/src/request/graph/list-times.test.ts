@@ -19,6 +19,7 @@ const STEP: StepRow = {
   carriedFrom: null,
   warnings: [],
   nextAttemptAt: null,
+  expiresAt: null,
   startedAt: null,
   finishedAt: null,
   durationMs: null,

@@ -1,4 +1,4 @@
-import { countText, durationText } from "@planwright/plan";
+import { countText, durationText, waitWords } from "@planwright/plan";
 import { Handle, type Node, type NodeProps, Position } from "@xyflow/react";
 import { type StepRow } from "../../data/request-facts.ts";
 import { EFFECT_CLASS } from "../../design/effect-classes.ts";
@@ -64,7 +64,9 @@ export function StepBox({ data: { step, histogram, share, isSelected, isCritical
 
 function subtitleOf({ tool, waitReason, status }: StepRow, histogram: Histogram | null): string {
   if (histogram) return `${tool} · ${countText(histogram.total, "item")}`;
-  return status !== "WAITING_APPROVAL" && waitReason !== null ? `${tool} · waits: ${waitReason}` : tool;
+  return status !== "WAITING_APPROVAL" && waitReason !== null
+    ? `${tool} · ${waitWords("step", { status, waitReason })}`
+    : tool;
 }
 
 function titleOf({ status, carriedFrom, error, tool }: StepRow): string {

@@ -27,6 +27,11 @@ export function ApprovalPanel({
         Call <code>{step.tool}</code> with these arguments?
       </h3>
       <JsonTree label="arguments" value={resolvedArguments} />
+      {step.expiresAt !== null && (
+        <p className="quiet-text">
+          Expires at {step.expiresAt}: without a decision the step then fails, and nothing is called.
+        </p>
+      )}
       <p className="quiet-text">
         hash <code>{approvalHash.slice(0, 16)}</code>: when the arguments or the tool change before the call,
         nothing is called.

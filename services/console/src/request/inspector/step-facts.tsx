@@ -1,4 +1,4 @@
-import { durationText } from "@planwright/plan";
+import { durationText, stateLook } from "@planwright/plan";
 import type { RequestFacts, StepRow } from "../../data/request-facts.ts";
 import type { Versions } from "../../data/shown-plan.ts";
 import { EFFECT, EFFECT_CLASS } from "../../design/effect-classes.ts";
@@ -19,7 +19,7 @@ export function StepFacts({
 }) {
   return (
     <dl className="facts">
-      {step.waitReason !== null && <Fact name="waits for" value={step.waitReason} />}
+      {step.waitReason !== null && <Fact name="state" value={stateLook("step", step).word} />}
       {step.durationMs !== null && <Fact name="took" value={durationText(step.durationMs)} />}
       {step.startedAt !== null && <Fact name="started" value={instantText(step.startedAt)} />}
       {step.effectClass !== null && (

@@ -133,7 +133,7 @@ function stepRow(step: StepRow, { plan, byId, now }: RowContext): TimelineRow {
 
 function attemptBar({ status }: StepRow, attempt: StepRow["attempts"][number], now: number): Bar {
   const from = Date.parse(attempt.startedAt);
-  const isRunning = status === "RUNNING" && attempt.endedAt === null;
+  const isRunning = status === "RUNNING" && attempt.endedAt === null && attempt.outcome === null;
   const to =
     attempt.endedAt === null ? (isRunning ? Math.max(from, now) : from) : Date.parse(attempt.endedAt);
   const endTone = ATTEMPT_TONE[attempt.outcome ?? ""] ?? "quiet";

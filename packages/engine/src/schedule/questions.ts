@@ -1,0 +1,126 @@
+/**
+ * What the engine asks the shell when outputs are large: reading such an output as a value would block the
+ * process, so another thread reads it and answers only what is needed.
+ */
+import {
+  addPart,
+  type Condition,
+  emptyOutputs,
+  evaluateCondition,
+  type ForEachStep,
+  type JsonValue,
+  type StepStatus,
+  stepsInValue,
+  stringifyExactJson,
+} from "@planwright/plan";
+import { type List, listOf, listOfAnswer } from "../for-each/expand.ts";
+import { type ArgumentsState, toStepError } from "../state/arguments.ts";
+import type { EngineState, StepNode } from "../state/engine-state.ts";
+import { answerTo } from "../state/outputs.ts";
+import { type Answer, MAX_END_BYTES, type Question } from "../state/protocol.ts";
+import type { Turn } from "../state/turn.ts";
+import { namedSources, sizeOfAll, sourcesOf } from "../state/unresolved-arguments.ts";
+
+/** Answers a question. Pure; takes as long as reading the outputs. */
+export function answerQuestion(question: Question): Answer {
+  const state = namedSources(question);
+  const { asks } = question;
+  switch (asks.type) {
+    case "when":
+      return { type: "when", result: holds(state, asks.when, new Map(asks.statuses)) };
+    case "items": {
+      const list = listOf(state, asks.step, asks.maxItems);
+      if (!list.ok) return { type: "items", result: list };
+      const { values, keys, warnings } = list;
+      return {
+        type: "items",
+        result: { ok: true, texts: values.map(stringifyExactJson), keys: [...keys], warnings },
+      };
+    }
+    case "part": {
+      const { name, part, room } = asks;
+      const { policy } = question;
+      const resolved = { ...emptyOutputs(), room };
+      addPart(resolved, { name, part, policy }, state);
+      const isLarge = room - resolved.room > MAX_END_BYTES;
+      const { leftOut, outputs } = resolved;
+      return { type: "part", outputs: isLarge ? null : outputs, leftOut, room: resolved.room };
+    }
+  }
+}
+
+type Holds = Extract<Answer, { type: "when" }>["result"];
+
+function holds(
+  { outputs, texts, plan }: ArgumentsState,
+  when: Condition,
+  statuses: ReadonlyMap<string, StepStatus>,
+): Holds {
+  try {
+    return { ok: true, holds: evaluateCondition(when, { outputs, texts, statuses, policy: plan.policy }) };
+  } catch (error) {
+    return { ok: false, error: toStepError(error, "CONDITION_INVALID") };
+  }
+}
+
+/** Whether the condition of a step holds; undefined while the shell finds out. The inputs are in memory. */
+export function conditionOf(turn: Turn, node: StepNode, when: Condition): Holds | undefined {
+  const { state } = turn;
+  const sources = sourcesIn(state, when);
+  if (!areLarge(state, sources)) return holds(state, when, state.statuses);
+  const statuses = [...state.statuses];
+  return ask(turn, node, sources, { type: "when", when, statuses })?.result;
+}
+
+/** The items of a list; undefined while the shell resolves them. The inputs are in memory. */
+export function itemsOfList(turn: Turn, node: StepNode, step: ForEachStep): List | undefined {
+  const { state } = turn;
+  const { maxItems } = state.plan.limits;
+  const { items, key = null } = step.forEach;
+  const sources = sourcesIn(state, [items, key]);
+  if (!areLarge(state, sources)) return listOf(state, step, maxItems);
+  const answer = ask(turn, node, sources, { type: "items", step, maxItems });
+  return answer && listOfAnswer(answer);
+}
+
+/** Adds a part of the outputs to those that are built; false while the shell builds it. */
+export function addPartOf(
+  turn: Turn,
+  progress: NonNullable<EngineState["parts"]>,
+  named: [string, JsonValue],
+) {
+  const { state } = turn;
+  const [name, part] = named;
+  const { resolved } = progress;
+  const sources = sourcesIn(state, part);
+  if (!areLarge(state, sources)) {
+    addPart(resolved, { name, part, policy: state.plan.policy }, state);
+    return true;
+  }
+  const answer = ask(turn, undefined, sources, { type: "part", name, part, room: resolved.room });
+  if (!answer) return false;
+  resolved.room = answer.room;
+  resolved.leftOut.push(...answer.leftOut);
+  if (answer.outputs) Object.assign(resolved.outputs, answer.outputs);
+  else progress.areLarge = true;
+  return true;
+}
+
+function ask<Type extends Answer["type"]>(
+  turn: Turn,
+  node: StepNode | undefined,
+  sources: readonly StepNode[],
+  asks: Extract<Question["asks"], { type: Type }>,
+): Extract<Answer, { type: Type }> | undefined {
+  const question = { ...sourcesOf(turn.state, sources), asks };
+  const units = sources.map(({ unit }) => unit);
+  return answerTo<Type>(turn, node, units, { ...question, type: asks.type });
+}
+
+function sourcesIn({ plan, stepsById }: EngineState, value: JsonValue): StepNode[] {
+  return stepsInValue(value, plan).flatMap((id) => stepsById.get(id) ?? []);
+}
+
+function areLarge({ largeBytes }: EngineState, sources: readonly StepNode[]): boolean {
+  return sizeOfAll(sources) > largeBytes;
+}

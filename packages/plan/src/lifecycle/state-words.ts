@@ -1,0 +1,128 @@
+/**
+ * The words, marks and tones of states for people: the one table from which the command line, the console and the
+ * diagnosis speak, so that they say the same about the same state.
+ */
+import { needsPerson } from "./lifecycle.ts";
+import type { PlanStatus } from "./plan-lifecycle.ts";
+import type { RequestStatus } from "./request-lifecycle.ts";
+import type { StepStatus } from "./step-lifecycle.ts";
+import { WAIT_REASONS, type WaitReason } from "./wait-reason.ts";
+
+/** What a state means for the reader. `active`: work is in progress; `attention`: a person has to act, or may. */
+export type StateTone = "good" | "bad" | "active" | "attention" | "quiet";
+
+/** How a state looks. Colour is never the only sign: each state also has a mark and words. */
+export interface StateLook {
+  /** A few words in lower case, such as "waits for an approval". */
+  word: string;
+  mark: string;
+  tone: StateTone;
+}
+
+const look = (word: string, mark: string, tone: StateTone): StateLook => ({ word, mark, tone });
+
+/** A new status without a row does not compile. */
+export const STATE_LOOKS: {
+  readonly step: Readonly<Record<StepStatus, StateLook>>;
+  readonly plan: Readonly<Record<PlanStatus, StateLook>>;
+  readonly request: Readonly<Record<RequestStatus, StateLook>>;
+} = {
+  step: {
+    PENDING: look("pending", "○", "quiet"),
+    WAITING_APPROVAL: look("waits for an approval", "!", "attention"),
+    RUNNING: look("running", "▸", "active"),
+    RETRYING: look("retrying", "↻", "active"),
+    COMPLETED: look("completed", "✔", "good"),
+    FAILED: look("failed", "✖", "bad"),
+    SKIPPED: look("skipped", "↷", "quiet"),
+    IN_DOUBT: look("in doubt", "?", "attention"),
+    CANCELLED: look("cancelled", "⊘", "quiet"),
+  },
+  plan: {
+    INVALID: look("invalid", "✖", "bad"),
+    READY: look("ready", "○", "quiet"),
+    QUEUED: look("queued", "○", "quiet"),
+    RUNNING: look("running", "▸", "active"),
+    WAITING: look("waiting", "‖", "active"),
+    PAUSED: look("paused", "!", "attention"),
+    CANCELLING: look("cancelling", "▸", "active"),
+    COMPLETED: look("completed", "✔", "good"),
+    PARTIAL: look("partial", "◐", "attention"),
+    FAILED: look("failed", "✖", "bad"),
+    CANCELLED: look("cancelled", "⊘", "quiet"),
+    EXPIRED: look("expired", "✖", "bad"),
+    SUPERSEDED: look("superseded", "○", "quiet"),
+  },
+  request: {
+    PLANNING: look("planning", "▸", "active"),
+    NEEDS_INPUT: look("needs input", "!", "attention"),
+    READY: look("ready", "○", "quiet"),
+    EXECUTING: look("executing", "▸", "active"),
+    COMPLETED: look("completed", "✔", "good"),
+    PARTIAL: look("partial", "◐", "attention"),
+    FAILED: look("failed", "✖", "bad"),
+    CANCELLED: look("cancelled", "⊘", "quiet"),
+  },
+};
+
+/** What is waited for, in words. */
+export const WAIT_WORDS: Readonly<Record<WaitReason, string>> = {
+  dependency: "waits for other steps",
+  limit: "waits for a free slot of its tool",
+  backoff: "waits for its next try",
+  memory: "waits for memory of its executor",
+  approval: "waits for an approval",
+  "in doubt": "in doubt: it is not known whether the call happened",
+  paused: "paused",
+  "no worker": "no executor is alive",
+};
+
+/**
+ * The look of a state, with what it waits for. An API that is newer may have other statuses and wait reasons: these
+ * are shown by their names. Pure.
+ * @param state.waitReason - null or absent: it does not wait, or that is not known
+ */
+export function stateLook(
+  kind: keyof typeof STATE_LOOKS,
+  { status, waitReason = null }: { status: string; waitReason?: string | null | undefined },
+): StateLook {
+  const looks: Readonly<Record<string, StateLook>> = STATE_LOOKS[kind];
+  const own = Object.hasOwn(looks, status) ? looks[status] : undefined;
+  const known = own ?? look(status.toLowerCase().replaceAll("_", " "), "○", "quiet");
+  if (waitReason === null) return known;
+  const waits = waitWords(kind, { status, waitReason });
+  const needsDecision = status === "WAITING" && isForPerson(waitReason);
+  const base = needsDecision ? { ...known, mark: "!", tone: "attention" as const } : known;
+  if (ONLY_WAITS.has(status)) return { ...base, word: waits };
+  return SAYS_IT.has(status) ? base : { ...base, word: `${known.word}: ${waits}` };
+}
+
+/** Statuses that say nothing besides the wait. */
+const ONLY_WAITS: ReadonlySet<string> = new Set<PlanStatus | StepStatus>(["PENDING", "WAITING"]);
+/** Statuses that say already what is waited for. */
+const SAYS_IT: ReadonlySet<string> = new Set<PlanStatus | StepStatus>([
+  "WAITING_APPROVAL",
+  "RETRYING",
+  "IN_DOUBT",
+  "PAUSED",
+  "READY",
+]);
+
+const isForPerson = (waitReason: string): boolean =>
+  Object.hasOwn(WAIT_REASONS, waitReason) && needsPerson(WAIT_REASONS[waitReason as WaitReason].needs);
+
+/**
+ * What a state waits for, in words. Work that no worker holds waits for one: "limit" is then not the limit of a tool,
+ * but that of the workers. Pure.
+ */
+export function waitWords(
+  kind: keyof typeof STATE_LOOKS,
+  { status, waitReason }: { status: string; waitReason: string },
+): string {
+  const worker = kind === "request" && status === "PLANNING" ? "planner" : "executor";
+  if (waitReason === "no worker") return `no ${worker} is alive`;
+  if (waitReason === "backoff" && worker === "planner") return "waits for its model, which is away";
+  if (waitReason === "limit" && kind !== "step" && status !== "WAITING")
+    return `waits for ${worker === "planner" ? "a planner" : "an executor"} with a free slot`;
+  return Object.hasOwn(WAIT_WORDS, waitReason) ? WAIT_WORDS[waitReason as WaitReason] : waitReason;
+}
