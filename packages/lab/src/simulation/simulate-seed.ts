@@ -59,7 +59,6 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
   const faults = createFaults(settings, { timeline, random: random.stream("faults"), log });
   const checker = createChecker({
     log,
-    memory: { maxBytes: settings.outputMemoryBytes, largeBytes: settings.largeBytes },
     now: () => timeline.now(),
     calmSince: () => faults.calmSince(),
     soon: (happen) => void timeline.at(timeline.now(), happen),

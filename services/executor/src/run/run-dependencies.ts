@@ -19,11 +19,6 @@ export interface RunDependencies {
   limits?: ToolLimits | undefined;
   /** The memory for outputs of all plans of this process. Default: up to 256 MiB. */
   outputMemory?: OutputMemory | undefined;
-  /**
-   * Size of inserted outputs above which a call waits for memory before its arguments are built, in bytes.
-   * Default: that of the engine.
-   */
-  largeBytes?: number | undefined;
   /** Resolves the arguments of calls that insert large outputs. Default: on the event loop. */
   largeJson?: Pick<LargeJson, "resolve" | "fill" | "answer"> | undefined;
   /** Learns the shapes of outputs. Default: nothing is learned. */

@@ -85,7 +85,6 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     records: claim.records,
     maxStepTimeoutMs: parts.maxStepTimeoutMs,
     maxReadBytes: outputMemory.maxBytes,
-    largeBytes: parts.largeBytes,
   });
   const heldOutputs = outputMemory.join({
     heldBytes: () => heldBytesOf(state),

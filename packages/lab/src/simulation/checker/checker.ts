@@ -15,7 +15,7 @@ import type { EventLog } from "../world/event-log.ts";
 import { argumentsOfEach, unitNamesOf } from "../world/unit-names.ts";
 import { checkCallStart, isRead, nameOfAnswer } from "./check-call.ts";
 import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
-import { createLimitsCheck, createMemoryCheck, type Memory } from "./check-limits.ts";
+import { createLimitsCheck } from "./check-limits.ts";
 import { checkPlanWrite, checkRecordedControl, fenced } from "./check-plans.ts";
 import { checkDoubt, createRecordsCheck, type RecordsCheck } from "./check-records.ts";
 import { checkRequestWrite } from "./check-requests.ts";
@@ -27,8 +27,6 @@ import { type PlanFacts, planFactsOf, unitOfName } from "./plan-facts.ts";
 /** Dependencies of the checker. */
 export interface CheckerParts {
   log: EventLog;
-  /** The memory of each executor. */
-  memory: Memory;
   /** Simulated milliseconds. */
   now: () => number;
   /** The time after which no fault can be the cause of an event. */
@@ -75,7 +73,7 @@ function isFirstOf(owner: string, unit: StepDocument | undefined): boolean {
 }
 
 /** Creates the checker of a new world. */
-export function createChecker({ log, memory: size, now, calmSince, soon, onUnit }: CheckerParts): Checker {
+export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerParts): Checker {
   const plans = new Map<string, PlanFacts>();
   const requests = new Set<string>();
   const byName = new Map<string, PlanFacts>();
@@ -97,7 +95,6 @@ export function createChecker({ log, memory: size, now, calmSince, soon, onUnit 
   };
   const effects = createEffectsCheck(fail);
   const limits = createLimitsCheck(fail);
-  const memory = createMemoryCheck(size, fail);
   const unreachable = createUnreachableCheck({ now, fail });
   const records = createRecordsCheck(fail);
 
@@ -132,9 +129,11 @@ export function createChecker({ log, memory: size, now, calmSince, soon, onUnit 
       fail("request-before-plan", `${after._id} is stored, and ${after.requestId} is not`);
     if (!after.plan) return;
     const facts = planFactsOf(after.raw ?? "", after.plan, after);
-    // Without an idempotency key no client submits a plan twice.
+    // Without an idempotency key no client submits a plan twice. Here requests, with their keys, are removed much
+    // earlier than the 24 h for which a key is kept.
     const first = after.version === 1 ? byName.get(facts.name) : undefined;
-    if (first) fail("key-makes-one", `${facts.name} became ${first.document._id} and then ${after._id}`);
+    if (first && !gone.has(first.document.requestId))
+      fail("key-makes-one", `${facts.name} became ${first.document._id} and then ${after._id}`);
     plans.set(after._id, facts);
     byName.set(facts.name, facts);
     const storing = ahead.get(after._id);
@@ -211,10 +210,8 @@ export function createChecker({ log, memory: size, now, calmSince, soon, onUnit 
       if (gone.has(facts.document.requestId))
         fail("acknowledged-is-kept", `${names.join(",")} is called, and its request is removed`);
       const end = limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
-      const release = isLookup ? () => undefined : memory.begin(process, facts, step);
       return () => {
         end();
-        release();
         for (const key of keys) facts.answered.add(nameOfAnswer(owner, epoch, key));
       };
     },

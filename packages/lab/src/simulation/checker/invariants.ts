@@ -50,8 +50,6 @@ export const INVARIANTS = {
     "Class V acts once for a unit as long as the answers of the lookup tool are correct, and once more for each retry by an operator",
   "unreachable-is-waited-for":
     "A step fails for an unreachable server only after the plan's wait for unreachable servers, whatever the number of attempts",
-  "memory-budget":
-    "Calls of one executor that insert large outputs begin only while these outputs fit into its memory together, or alone",
   limits: "One run keeps to maxParallel, to the limits of tools, and runs nothing beside a barrier",
   "cancel-stops":
     "After a cancel no call starts later than 1 s, or under a later claim, except calls that resolve an earlier one within 5 s, and the plan ends within 10 s of calm",

@@ -7,7 +7,6 @@ import {
   type Reach,
 } from "@planwright/store/memory";
 import type { ToolClients } from "@planwright/tools";
-import type { OutputMemory } from "../../../../../services/executor/src/outputs/output-memory.ts";
 import type { InvariantName } from "../checker/invariants.ts";
 
 export type Tools = Pick<ToolClients, "callTool">;
@@ -36,8 +35,6 @@ export interface Mutant {
   tools?: (tools: Tools, id: () => string) => Tools;
   /** Replaces the removal of requests that ended. */
   retention?: (access: { database: MemoryDatabase; reach: Reach }) => RetentionStore;
-  /** Wraps the memory of the executor. */
-  outputMemory?: (memory: OutputMemory) => OutputMemory;
   /** Wraps the liveness of the executor. */
   liveness?: (liveness: Liveness) => Liveness;
   /** Wraps the store of the workers' heartbeats. */

@@ -8,7 +8,7 @@ import {
   barriersLast,
   countedAsSuccess,
   forget,
-  removeUnclaimed,
+  removeUnended,
   withClaims,
   withLeases,
   withLists,
@@ -25,7 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "no-epoch-in-the-filter",
     violates: ["one-writer"],
-    firstSeed: 750,
+    firstSeed: 1000,
     rewrite: (write) => ({ ...write, condition: without(write.condition, ["lease.epoch"]) }),
   },
   {
@@ -382,6 +382,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "key-of-an-earlier-version-forgotten",
     violates: ["versions-once"],
+    firstSeed: 640,
     store: (store) => withRepeats(store, (repeat) => (repeat.type === "same key" ? { type: "new" } : repeat)),
     log: (log) => ({
       ...log,
@@ -391,23 +392,9 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: "not-accepted-and-called",
-    violates: ["versions-once"],
-    store: (store) =>
-      withRepeats(store, (repeat) => (repeat.type === "not accepted" ? { type: "new" } : repeat)),
-  },
-  {
-    name: "memory-budget-ignored",
-    violates: ["memory-budget"],
-    outputMemory: (memory) => ({
-      ...memory,
-      join: (holder) => ({ ...memory.join(holder), reserve: () => () => undefined }),
-    }),
-  },
-  {
-    name: "removal-without-a-claim",
+    name: "removal-before-the-end",
     violates: ["acknowledged-is-kept"],
-    retention: removeUnclaimed,
+    retention: removeUnended,
   },
   {
     name: "lookup-abandoned",

@@ -1,6 +1,5 @@
 import { type JournalEntry, type JournalEvent, type Outcome } from "@planwright/engine";
 import {
-  ENDED_REQUEST_STATUSES,
   type ForEach,
   type HeldJson,
   isForEachStep,
@@ -174,8 +173,8 @@ export function withoutKeys(entry: JournalEntry): JournalEntry {
   return { ...entry, events };
 }
 
-/** Removes requests that had ended when they were read, without a claim that changes of them would see. */
-export function removeUnclaimed({
+/** Removes requests that have not changed for a time, whether they have ended or not. */
+export function removeUnended({
   database,
   reach,
 }: {
@@ -184,12 +183,7 @@ export function removeUnclaimed({
 }): RetentionStore {
   return {
     async removeEnded({ endedBefore }) {
-      const isOld = {
-        status: { $in: ENDED_REQUEST_STATUSES },
-        dueAt: null,
-        lease: null,
-        updatedAt: { $lt: endedBefore },
-      };
+      const isOld = { updatedAt: { $lt: endedBefore } };
       const read = { name: "requests.find", apply: () => database.find("requests", isOld) };
       const old = await reach(read);
       const remove = (): void => {

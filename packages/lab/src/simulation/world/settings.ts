@@ -20,8 +20,6 @@ export interface WorldSettings {
    * again.
    */
   outputMemoryBytes: number;
-  /** Outputs of this size together are large: a call that inserts more waits for memory. */
-  largeBytes: number;
   /** Requests that ended are removed after this time. Null: never. */
   keptMs: number | null;
   /** Probabilities for each database operation and each tool call. */
@@ -109,7 +107,6 @@ export function drawSettings(random: Random): WorldSettings {
     tools: drawTools(random),
     hasDeadlyPlan: random.chance(0.08),
     outputMemoryBytes: random.pick([500, 5_000, 268_435_456]),
-    largeBytes: random.pick([0, 60, 262_144, 262_144, 262_144, 262_144]),
     keptMs: random.chance(0.12) ? random.whole(0, 4_000) : null,
   };
 }
