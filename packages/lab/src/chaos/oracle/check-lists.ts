@@ -172,7 +172,7 @@ function checkReader(
   const output = JsonValueSchema.safeParse(reader.output).data;
   const value = isJsonObject(output) ? output["value"] : undefined;
   if (reader.item !== null || !isJsonObject(value) || value["ok"] === undefined) return;
-  const from = keyOf(labelOfPlan(index, String(value["of"])));
+  const from = keyOf(labelOfPlan(index, typeof value["of"] === "string" ? value["of"] : ""));
   const list = lists.find(({ step }) => step.id === from);
   if (list === undefined || list.unit.status !== "COMPLETED") return;
   const ok = countOf(list.items, "COMPLETED");

@@ -13,9 +13,9 @@ export interface PlanVersion {
   /** What a client asked for to get this version; undefined for a first version. */
   asked: AskedVersion | undefined;
   /** The label in the calls of a unit, which every version keeps when it renames the step. */
-  labelOf(key: string): string;
+  labelOf: (key: string) => string;
   /** The key of the unit with this label; undefined without one. */
-  keyOf(label: string): string | undefined;
+  keyOf: (label: string) => string | undefined;
 }
 
 /** All versions of the plan of each request, oldest first, by requestId. Pure. */

@@ -62,7 +62,11 @@ async function ask(options: ChangePlanOptions, change: Drawn): Promise<boolean> 
   while (!signal.aborted) {
     const { kind } = change;
     const version: AskedVersion = {
-      ...{ requestId, planId, kind, from, storedAs: null },
+      requestId,
+      planId,
+      kind,
+      from,
+      storedAs: null,
       acceptRepeat: [...acceptRepeat],
     };
     asked.push(version);
@@ -189,7 +193,10 @@ function unfinishedLists(steps: NonNullable<Reading["plan"]>["steps"]): string[]
 /** Retries of many requests of one tenant, a moment's requests in one call. */
 export interface BulkRetries {
   /** Resolves when the call is answered. */
-  retry(requestId: string, version: number): Promise<"refused" | { planId: string } | { mayHaveActed: [] }>;
+  retry: (
+    requestId: string,
+    version: number,
+  ) => Promise<"refused" | { planId: string } | { mayHaveActed: [] }>;
 }
 
 /** For how long requests are collected, in milliseconds. */
