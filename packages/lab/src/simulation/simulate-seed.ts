@@ -88,6 +88,10 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
       log.note(world.actor?.process.name ?? "", "appends", _id, types, `epoch ${epoch}`);
     } else noteMove(change.collection, change);
   });
+  database.onRemove((collection, id) => {
+    log.note(world.actor?.process.name ?? "", "removes", id);
+    checker.removed(collection, id);
+  });
   const executors = startExecutors(world, createSimulatedTools(world));
   const workers = random.stream("workers");
   const queue = createJobQueue(world, (planId) => executors.any(workers)?.work(planId));

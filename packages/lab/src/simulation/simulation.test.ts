@@ -13,18 +13,16 @@ const RARE = [841];
  */
 const MADE_ELSEWHERE = ["steps PENDING -> IN_DOUBT"];
 /**
- * Seeds with batches that are sent again with all items: an operator requests one of their items again (441,
- * 584, 1124) or two (1959, 3241), some of their items have ended (441), or their executor was killed before
- * it got an answer (13, 35, 598, 1198). Found in the logs of 4,500 seeds of a world without histories of
- * versions, which a quarter of the worlds have now: those that draw otherwise since have to be searched for
- * again.
+ * Seeds with batches that are sent again with all items; an operator has decided about calls of these plans (all
+ * but 35). They depend on the random values and on this world: when either draws differently, they have to be
+ * searched for again in the logs of seeds (`npm run simulate -- --seed 35 --trace`).
  */
-const REPEATED_BATCHES = [13, 35, 441, 584, 598, 1124, 1198, 1959, 3241];
+const REPEATED_BATCHES = [35, 441, 584, 1124, 1959, 3241];
 /**
- * Seeds with servers that were unreachable, with the same reservation: a lookup is answered afterwards (38, 76, 433), and an operator
- * decides about their calls (46, 161, 425).
+ * Seeds with servers that were unreachable, with the same reservation: for a lookup (76, 161, 433), and in a
+ * world where an operator decides about calls (161, 425, 433).
  */
-const UNREACHABLE = [38, 46, 76, 161, 425, 433];
+const UNREACHABLE = [76, 161, 425, 433];
 
 test(`every invariant holds over the first ${SEEDS} seeds, which make every move of the steps' table`, async () => {
   const made = new Set<string>();

@@ -47,8 +47,10 @@ export interface MemoryDatabase {
     options?: UpdateOptions,
   ): StoredDocument[];
   remove(collection: string, filter: Document): number;
-  /** Calls the listener at once for every write. */
+  /** Calls the listener at once for every write; not for removals. */
   onChange(listener: (change: DocumentChange) => void): void;
+  /** Calls the listener at once for every document that was removed. */
+  onRemove(listener: (collection: string, id: string) => void): void;
 }
 
 /** How an update is done. */
@@ -66,6 +68,7 @@ export class DuplicateKeyError extends TypeError {
 export function createMemoryDatabase(now: () => number = () => Date.now()): MemoryDatabase {
   const collections = new Map<string, Map<string, StoredDocument>>();
   const listeners: ((change: DocumentChange) => void)[] = [];
+  const removeListeners: ((collection: string, id: string) => void)[] = [];
 
   function documentsOf(collection: string): Map<string, StoredDocument> {
     let documents = collections.get(collection);
@@ -112,9 +115,11 @@ export function createMemoryDatabase(now: () => number = () => Date.now()): Memo
     remove(collection, filter) {
       const matched = matching(collection, filter, now());
       for (const { _id } of matched) documentsOf(collection).delete(_id);
+      for (const { _id } of matched) for (const listener of removeListeners) listener(collection, _id);
       return matched.length;
     },
     onChange: (listener) => void listeners.push(listener),
+    onRemove: (listener) => void removeListeners.push(listener),
   };
 }
 

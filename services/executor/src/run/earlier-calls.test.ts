@@ -4,10 +4,12 @@
  */
 import type { Outcome } from "@planwright/engine";
 import {
+  type Diagnostic,
   isTerminalPlanStatus,
   type JsonValue,
   type Plan,
   parsePlan,
+  type RequestId,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { createLogger } from "@planwright/runtime";
@@ -213,6 +215,19 @@ test.each(Array.from({ length: 30 }, (_, index) => index + 1))(
       }
     }
 
+    /** A planner writes the next version: no caller can accept a repeat, so an operator is asked before the call. */
+    async function replan(
+      requestId: RequestId,
+      version: { plan: Plan; raw: string; diagnostics: Diagnostic[] },
+    ) {
+      const asked = await store.requestReplan(TENANT, requestId, { note: null, execute: true });
+      if (asked.type !== "replanning") return asked;
+      const claim = await store.claimRequest(requestId, "planner");
+      if (!claim) throw new TypeError(`${requestId} cannot be claimed`);
+      const origin = { kind: "model", model: "scripted" } as const;
+      return { type: "replanned", plan: await store.completeReplan(claim, { ...version, origin }) } as const;
+    }
+
     async function change(): Promise<void> {
       const kind = random();
       const { requestId } = first;
@@ -223,20 +238,18 @@ test.each(Array.from({ length: 30 }, (_, index) => index + 1))(
       if (!next || next.length === 0) return;
       for (let tries = 0; tries < 4; tries++) {
         const options = { autoExecute: true, acceptRepeat };
+        const amended = { ...options, plan: toPlan(next), raw: "", diagnostics: [] };
         const answer =
-          kind < 0.4
+          kind < 0.35
             ? await store.rerunPlan(TENANT, requestId, { ...options, from })
-            : await store.amendPlan(TENANT, requestId, {
-                ...options,
-                plan: toPlan(next),
-                raw: "",
-                diagnostics: [],
-              });
-        log.push(
-          `${kind < 0.4 ? `rerun ${from}` : JSON.stringify(next)} ${acceptRepeat.join()}: ${answer.type}`,
-        );
-        if (answer.type === "rerun" || answer.type === "amended") {
-          if (answer.type === "amended") steps = next;
+            : kind < 0.7
+              ? await store.amendPlan(TENANT, requestId, amended)
+              : await replan(requestId, amended);
+        const asked =
+          kind < 0.35 ? `rerun ${from}` : `${kind < 0.7 ? "amend" : "replan"} ${JSON.stringify(next)}`;
+        log.push(`${asked} ${acceptRepeat.join()}: ${answer.type}`);
+        if (answer.type === "rerun" || answer.type === "amended" || answer.type === "replanned") {
+          if (answer.type !== "rerun") steps = next;
           drawn.push(steps);
           now = answer.plan;
           versions.push({ steps, document: now.plan });

@@ -9,6 +9,7 @@ import type { Reading } from "./reading.ts";
 /** A request as MongoDB holds it at the end. */
 export const FinalRequestSchema = z.object({
   _id: z.string(),
+  tenant: z.string(),
   planId: z.string(),
   /** "query": a sentence for a planner. "plan": a plan that a client submitted. */
   source: z.enum(["query", "plan"]),
@@ -21,7 +22,8 @@ export type FinalRequest = z.output<typeof FinalRequestSchema>;
 export const FinalPlanSchema = z.object({
   _id: z.string(),
   requestId: z.string(),
-  /** From 1; each rerun makes a new version. */
+  tenant: z.string(),
+  /** From 1; each change by a client makes a new version. */
   version: z.number(),
   status: PlanStatusSchema,
   waitReason: z.string().nullable(),
@@ -49,7 +51,7 @@ export const FinalStepSchema = z.object({
   /** What the record says about the effects of its calls. */
   effect: z.enum(EFFECTS).nullable(),
   finishedAt: z.date().nullable(),
-  /** The version that made the call, for a unit that a rerun carried over; null for other units. */
+  /** The version that made the call, for a unit that was carried over; null for other units. */
   carriedFrom: z.string().nullable(),
   attempts: z.array(
     z.object({
@@ -65,17 +67,22 @@ export type FinalStep = z.output<typeof FinalStepSchema>;
 /** Ids that a client received. */
 export interface AcceptedIds {
   index: number;
+  tenant: string;
   requestId: string;
   planId: string;
 }
 
-/** A rerun that a client requested. */
-export interface AskedRerun {
+/** A version of its plan that a client asked for. */
+export interface AskedVersion {
   requestId: string;
   /** The version that had ended. */
   planId: string;
-  /** The step to start from; null: only steps and items that did not complete. */
+  /** `retry`: a rerun together with other requests. `amend`: another plan. `restore`: the plan of an earlier version. */
+  kind: "rerun" | "retry" | "amend" | "restore";
+  /** The step to start a rerun from; null: only steps and items that did not complete. */
   from: string | null;
+  /** Ids of steps that may be called again although they may have acted. */
+  acceptRepeat: readonly string[];
   /** The version that the client received; null without an answer. */
   storedAs: string | null;
 }
@@ -115,8 +122,8 @@ export interface Evidence {
   ledger: readonly LedgerEntry[];
   /** Every call that the tools received, in order, with their answers. */
   calls: readonly LoggedCall[];
-  /** Reruns that clients asked for, in order. A rerun without an answer is sent again under the same key. */
-  reruns: readonly AskedRerun[];
+  /** Versions that clients asked for, in order. A call without an answer is sent again under the same key. */
+  asked: readonly AskedVersion[];
   /** Controls that clients sent to running requests. */
   controls: readonly AskedControl[];
   /** Readings of clients, in order for each request; repeated equal readings are left out. */

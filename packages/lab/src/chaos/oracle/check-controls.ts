@@ -3,7 +3,7 @@
  * import("./check-journal.ts").checkJournal}, rule 5.
  */
 
-import type { AskedControl, AskedRerun } from "../evidence/evidence.ts";
+import type { AskedControl, AskedVersion } from "../evidence/evidence.ts";
 import { groupBy } from "../evidence/group-by.ts";
 import type { JournalFacts } from "./check-readings.ts";
 import type { RecordedControl, ReplayedPlan } from "./replayed-request.ts";
@@ -14,7 +14,7 @@ type Report = (id: string, expected: string, found: string) => void;
 export function checkControls(
   { requestId, replayed }: JournalFacts,
   asked: readonly AskedControl[],
-  reruns: readonly AskedRerun[],
+  versions: readonly AskedVersion[],
   report: Report,
 ): void {
   for (const plan of replayed.values()) checkRecorded(plan, asked, report);
@@ -30,7 +30,7 @@ export function checkControls(
         `${recorded.length} of them`,
       );
   }
-  for (const { requestId: of, storedAs } of reruns) {
+  for (const { requestId: of, storedAs } of versions) {
     if (of !== requestId || storedAs === null || (replayed.get(storedAs)?.storedSeq ?? 0) > 0) continue;
     report(requestId, `an entry that stored ${storedAs}, as a client was answered`, "none");
   }

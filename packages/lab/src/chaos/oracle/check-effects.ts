@@ -3,12 +3,13 @@
  * label in its arguments, which the plan fixes, names its step. So the check also finds an executor that
  * changes keys between attempts.
  */
+import { isDeepStrictEqual } from "node:util";
 import { isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
 import type { LedgerEntry } from "@planwright/testing";
 import type { Evidence, FinalStep, Violation, ViolationKind } from "../evidence/evidence.ts";
 import { groupBy } from "../evidence/group-by.ts";
 import { CHAOS_TOOLS, labelOf } from "../plans/chaos-plan.ts";
-import { type PlanVersion, versionsByRequest } from "./plan-versions.ts";
+import { acceptedLabels, type PlanVersion, versionsByRequest } from "./plan-versions.ts";
 import { callsByLabel, labelIn, planIdOfKey, type UnitCall } from "./tool-calls.ts";
 
 /** Violations and counts from the ledger. */
@@ -33,7 +34,8 @@ export function checkEffects(evidence: Evidence): EffectsVerdict {
     ),
   );
   const versions = versionsByRequest(evidence);
-  const indexOf = new Map([...versions.values()].flat().map(({ plan, index }) => [plan._id, index]));
+  const versionOf = new Map([...versions.values()].flat().map((version) => [version.plan._id, version]));
+  const unitOf = unitsIn(versionOf);
   const effectsOf = groupBy(ledger, unitOf);
   const effectsByLabel = groupBy(ledger, ({ arguments: args }) => labelIn(args));
   const units = new Map(steps.map((step) => [step._id, step]));
@@ -58,8 +60,8 @@ export function checkEffects(evidence: Evidence): EffectsVerdict {
     if (step.status === "COMPLETED" && CHAOS_TOOLS[step.tool]?.isCounted) {
       const effect = effectOf(step.output);
       // Earlier versions count too: carried-over units, and calls that were sent again under their first key.
-      const index = indexOf.get(step.planId);
-      const known = index === undefined ? effects : (effectsByLabel.get(labelOf(index, step.key)) ?? []);
+      const label = versionOf.get(step.planId)?.labelOf(step.key);
+      const known = label === undefined ? effects : (effectsByLabel.get(label) ?? []);
       if (!known.some((entry) => entry.effect === effect)) {
         report(
           "lost",
@@ -84,7 +86,7 @@ export function checkEffects(evidence: Evidence): EffectsVerdict {
       report("regressions", id, "the same arguments in every attempt", `others for ${numbersOf(effects)}`);
     }
     for (const entry of effects)
-      for (const wrong of wrongInputs(entry, id, units)) report("regressions", ...wrong);
+      for (const wrong of wrongInputs(entry, id, { units, versionOf })) report("regressions", ...wrong);
   }
   // A plan that a client submitted twice under one key is one request.
   const requestOf = new Map(plans.map(({ _id, requestId }) => [_id, requestId]));
@@ -106,27 +108,32 @@ function hasNoEffect({ status, effect, tool }: FinalStep): boolean {
 }
 
 /**
- * A unit gets a new key only when its first call is known not to have acted, or when it completed and a rerun
- * named it. A tool of class U has no keys: after an error its call is made again only by its name.
+ * A unit that did not complete gets a new key for the same call only when its first call is known not to have
+ * acted. A tool of class U has no keys: after an error its call is made again only by its name. Units that
+ * completed: see `checkReruns`.
  */
 function newKeysAfterEffects(
   versions: readonly PlanVersion[],
   effectsOf: ReadonlyMap<string, readonly LedgerEntry[]>,
   calls: ReadonlyMap<string, readonly UnitCall[]>,
 ): Violation[] {
-  return versions.flatMap(({ plan, units }, position) =>
-    units.flatMap(({ key, tool }): Violation[] => {
+  return versions.flatMap((version, position) =>
+    version.units.flatMap(({ key, tool }): Violation[] => {
+      const { plan } = version;
       const [effect] = effectsOf.get(`${plan._id}/${key}`) ?? [];
-      const earlier = versions
-        .slice(0, position)
-        .findLast(({ plan: { _id } }) => effectsOf.has(`${_id}/${key}`));
-      if (effect === undefined || earlier === undefined || CHAOS_TOOLS[tool]?.toolClass === "R") return [];
-      const before = earlier.units.find((unit) => unit.key === key);
-      const [first] = effectsOf.get(`${earlier.plan._id}/${key}`) ?? [];
-      const wasRefused = (calls.get(labelIn(effect.arguments) ?? "") ?? []).some(
+      if (effect === undefined || CHAOS_TOOLS[tool]?.toolClass === "R") return [];
+      const label = version.labelOf(key);
+      const idIn = (one: PlanVersion): string => `${one.plan._id}/${one.keyOf(label) ?? ""}`;
+      const isSame = (first: LedgerEntry): boolean => isDeepStrictEqual(first.arguments, effect.arguments);
+      const earlier = versions.slice(0, position).findLast((one) => effectsOf.get(idIn(one))?.some(isSame));
+      if (earlier === undefined) return [];
+      const before = earlier.units.find((unit) => unit.key === earlier.keyOf(label));
+      const first = effectsOf.get(idIn(earlier))?.find(isSame);
+      const wasRefused = (calls.get(label) ?? []).some(
         (call) => call.key === first?.key && call.answer === "error",
       );
-      const isNamed = CHAOS_TOOLS[tool]?.toolClass !== "K" && wasRefused;
+      const isNamed =
+        CHAOS_TOOLS[tool]?.toolClass !== "K" && wasRefused && acceptedLabels(versions, position).has(label);
       if (before?.status === "COMPLETED" || isNamed) return [];
       const found = `effect ${effect.effect} under a new one`;
       return [
@@ -155,14 +162,19 @@ function isOwnKey({ key, tool }: LedgerEntry, id: string): boolean {
 function wrongInputs(
   { arguments: args, effect }: LedgerEntry,
   id: string,
-  units: ReadonlyMap<string, FinalStep>,
+  {
+    units,
+    versionOf,
+  }: { units: ReadonlyMap<string, FinalStep>; versionOf: ReadonlyMap<string, PlanVersion> },
 ): [id: string, expected: string, found: string][] {
   const value = args["value"];
   const from = isJsonObject(value) ? value["from"] : undefined;
   if (!isJsonObject(from)) return [];
   const planId = id.slice(0, id.indexOf("/"));
+  const version = versionOf.get(planId);
   return Object.entries(from).flatMap(([dependency, used]): [string, string, string][] => {
-    const output = units.get(`${planId}/${dependency}`)?.output;
+    const label = labelOf(version?.index ?? -1, dependency);
+    const output = units.get(`${planId}/${version?.keyOf(label) ?? dependency}`)?.output;
     const recorded = effectOf(output) ?? labelIn(JsonValueSchema.safeParse(output).data);
     if (recorded === used) return [];
     return [[id, `effect ${effect} with ${String(recorded)} from ${dependency}`, JSON.stringify(used)]];
@@ -170,9 +182,12 @@ function wrongInputs(
 }
 
 /** `{planId}/{step key}`. The idempotency key gives the plan, the arguments give the step. */
-function unitOf(entry: LedgerEntry): string {
-  const label = labelIn(entry.arguments) ?? "?/?";
-  return `${planOf(entry)}/${label.slice(label.indexOf("/") + 1)}`;
+function unitsIn(versionOf: ReadonlyMap<string, PlanVersion>): (entry: LedgerEntry) => string {
+  return (entry) => {
+    const label = labelIn(entry.arguments) ?? "?/?";
+    const planId = planOf(entry);
+    return `${planId}/${versionOf.get(planId)?.keyOf(label) ?? label.slice(label.indexOf("/") + 1)}`;
+  };
 }
 
 function planOf({ key }: LedgerEntry): string {

@@ -34,6 +34,13 @@ export function checkEndings(evidence: Evidence): Violation[] {
     const request = requestOf.get(ids.requestId);
     if (request === undefined) return [lost(ids.requestId, "the accepted request in MongoDB", "nothing")];
     const versions = versionsOf.get(ids.requestId) ?? [];
+    const strange = [request, ...versions.map(({ plan }) => plan)].filter(
+      ({ tenant }) => tenant !== ids.tenant,
+    );
+    if (strange.length > 0)
+      return strange.map(({ _id, tenant }) =>
+        lost(_id, `a record of tenant ${ids.tenant}`, `one of ${tenant}`),
+      );
     if (versions[0]?.plan._id !== ids.planId) return checkUnplanned(ids, request);
     const last = versions.at(-1)?.plan._id;
     const current =

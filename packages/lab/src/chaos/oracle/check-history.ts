@@ -1,8 +1,8 @@
 /**
  * Reads every write of a run in the order in which MongoDB made them, and checks:
  * 1. The epoch of a plan or step never goes down.
- * 2. No write follows the end of a plan, step or request. Exception: a rerun gives the request its next plan.
- * 3. A step has no call before all its dependencies were COMPLETED, unless a rerun carried it over.
+ * 2. No write follows the end of a plan, step or request. Exception: a new version gives the request its next plan.
+ * 3. A step has no call before all its dependencies were COMPLETED, unless it was carried over.
  * 4. Only the process that holds the epoch of a write writes a step.
  * 5. A new item of a forEach has no older epoch than its step.
  * 6. No document is deleted.
@@ -36,14 +36,14 @@ interface Known {
 export function checkHistory({
   changes,
   plans,
-  reruns,
-}: Pick<Evidence, "changes" | "plans" | "reruns">): Violation[] {
+  asked,
+}: Pick<Evidence, "changes" | "plans" | "asked">): Violation[] {
   const violations: Violation[] = [];
   const report = (kind: ViolationKind, id: string, expected: string, found: string): void => {
     violations.push({ kind, id, expected, found });
   };
   const dependenciesOf = readDependencies(plans);
-  const askedAgain = new Set(reruns.map(({ requestId }) => requestId));
+  const askedAgain = new Set(asked.map(({ requestId }) => requestId));
   const known = new Map<string, Known>();
   /** `{planId}/{epoch}` to the executor that holds the epoch. */
   const ownerOf = new Map<string, string>();

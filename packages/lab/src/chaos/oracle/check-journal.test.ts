@@ -572,7 +572,18 @@ describe("the oracle finds in the controls of clients", () => {
     [
       "an answered rerun without an entry",
       REQUEST_ID,
-      { reruns: [{ requestId: REQUEST_ID, planId: PLAN_ID, from: null, storedAs: NEXT_ID }] },
+      {
+        asked: [
+          {
+            requestId: REQUEST_ID,
+            planId: PLAN_ID,
+            kind: "retry",
+            from: null,
+            acceptRepeat: [],
+            storedAs: NEXT_ID,
+          },
+        ],
+      },
     ],
   ])("%s", (_title, id, found) => {
     const violations = checkJournal({ ...GOOD, ...found });

@@ -53,7 +53,7 @@ export function checkJournal(evidence: Evidence): Violation[] {
     checkRequest(request, byId, replayed, report);
     const facts = { requestId: id, lastSeq: replayed.seq, replayed: byId, plans };
     checkReadings(facts, readingsOf.get(id) ?? [], report);
-    checkControls(facts, controlsOf.get(id) ?? [], evidence.reruns, report);
+    checkControls(facts, controlsOf.get(id) ?? [], evidence.asked, report);
   }
   return violations;
 }

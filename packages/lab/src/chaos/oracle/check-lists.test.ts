@@ -190,7 +190,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Evidence]
     item(0),
     { ...partial, ledger: [...partial.ledger, { ...effectOf(PLAN_ID, 0), effect: 50 }] },
   ],
-  ["a version that no client requested", "duplicated", NEXT_ID, { ...again, reruns: [] }],
+  ["a version that no client requested", "duplicated", NEXT_ID, { ...again, asked: [] }],
   [
     "a rerun that calls an item that had completed",
     "duplicated",

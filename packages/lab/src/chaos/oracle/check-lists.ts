@@ -15,7 +15,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ForEachStep, isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
 import type { Evidence, FinalStep, Violation } from "../evidence/evidence.ts";
-import { CHAOS_TOOLS, labelOf } from "../plans/chaos-plan.ts";
+import { CHAOS_TOOLS, labelOf as labelOfPlan } from "../plans/chaos-plan.ts";
 import { type PlanVersion, versionsByRequest } from "./plan-versions.ts";
 import { callsByLabel, labelIn, type UnitCall } from "./tool-calls.ts";
 
@@ -56,13 +56,13 @@ export function checkLists(evidence: Evidence): Violation[] {
       for (const item of list.items) checkItem(version, item, calls, report);
     }
     checkPlan(version, lists, report);
-    for (const unit of units) checkReader(lists, unit, report);
+    for (const unit of units) checkReader(version, lists, unit, report);
   }
   return violations;
 }
 
 /** The recorded lists of a plan, with their items. Pure. */
-export function listsOf({ plan, units }: PlanVersion): EndedList[] {
+export function listsOf({ plan, units }: Pick<PlanVersion, "plan" | "units">): EndedList[] {
   return (plan.plan?.steps ?? []).filter(isForEachStep).flatMap((step): EndedList[] => {
     const unit = units.find(({ key }) => key === step.id);
     const { items: planned, errors } = step.forEach;
@@ -131,13 +131,13 @@ function checkStopped({ items }: EndedList, report: Report): void {
 }
 
 function checkItem(
-  { index, plan }: PlanVersion,
+  { index, plan, labelOf }: PlanVersion,
   { _id, key, tool, status, carriedFrom, output }: FinalStep,
   calls: ReadonlyMap<string, readonly UnitCall[]>,
   report: Report,
 ): void {
   if (index === undefined || carriedFrom !== null) return;
-  const label = labelOf(index, key);
+  const label = labelOf(key);
   const own = calls.get(label) ?? [];
   if (status === "SKIPPED" || status === "PENDING") {
     const mine = own.filter(({ planId }) => planId === plan._id);
@@ -163,11 +163,16 @@ function checkPlan({ plan, units }: PlanVersion, lists: readonly EndedList[], re
 }
 
 /** A step whose output is the number of succeeded items of an earlier list. */
-function checkReader(lists: readonly EndedList[], reader: FinalStep, report: Report): void {
+function checkReader(
+  { index = -1, keyOf }: PlanVersion,
+  lists: readonly EndedList[],
+  reader: FinalStep,
+  report: Report,
+): void {
   const output = JsonValueSchema.safeParse(reader.output).data;
   const value = isJsonObject(output) ? output["value"] : undefined;
   if (reader.item !== null || !isJsonObject(value) || value["ok"] === undefined) return;
-  const from = value["of"];
+  const from = keyOf(labelOfPlan(index, typeof value["of"] === "string" ? value["of"] : ""));
   const list = lists.find(({ step }) => step.id === from);
   if (list === undefined || list.unit.status !== "COMPLETED") return;
   const ok = countOf(list.items, "COMPLETED");

@@ -12,6 +12,7 @@ import {
   REQUEST_ID,
   STALE_OWNER,
   step,
+  TENANT,
 } from "./evidence.fixture.ts";
 import { entryOf } from "./journal.fixture.ts";
 
@@ -45,6 +46,7 @@ test("a run in which nothing went wrong passes", () => {
 const requestOf = (_id: string): Evidence["requests"][number] => ({
   source: "plan",
   _id,
+  tenant: TENANT,
   planId: PLAN_ID,
   status: "COMPLETED",
   error: null,
@@ -159,14 +161,14 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     "a request without the end of its plan",
     "unfinished",
     REQUEST_ID,
-    { requests: [{ _id: REQUEST_ID, planId: PLAN_ID, source: "plan", status: "EXECUTING", error: null }] },
+    { requests: [{ ...requestOf(REQUEST_ID), status: "EXECUTING", error: null }] },
   ],
   [
     "a request that was not planned",
     "unfinished",
     REQUEST_ID,
     {
-      requests: [{ _id: REQUEST_ID, planId: PLAN_ID, source: "plan", status: "PLANNING", error: null }],
+      requests: [{ ...requestOf(REQUEST_ID), status: "PLANNING", error: null }],
       plans: [],
     },
   ],

@@ -7,6 +7,8 @@ import { withJournal } from "./journal.fixture.ts";
 
 export const PLAN_ID = "plan_1700000000_abcdefghij0123456789";
 export const REQUEST_ID = "req_1700000000_abcdefghij0123456789";
+/** The tenant of every entry here. */
+export const TENANT = "default";
 export const OWNER = "host:101:aaaaaaaa";
 export const STALE_OWNER = "host:102:bbbbbbbb";
 
@@ -95,12 +97,15 @@ export function evidence(
 ): Evidence {
   const { planStatus = "COMPLETED", plan, ...rest } = changes;
   const found: Omit<Evidence, "journal"> = {
-    accepted: [{ index: 0, requestId: REQUEST_ID, planId: PLAN_ID }],
-    requests: [{ _id: REQUEST_ID, planId: PLAN_ID, source: "plan", status: "COMPLETED", error: null }],
+    accepted: [{ index: 0, tenant: TENANT, requestId: REQUEST_ID, planId: PLAN_ID }],
+    requests: [
+      { _id: REQUEST_ID, tenant: TENANT, planId: PLAN_ID, source: "plan", status: "COMPLETED", error: null },
+    ],
     plans: [
       {
         _id: PLAN_ID,
         requestId: REQUEST_ID,
+        tenant: TENANT,
         version: 1,
         status: planStatus,
         waitReason: null,
@@ -117,7 +122,7 @@ export function evidence(
     changes: GOOD_HISTORY,
     ledger: [effect(), effect({ step: "b", effect: 2, from: 1 })],
     calls: [],
-    reruns: [],
+    asked: [],
     controls: [],
     readings: [],
     seen: [],

@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, parsePlan } from "@planwright/plan";
 import type { LoggedCall } from "@planwright/testing";
 import type { Evidence, FinalPlan, FinalStep } from "../evidence/evidence.ts";
 import { labelOf } from "../plans/chaos-plan.ts";
-import { PLAN_ID, REQUEST_ID } from "./evidence.fixture.ts";
+import { PLAN_ID, REQUEST_ID, TENANT } from "./evidence.fixture.ts";
 import { withJournal } from "./journal.fixture.ts";
 
 /** The plan version that a rerun made. */
@@ -32,10 +32,11 @@ export function listEvidence(versions: readonly ListVersion[], changes: Partial<
   const plans = versions.map(planOf);
   const last = plans.at(-1);
   const found: Omit<Evidence, "journal"> = {
-    accepted: [{ index: 0, requestId: REQUEST_ID, planId: PLAN_ID }],
+    accepted: [{ index: 0, tenant: TENANT, requestId: REQUEST_ID, planId: PLAN_ID }],
     requests: [
       {
         _id: REQUEST_ID,
+        tenant: TENANT,
         planId: last?._id ?? PLAN_ID,
         source: "plan",
         status: requestStatus(last?.status),
@@ -58,8 +59,19 @@ export function listEvidence(versions: readonly ListVersion[], changes: Partial<
           : [],
       ),
     ),
-    reruns:
-      versions.length > 1 ? [{ requestId: REQUEST_ID, planId: PLAN_ID, from: null, storedAs: null }] : [],
+    asked:
+      versions.length > 1
+        ? [
+            {
+              requestId: REQUEST_ID,
+              planId: PLAN_ID,
+              kind: "rerun",
+              from: null,
+              acceptRepeat: [],
+              storedAs: null,
+            },
+          ]
+        : [],
     controls: [],
     readings: [],
     seen: [],
@@ -127,6 +139,7 @@ function planOf({ planId = PLAN_ID, items, tool, errors, minSuccess, plan }: Lis
   return {
     _id: planId,
     requestId: REQUEST_ID,
+    tenant: TENANT,
     version: planId === NEXT_ID ? 2 : 1,
     status: plan ?? (items.every((end) => end === "ok" || end === "carried") ? "COMPLETED" : "PARTIAL"),
     waitReason: null,

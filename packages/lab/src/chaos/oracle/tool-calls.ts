@@ -9,6 +9,7 @@ export interface UnitCall {
   /** The version of the plan that the key names. */
   planId: string;
   key: string | null;
+  arguments: JsonObject;
   at: number;
   /** The answer for this unit; null when the call got no answer. */
   answer: "ok" | "error" | null;
@@ -21,7 +22,7 @@ export function callsByLabel(calls: readonly LoggedCall[]): Map<string, UnitCall
 
 function unitCalls(call: LoggedCall): UnitCall[] {
   const { key, at, arguments: args } = call;
-  const facts = { key, at, planId: planIdOfKey(key) };
+  const facts = { key, at, planId: planIdOfKey(key), arguments: args };
   const { items } = args;
   if (!Array.isArray(items)) {
     const label = labelIn(args);
@@ -30,7 +31,8 @@ function unitCalls(call: LoggedCall): UnitCall[] {
   }
   return items.flatMap((item, index): UnitCall[] => {
     const label = labelIn(item);
-    return label === undefined ? [] : [{ ...facts, label, answer: answerTo(call, index) }];
+    if (label === undefined || !isJsonObject(item)) return [];
+    return [{ ...facts, label, arguments: item, answer: answerTo(call, index) }];
   });
 }
 

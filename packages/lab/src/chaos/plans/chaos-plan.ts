@@ -66,10 +66,22 @@ export interface ChaosList {
   hasManyAttempts?: boolean | undefined;
 }
 
+/**
+ * The tenants of a run: their share of the plans, and the weight that an operator has set. The one with most
+ * plans has the fewest turns.
+ */
+export const TENANTS = {
+  large: { share: 6, weight: 1 },
+  middle: { share: 3, weight: 2 },
+  small: { share: 1, weight: 5 },
+} as const;
+export type Tenant = keyof typeof TENANTS;
+
 /** A plan to submit, and its steps. */
 export interface ChaosPlan {
   /** From 0. Labels contain the index, because the plan's id is not known before the plan is accepted. */
   index: number;
+  tenant: Tenant;
   /**
    * `plan`: submitted as JSON. `query`: a sentence that a planner turns into this plan with the scripted
    * model.

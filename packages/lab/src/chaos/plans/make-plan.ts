@@ -2,7 +2,14 @@ import type { JsonObject, JsonValue } from "@planwright/plan";
 import { drawListOptions } from "../../plans/draw-list-options.ts";
 import { chain, diamond, fanIn, type GraphStep, scattered } from "../../plans/graph-shapes.ts";
 import type { Random } from "../../random/random.ts";
-import { CHAOS_TOOLS, type ChaosPlan, type ChaosStep, labelOf, STEP_TIMEOUT_MS } from "./chaos-plan.ts";
+import {
+  CHAOS_TOOLS,
+  type ChaosPlan,
+  type ChaosStep,
+  labelOf,
+  STEP_TIMEOUT_MS,
+  TENANTS,
+} from "./chaos-plan.ts";
 
 const SHAPES = ["chain", "diamond", "wide", "forEach", "lists", "mixed"] as const;
 /** The share of the plans that a planner makes with its model. */
@@ -31,7 +38,13 @@ export function makePlan(random: Random, index: number): ChaosPlan {
   // A model never writes the policy: the planner's code sets it.
   if (via === "plan")
     document["policy"] = { onStepFailure: random.pick(["auto", "fail-fast", "fail-forward"]) };
-  return { index, via, steps, document };
+  const { large, middle, small } = TENANTS;
+  const tenant = random.stream("tenant").weighted([
+    [large.share, "large"],
+    [middle.share, "middle"],
+    [small.share, "small"],
+  ] as const);
+  return { index, tenant, via, steps, document };
 }
 
 function stepsOf(random: Random): ChaosStep[] {

@@ -8,13 +8,15 @@ import {
   NotTheApiError,
   type Operation,
 } from "@planwright/client";
+import { JsonObjectSchema, type Plan, PlanSchema } from "@planwright/plan";
 import { z } from "zod";
 import { type Reading, ReadingSchema } from "../evidence/reading.ts";
-import { type ChaosPlan, sentenceOf } from "../plans/chaos-plan.ts";
+import { type ChaosPlan, sentenceOf, type Tenant } from "../plans/chaos-plan.ts";
 
 /** An accepted plan: the API returned its ids. */
 export interface Accepted {
   index: number;
+  tenant: Tenant;
   requestId: string;
   planId: string;
   /** Unix milliseconds. */
@@ -33,12 +35,22 @@ export interface ApiClient {
    * @throws {ApiRefusedError} such as NOT_FOUND
    */
   read(requestId: string, of?: { attempts: boolean }): Promise<Reading | undefined>;
+  /** The current version of a plan that was stored; undefined while the API is unreachable. */
+  readPlan(requestId: string): Promise<{ planId: string; version: number; plan: Plan } | undefined>;
   /**
-   * Asks once for a rerun of an ended plan. Undefined without an answer: the API may have received it. With the
-   * same key it makes no other version.
+   * Asks once for another version of an ended plan. Undefined without an answer: the API may have received it.
+   * With the same key it makes no other version.
    * @throws {ApiRefusedError} such as STATE_CONFLICT
    */
-  rerun(requestId: string, options: RerunOptions): Promise<RerunResult | undefined>;
+  change(requestId: string, options: ChangeOptions): Promise<ChangeResult | undefined>;
+  /**
+   * Asks once for reruns of many requests at the versions that the client knows. Undefined without an answer.
+   * Resolves with the refused ones and their codes.
+   */
+  retryAll(
+    requests: readonly { requestId: string; version: number }[],
+    key: string,
+  ): Promise<ReadonlyMap<string, string> | undefined>;
   /**
    * Requests a cancel until it is answered. Returns the id of the cancelled plan, or null when the request
    * can no longer be cancelled.
@@ -66,26 +78,45 @@ const CREATE = graphql(`mutation ($query: String!, $key: String!) {
 const RERUN = graphql(`mutation ($id: ID!, $from: ID, $acceptRepeat: [ID!], $key: String!) {
   rerun(requestId: $id, from: $from, acceptRepeat: $acceptRepeat, idempotencyKey: $key) { planId }
 }`);
+const AMEND = graphql(`mutation (
+  $id: ID!, $plan: JSON, $restore: Int, $version: Int!, $acceptRepeat: [ID!], $key: String!
+) {
+  amendPlan(
+    requestId: $id, plan: $plan, restoreVersion: $restore, fromVersion: $version,
+    acceptRepeat: $acceptRepeat, execute: true, idempotencyKey: $key
+  ) { request { planId } }
+}`);
+const RETRY = graphql(`mutation ($requests: [RequestVersion!]!, $key: String!) {
+  retryFailedRequests(requests: $requests, dryRun: false, idempotencyKey: $key) {
+    results { requestId error { code } }
+  }
+}`);
+const READ_PLAN = graphql(`query ($id: ID!) { request(requestId: $id) {
+  planId plan { version document }
+} }`);
 const CANCEL = graphql("mutation ($id: ID!) { cancel(requestId: $id) { planId } }");
 const READ = graphql(`query ($id: ID!, $attempts: Boolean!) { request(requestId: $id) {
   status planId error { code }
   plan { status waitReason error { code } steps { key status output attempts @include(if: $attempts) { attempt } } }
 } }`);
 
-/** Options of {@link ApiClient.rerun}. */
-export interface RerunOptions {
-  from: string | null;
+/** Options of {@link ApiClient.change}. */
+export interface ChangeOptions {
+  change:
+    | { kind: "rerun"; from: string | null }
+    | { kind: "amend"; plan: Plan; version: number }
+    | { kind: "restore"; restoreVersion: number; version: number };
   /** Steps that may be called again although they may have acted. */
   acceptRepeat: string[];
   key: string;
 }
 
-/** The version that a rerun made; or the units that it would call again although they may have acted. */
-export type RerunResult = { planId: string } | { mayHaveActed: string[] };
+/** The version that was made; or the units that it would call again although they may have acted. */
+export type ChangeResult = { planId: string } | { mayHaveActed: string[] };
 
-/** A client of the API at this address. */
-export function createApiClient(url: string): ApiClient {
-  const api = createClient({ url, timeoutMs: ANSWER_TIMEOUT_MS });
+/** A client of the API at this address, with an API key. */
+export function createApiClient(url: string, token: string): ApiClient {
+  const api = createClient({ url, token, timeoutMs: ANSWER_TIMEOUT_MS });
   const oddErrors = new Map<string, number>();
   let resubmissions = 0;
 
@@ -124,20 +155,47 @@ export function createApiClient(url: string): ApiClient {
         const answer = await send();
         if ("data" in answer) {
           const { requestId, planId } = answer.data.accepted;
-          return { index: plan.index, requestId, planId, at: Date.now() };
+          return { index: plan.index, tenant: plan.tenant, requestId, planId, at: Date.now() };
         }
         resubmissions += 1;
         await delay(answer.waitMs);
       }
     },
-    async rerun(requestId, options) {
+    async readPlan(requestId) {
+      const answer = await attempt(READ_PLAN, { id: requestId });
+      if (!("data" in answer)) return undefined;
+      const { planId, plan } = answer.data.request ?? {};
+      if (!planId || !plan) throw new TypeError(`${requestId} has no plan to change`);
+      return { planId, version: plan.version, plan: PlanSchema.parse(plan.document) };
+    },
+    async change(requestId, { change, acceptRepeat, key }) {
+      const common = { id: requestId, acceptRepeat, key };
       try {
-        const answer = await attempt(RERUN, { id: requestId, ...options });
-        return "data" in answer ? { planId: answer.data.rerun.planId } : undefined;
+        if (change.kind === "rerun") {
+          const answer = await attempt(RERUN, { ...common, from: change.from });
+          return "data" in answer ? { planId: answer.data.rerun.planId } : undefined;
+        }
+        const { version } = change;
+        const given =
+          change.kind === "amend"
+            ? { plan: JsonObjectSchema.parse(JSON.parse(JSON.stringify(change.plan))) }
+            : { restore: change.restoreVersion };
+        const answer = await attempt(AMEND, { ...common, version, ...given });
+        return "data" in answer ? { planId: answer.data.amendPlan.request.planId } : undefined;
       } catch (error) {
         if (!(error instanceof ApiRefusedError) || error.facts.code !== "REPEAT_NOT_ACCEPTED") throw error;
         return { mayHaveActed: z.array(z.string()).parse(error.fact("steps")) };
       }
+    },
+    async retryAll(requests, key) {
+      const answer = await attempt(RETRY, { requests: [...requests], key });
+      if (!("data" in answer)) return undefined;
+      const { results } = answer.data.retryFailedRequests;
+      return new Map(
+        results.flatMap(({ requestId, error }): [string, string][] =>
+          error ? [[requestId, error.code]] : [],
+        ),
+      );
     },
     async cancel(requestId) {
       for (;;) {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { SeenReading, Violation } from "../evidence/evidence.ts";
 import { type Reading, regressionsBetween } from "../evidence/reading.ts";
+import type { Tenant } from "../plans/chaos-plan.ts";
 import type { Accepted, ApiClient } from "./api-client.ts";
 
 const READS_AT_ONCE = 16;
@@ -8,7 +9,7 @@ const TIMEOUT_MS = 15_000;
 
 /** Options of {@link takeLastReadings}. */
 export interface LastReadingsOptions {
-  client: Pick<ApiClient, "read">;
+  clientOf: Readonly<Record<Tenant, Pick<ApiClient, "read">>>;
   accepted: readonly Accepted[];
   /** The last reading of each watched request. */
   last: ReadonlyMap<Accepted, Reading>;
@@ -22,12 +23,12 @@ export interface LastReadingsOptions {
  * end.
  */
 export async function takeLastReadings(options: LastReadingsOptions): Promise<SeenReading[]> {
-  const { client, accepted, last, durable, report } = options;
+  const { clientOf, accepted, last, durable, report } = options;
   const readings: SeenReading[] = [];
   const left = [...accepted];
   const readNext = async (): Promise<void> => {
     for (let ids = left.pop(); ids !== undefined; ids = left.pop()) {
-      const reading = await readAgain(client, ids, last.get(ids), report);
+      const reading = await readAgain(clientOf[ids.tenant], ids, last.get(ids), report);
       const { requestId } = ids;
       if (reading) readings.push({ requestId, reading, afterSeq: durable.get(requestId) ?? 0 });
     }

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Random } from "../../random/random.ts";
-import type { AskedControl, AskedRerun, SeenReading, Violation } from "../evidence/evidence.ts";
+import type { AskedControl, AskedVersion, SeenReading, Violation } from "../evidence/evidence.ts";
 import type { Reading } from "../evidence/reading.ts";
-import type { ChaosPlan } from "../plans/chaos-plan.ts";
+import type { ChaosPlan, Tenant } from "../plans/chaos-plan.ts";
 import type { Accepted, ApiClient } from "./api-client.ts";
+import { changePlan, createBulkRetries } from "./change-plan.ts";
 import { watchRequest } from "./request-watch.ts";
-import { runAgain } from "./run-again.ts";
 
 /** Share of the clients that submit again after an answer. */
 const RESUBMITTED_SHARE = 0.1;
@@ -15,12 +15,12 @@ const CANCELLED_SHARE = 0.2;
 const CANCELLED_WITHIN_MS = 1_500;
 /** Share of the plans that are submitted in bursts. */
 const BURST_SHARE = 0.3;
-/** The name of a client when the API needs no keys. */
-const CLIENT = "anonymous";
+/** Most versions of a plan that its client makes. */
+const MAX_CHANGES = 3;
 
 /** Options of {@link createPlanClients}. */
 export interface PlanClientsOptions {
-  client: ApiClient;
+  clientOf: Readonly<Record<Tenant, ApiClient>>;
   /** Number of plans; each has one client. */
   plans: number;
   random: Random;
@@ -46,7 +46,7 @@ export interface PlanClients {
   /** A line about the progress. */
   progress(): string;
   readonly accepted: readonly Accepted[];
-  readonly reruns: readonly AskedRerun[];
+  readonly asked: readonly AskedVersion[];
   readonly controls: readonly AskedControl[];
   readonly readings: readonly SeenReading[];
   /** The last reading of each watched request. */
@@ -55,27 +55,33 @@ export interface PlanClients {
 
 /** One client for each plan. The seed decides what each client does. */
 export function createPlanClients(options: PlanClientsOptions): PlanClients {
-  const { client, plans, random, withinMs, until, report, signal } = options;
+  const { clientOf, plans, random, withinMs, until, report, signal } = options;
   const accepted: Accepted[] = [];
-  const reruns: AskedRerun[] = [];
+  const asked: AskedVersion[] = [];
   const controls: AskedControl[] = [];
   const readings: SeenReading[] = [];
   const last = new Map<Accepted, Reading>();
   const watches: Promise<void>[] = [];
+  const bulkOf = {
+    large: createBulkRetries(clientOf.large),
+    middle: createBulkRetries(clientOf.middle),
+    small: createBulkRetries(clientOf.small),
+  };
   const times = submissionTimes(random.stream("pace"), plans, withinMs);
   let submitted = 0;
   let settled = 0;
 
-  async function cancel(requestId: string): Promise<void> {
-    const to = { type: "cancel.asked", subject: "the plan", by: CLIENT } as const;
-    const asked: AskedControl = { requestId, ...to, planId: null };
-    controls.push(asked);
-    asked.planId = await client.cancel(requestId);
+  async function cancel({ requestId, tenant }: Accepted): Promise<void> {
+    const to = { type: "cancel.asked", subject: "the plan", by: tenant } as const;
+    const control: AskedControl = { requestId, ...to, planId: null };
+    controls.push(control);
+    control.planId = await clientOf[tenant].cancel(requestId);
   }
 
   async function watch(ids: Accepted): Promise<void> {
     const planRandom = random.stream(`watch ${ids.index}`);
     const { requestId } = ids;
+    const client = clientOf[ids.tenant];
     let before: Reading | undefined;
     const onReading = (reading: Reading): void => {
       if (!isDeepStrictEqual(reading, before)) readings.push({ requestId, reading, afterSeq: 0 });
@@ -83,17 +89,20 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
     };
     const watchOnce = () =>
       watchRequest({ client, accepted: ids, random: planRandom, onReading, report, signal });
-    const reading = await watchOnce();
-    const hasRerun =
-      reading !== undefined && (await runAgain({ client, ids, reading, random: planRandom, reruns, signal }));
-    const end = hasRerun ? await watchOnce() : reading;
+    const { retry } = bulkOf[ids.tenant];
+    let end = await watchOnce();
+    for (let count = 0; count < MAX_CHANGES && end !== undefined; count++) {
+      const options = { client, retry, ids, reading: end, random: planRandom, asked, signal };
+      if (!(await changePlan(options))) break;
+      end = await watchOnce();
+    }
     if (end !== undefined) last.set(ids, end);
     settled += 1;
   }
 
   return {
     accepted,
-    reruns,
+    asked,
     controls,
     readings,
     last,
@@ -103,14 +112,15 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
     async submit(plan) {
       await until(times[plan.index] ?? 0);
       submitted += 1;
+      const client = clientOf[plan.tenant];
       const ids = await client.submit(plan);
       accepted.push(ids);
       watches.push(watch(ids));
       const fate = random.stream(`cancel ${plan.index}`);
       if (plan.via === "plan" && fate.chance(CANCELLED_SHARE))
-        watches.push(delay(fate.whole(0, CANCELLED_WITHIN_MS)).then(() => cancel(ids.requestId)));
+        watches.push(delay(fate.whole(0, CANCELLED_WITHIN_MS)).then(() => cancel(ids)));
       if (random.stream(`again ${plan.index}`).chance(RESUBMITTED_SHARE))
-        await submitAgain(client, plan, ids, { reruns, report });
+        await submitAgain(client, plan, ids, { asked, report });
     },
   };
 }
@@ -124,16 +134,16 @@ function submissionTimes(random: Random, count: number, withinMs: number): numbe
   });
 }
 
-/** Submits again: the answer is the same ids or, after a rerun, the current plan. */
+/** Submits again: the answer is the same ids or, after a change, the current plan. */
 async function submitAgain(
   client: ApiClient,
   plan: ChaosPlan,
   { requestId, planId }: Accepted,
-  { reruns, report }: { reruns: readonly AskedRerun[]; report: (violation: Violation) => void },
+  { asked, report }: { asked: readonly AskedVersion[]; report: (violation: Violation) => void },
 ): Promise<void> {
   const again = await client.submit(plan);
-  const wasRunAgain = reruns.some((asked) => asked.requestId === requestId);
-  if (again.requestId === requestId && (again.planId === planId || wasRunAgain)) return;
+  const wasChanged = asked.some((version) => version.requestId === requestId);
+  if (again.requestId === requestId && (again.planId === planId || wasChanged)) return;
   const found = `${again.requestId} and ${again.planId}`;
   report({ kind: "duplicated", id: requestId, expected: "the same ids for the same key", found });
 }

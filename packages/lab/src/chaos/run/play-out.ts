@@ -3,7 +3,7 @@ import type { MongoClient } from "mongodb";
 import type { Random } from "../../random/random.ts";
 import type { Evidence, Violation } from "../evidence/evidence.ts";
 import { plansHeld } from "../evidence/plan-holders.ts";
-import type { ChaosPlan } from "../plans/chaos-plan.ts";
+import type { ChaosPlan, Tenant } from "../plans/chaos-plan.ts";
 import type { System } from "../system/system.ts";
 import { type ApiClient, createApiClient } from "./api-client.ts";
 import { type ChangeLog, startChangeLog } from "./change-log.ts";
@@ -56,7 +56,12 @@ export async function playOut({
   say,
 }: RunDependencies): Promise<Observed> {
   const log = await startChangeLog(mongo);
-  const client = createApiClient(system.apiUrl);
+  const { apiUrl, keys } = system;
+  const clientOf: Record<Tenant, ApiClient> = {
+    large: createApiClient(apiUrl, keys.large),
+    middle: createApiClient(apiUrl, keys.middle),
+    small: createApiClient(apiUrl, keys.small),
+  };
   const seen: Violation[] = [];
   const report = (violation: Violation): void => {
     seen.push(violation);
@@ -65,7 +70,7 @@ export async function playOut({
   const watching = new AbortController();
   const pace = startPace(() => clients.open() > MAX_OPEN);
   const clients = createPlanClients({
-    client,
+    clientOf,
     plans: plans.length,
     random,
     withinMs: settings.withinMs,
@@ -98,15 +103,15 @@ export async function playOut({
     await injector.close();
   }
   say("reads every request a last time");
-  const evidence = await takeEvidence({ system, mongo, client, clients, log, seen, report });
-  const { oddErrors } = client;
+  const evidence = await takeEvidence({ system, mongo, clientOf, clients, log, seen, report });
+  const all = Object.values(clientOf);
   return {
     evidence,
     kills: injector.kills,
     faults: schedule.length,
-    resubmissions: client.resubmissions(),
+    resubmissions: all.reduce((sum, client) => sum + client.resubmissions(), 0),
     heldMs: pace.heldMs(),
-    oddErrors,
+    oddErrors: new Map(all.flatMap(({ oddErrors }) => [...oddErrors])),
   };
 }
 
@@ -114,13 +119,13 @@ export async function playOut({
 async function takeEvidence({
   system,
   mongo,
-  client,
+  clientOf,
   clients,
   log,
   seen,
   report,
 }: Pick<RunDependencies, "system" | "mongo"> & {
-  client: ApiClient;
+  clientOf: Readonly<Record<Tenant, ApiClient>>;
   clients: PlanClients;
   log: ChangeLog;
   seen: Violation[];
@@ -130,7 +135,7 @@ async function takeEvidence({
   // Documents are written some time after their entries.
   await readAtRest(mongo);
   const durable = await readLastSeqs(mongo);
-  const lastReadings = await takeLastReadings({ client, accepted, last, durable, report });
+  const lastReadings = await takeLastReadings({ clientOf, accepted, last, durable, report });
   const documents = await readAtRest(mongo);
   await log.finish();
   return {
@@ -139,7 +144,7 @@ async function takeEvidence({
     changes: log.changes,
     ledger: await readLedger(system.ledgerFile),
     calls: await readCallLog(system.callsFile),
-    reruns: clients.reruns,
+    asked: clients.asked,
     controls: clients.controls,
     readings: [...clients.readings, ...lastReadings],
     seen,

@@ -3,6 +3,7 @@ import type { Evidence } from "../evidence/evidence.ts";
 import { listsOf } from "../oracle/check-lists.ts";
 import type { Verdict } from "../oracle/check-run.ts";
 import { versionsByRequest } from "../oracle/plan-versions.ts";
+import { TENANTS } from "../plans/chaos-plan.ts";
 import type { Observed } from "./play-out.ts";
 import { percentile, recoveryTimes } from "./recovery-times.ts";
 import type { Settings } from "./settings.ts";
@@ -41,9 +42,16 @@ export interface Report {
   waiting: number;
   /** Lists that ended with items that did not complete. */
   brokenLists: number;
-  /** Versions made by reruns, and those of them that completed. */
+  /** Versions made by clients, by what they asked for, and those of them that completed. */
   reruns: number;
-  rerunsCompleted: number;
+  retries: number;
+  amendments: number;
+  restores: number;
+  changedCompleted: number;
+  /** Versions that clients asked for with steps that may be called again. */
+  accepted: number;
+  /** Time from the storing of a plan to its first claim, at the 95th percentile, by tenant, in milliseconds. */
+  startP95Ms: { [tenant: string]: number | null };
   /** Requests whose planning failed. */
   notPlanned: number;
   /** Those of `failed` that killed several executors. */
@@ -67,6 +75,7 @@ export function createReport(
   const firstVersions = plans.filter(({ _id }) => acceptedPlans.has(_id));
   const laterVersions = plans.filter(({ version }) => version > 1);
   const ended = (status: string): number => firstVersions.filter((plan) => plan.status === status).length;
+  const asked = (kind: string): number => evidence.asked.filter((version) => version.kind === kind).length;
   const inDoubt = new Set(steps.filter(({ status }) => status === "IN_DOUBT").map(({ planId }) => planId));
   const expiredInDoubt = firstVersions.filter(
     ({ _id, status }) => status === "EXPIRED" && inDoubt.has(_id),
@@ -92,8 +101,13 @@ export function createReport(
     cancelled: ended("CANCELLED"),
     waiting: ended("WAITING") + expiredInDoubt,
     brokenLists: brokenLists(evidence),
-    reruns: laterVersions.length,
-    rerunsCompleted: laterVersions.filter(({ status }) => status === "COMPLETED").length,
+    reruns: asked("rerun"),
+    retries: asked("retry"),
+    amendments: asked("amend"),
+    restores: asked("restore"),
+    accepted: evidence.asked.filter(({ acceptRepeat }) => acceptRepeat.length > 0).length,
+    startP95Ms: startTimes(evidence),
+    changedCompleted: laterVersions.filter(({ status }) => status === "COMPLETED").length,
     notPlanned: requests.filter(({ status, error }) => status === "FAILED" && error !== null).length,
     poisoned: firstVersions.filter(({ error }) => error?.code === "POISONED").length,
     resubmissions: run.resubmissions,
@@ -101,6 +115,29 @@ export function createReport(
     crashes: crashes.filter(({ wasReady }) => wasReady).length,
     oddErrors: Object.fromEntries(run.oddErrors),
   };
+}
+
+function startTimes({ plans, changes }: Evidence): Report["startP95Ms"] {
+  const stored = new Map<string, number>();
+  const waited = new Map<string, number>();
+  for (const { id, collection, type, at, epoch = 0 } of changes) {
+    if (collection !== "plans") continue;
+    if (type === "insert") stored.set(id, at);
+    if (epoch > 0 && !waited.has(id)) waited.set(id, at - (stored.get(id) ?? at));
+  }
+  const timesOf = (tenant: string): number[] =>
+    plans
+      .filter((plan) => plan.version === 1 && plan.tenant === tenant)
+      .flatMap(({ _id }) => waited.get(_id) ?? []);
+  return Object.fromEntries(
+    Object.keys(TENANTS).map((tenant) => [
+      tenant,
+      percentile(
+        timesOf(tenant).toSorted((a, b) => a - b),
+        0.95,
+      ),
+    ]),
+  );
 }
 
 function brokenLists(evidence: Evidence): number {

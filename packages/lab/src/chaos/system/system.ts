@@ -11,13 +11,14 @@ import {
   supervise,
   type UnexpectedEnd,
 } from "@planwright/local";
+import { createStore } from "@planwright/store";
 import {
   countingToolServerCommand,
   type ScriptInput,
   startTcpProxy,
   type TcpProxy,
 } from "@planwright/testing";
-import { CHAOS_TOOLS, STEP_TIMEOUT_MS } from "../plans/chaos-plan.ts";
+import { CHAOS_TOOLS, STEP_TIMEOUT_MS, TENANTS, type Tenant } from "../plans/chaos-plan.ts";
 import { EXECUTORS, type Link, PLANNERS, SERVICES, type ServiceName, type VictimName } from "./fault.ts";
 import { type Victim, victimOf } from "./victim.ts";
 
@@ -31,6 +32,8 @@ export interface System {
   ledgerFile: string;
   /** File with every call that a tool received. */
   callsFile: string;
+  /** The API key of each tenant. Its name is that of the tenant. */
+  keys: Readonly<Record<Tenant, string>>;
   victims: Readonly<Record<VictimName, Victim>>;
   proxy(service: ServiceName, link: Link): TcpProxy;
   stop(): Promise<void>;
@@ -71,6 +74,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const ledgerFile = join(folder, "ledger.jsonl");
   const callsFile = join(folder, "calls.jsonl");
   const tools = await startTools({ folder, ledgerFile, callsFile, toolScript, supervision });
+  const mongodbUrl = mongo.url.replace("/?", `/${DATABASE}?`);
+  const keys = await addTenants(mongodbUrl);
   const serversFile = join(folder, "mcp-servers.json");
   // Plans of a planner set no timeouts, so a tool that hangs would hold them for a minute.
   const overrides = Object.keys(CHAOS_TOOLS).map((name) => [name, { timeout_ms: STEP_TIMEOUT_MS }] as const);
@@ -112,6 +117,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         MODEL: "openai:scripted",
         OPENAI_BASE_URL: options.modelUrl,
         OPENAI_API_KEY: "scripted",
+        // All clients of a tenant have one key.
+        REQUESTS_PER_MINUTE: "0",
         MODEL_TIMEOUT_MS: "10000",
       },
       logFile: join(folder, "logs", `${name}.log`),
@@ -140,10 +147,11 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   };
   return {
     apiUrl: `http://127.0.0.1:${service("api").port}/graphql`,
-    mongodbUrl: mongo.url.replace("/?", `/${DATABASE}?`),
+    mongodbUrl,
     redisUrl: redis.url,
     ledgerFile,
     callsFile,
+    keys,
     victims,
     proxy(name, link) {
       const found = proxies.get(`${name}/${link}`);
@@ -158,6 +166,21 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       await Promise.all([...proxies.values()].map((proxy) => proxy.close()));
     },
   };
+}
+
+/** Sets the weight of each tenant, and makes its API key. */
+async function addTenants(url: string): Promise<System["keys"]> {
+  const store = await createStore({ url });
+  const add = async (tenant: Tenant): Promise<string> => {
+    await store.setTenantLimits(tenant, { weight: TENANTS[tenant].weight });
+    return (await store.createApiKey({ tenant, name: tenant, scopes: ["read", "execute", "operate"] }))
+      .secret;
+  };
+  try {
+    return { large: await add("large"), middle: await add("middle"), small: await add("small") };
+  } finally {
+    await store.close();
+  }
 }
 
 async function startTools(options: {

@@ -56,6 +56,10 @@ export interface Checker {
   unreachable: Pick<UnreachableCheck, "tried">;
   /** A client received the id of its plan. */
   accepted(planId: string): void;
+  /** A document was removed. */
+  removed(collection: string, id: string): void;
+  /** True when the request of a plan is removed. */
+  isGone(facts: PlanFacts): boolean;
   /** A client reads a plan. */
   read(planId: string, document: PlanDocument | null): void;
   facts(planId: string): PlanFacts | undefined;
@@ -76,6 +80,9 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
   /** The latest claim that each process holds or held, by process and plan. */
   const claims = new Map<string, Pick<PlanClaim, "epoch" | "owner">>();
   const seen = new Map<string, PlanStatus>();
+  /** Ids of removed requests, and of plans that clients received. */
+  const gone = new Set<string>();
+  const acknowledged = new Set<string>();
   /** Entries that store a version whose document is not written yet, by its id. */
   const ahead = new Map<string, { entry: JournalEntry; actor: Actor | null }>();
   let violation: Violation | null = null;
@@ -90,6 +97,17 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
   const limits = createLimitsCheck(fail);
   const unreachable = createUnreachableCheck({ now, fail });
   const records = createRecordsCheck(fail);
+
+  const byRequest = (id: string): PlanFacts[] =>
+    [...plans.values()].filter(({ document }) => document.requestId === id);
+
+  /** An acknowledged version goes only after its end. */
+  function checkGone({ document, endedInJournal }: PlanFacts): void {
+    const { _id, requestId, status } = document;
+    const hasEnded = endedInJournal !== null || isTerminalPlanStatus(status);
+    if (gone.has(requestId) && acknowledged.has(_id) && !hasEnded)
+      fail("acknowledged-is-kept", `${_id} was returned to a client, and is removed while it is ${status}`);
+  }
 
   function factsOf(planId: string): PlanFacts {
     const facts = plans.get(planId);
@@ -111,9 +129,11 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       fail("request-before-plan", `${after._id} is stored, and ${after.requestId} is not`);
     if (!after.plan) return;
     const facts = planFactsOf(after.raw ?? "", after.plan, after);
-    // Without an idempotency key no client submits a plan twice.
+    // Without an idempotency key no client submits a plan twice. Here requests, with their keys, are removed much
+    // earlier than the 24 h for which a key is kept.
     const first = after.version === 1 ? byName.get(facts.name) : undefined;
-    if (first) fail("key-makes-one", `${facts.name} became ${first.document._id} and then ${after._id}`);
+    if (first && !gone.has(first.document.requestId))
+      fail("key-makes-one", `${facts.name} became ${first.document._id} and then ${after._id}`);
     plans.set(after._id, facts);
     byName.set(facts.name, facts);
     const storing = ahead.get(after._id);
@@ -122,6 +142,8 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
   }
 
   function wroteEntry(entry: JournalEntry, actor: Actor | null): void {
+    // Its process does not know of the removal yet, and takes the entry back.
+    if (gone.has(entry.requestId)) return;
     const isVersion = entry.events.some(({ type }) => type === "plan.stored");
     if (isVersion && !plans.has(entry.planId)) return void ahead.set(entry.planId, { entry, actor });
     let changes: UnitChange[];
@@ -185,6 +207,8 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
           mayDiffer,
         });
       }
+      if (gone.has(facts.document.requestId))
+        fail("acknowledged-is-kept", `${names.join(",")} is called, and its request is removed`);
       const end = limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
       return () => {
         end();
@@ -202,13 +226,22 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     unreachable,
     records,
     accepted(planId) {
-      if (!plans.has(planId))
-        fail("accepted-is-durable", `${planId} was returned to a client and is not stored`);
+      const facts = plans.get(planId);
+      if (!facts) fail("accepted-is-durable", `${planId} was returned to a client and is not stored`);
+      acknowledged.add(planId);
+      if (facts) checkGone(facts);
     },
+    removed(collection, id) {
+      if (collection === "requests") gone.add(id);
+      const facts = collection === "requests" ? byRequest(id) : [plans.get(id)];
+      for (const one of facts) if (one) checkGone(one);
+    },
+    isGone: ({ document }) => gone.has(document.requestId),
     read(planId, document) {
       const status = document?.status;
       const before = seen.get(planId);
-      if (status === undefined)
+      const facts = plans.get(planId);
+      if (status === undefined && !(facts && gone.has(facts.document.requestId)))
         fail("reads-go-forward", `A client received ${planId}, and then the API did not know it`);
       else if (before && before !== status && isTerminalPlanStatus(before)) {
         fail("reads-go-forward", `A client read ${before} of ${planId}, and ${status} later`);

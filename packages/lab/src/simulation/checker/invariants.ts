@@ -3,6 +3,8 @@ export const INVARIANTS = {
   "accepted-is-durable": "A plan whose id a client received is in the database from that time on",
   "request-before-plan":
     "A plan is stored only after its request, so that no plan is executed that was not accepted",
+  "acknowledged-is-kept":
+    "A version whose id a client received is there until it has ended, and nothing is called for a removed request",
   "key-makes-one": "All submissions of a client under one key make one request with one plan",
   "ends-in-time":
     "Every plan and its request end by the plan's deadline + 30 s, or when a wait for a person was too long, even when the queue lost jobs",

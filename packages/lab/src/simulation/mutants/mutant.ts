@@ -1,5 +1,5 @@
 import type { HeartbeatOptions, Liveness } from "@planwright/runtime";
-import { type EntryLog, type ExecutionStore } from "@planwright/store";
+import type { EntryLog, ExecutionStore, RetentionStore } from "@planwright/store";
 import {
   type GroupedWrite,
   type MemoryDatabase,
@@ -33,6 +33,8 @@ export interface Mutant {
   clientStore?: (store: MemoryStore, database: { database: MemoryDatabase; reach: Reach }) => MemoryStore;
   /** Wraps the tools of the executor. */
   tools?: (tools: Tools, id: () => string) => Tools;
+  /** Replaces the removal of requests that ended. */
+  retention?: (access: { database: MemoryDatabase; reach: Reach }) => RetentionStore;
   /** Wraps the liveness of the executor. */
   liveness?: (liveness: Liveness) => Liveness;
   /** Wraps the store of the workers' heartbeats. */

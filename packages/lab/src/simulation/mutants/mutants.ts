@@ -8,6 +8,7 @@ import {
   barriersLast,
   countedAsSuccess,
   forget,
+  removeUnended,
   withClaims,
   withLeases,
   withLists,
@@ -15,14 +16,16 @@ import {
   without,
   withoutEvents,
   withoutFence,
+  withoutKeys,
   withRecords,
+  withRepeats,
 } from "./port-changes.ts";
 /** All planted faults. */
 export const MUTANTS: readonly Mutant[] = [
   {
     name: "no-epoch-in-the-filter",
     violates: ["one-writer"],
-    firstSeed: 750,
+    firstSeed: 1000,
     rewrite: (write) => ({ ...write, condition: without(write.condition, ["lease.epoch"]) }),
   },
   {
@@ -375,6 +378,23 @@ export const MUTANTS: readonly Mutant[] = [
         return store.rerunPlan(tenant, requestId, { ...options, acceptRepeat });
       },
     }),
+  },
+  {
+    name: "key-of-an-earlier-version-forgotten",
+    violates: ["versions-once"],
+    firstSeed: 640,
+    store: (store) => withRepeats(store, (repeat) => (repeat.type === "same key" ? { type: "new" } : repeat)),
+    log: (log) => ({
+      ...log,
+      async *readTails(positions) {
+        for await (const entry of log.readTails(positions)) yield withoutKeys(entry);
+      },
+    }),
+  },
+  {
+    name: "removal-before-the-end",
+    violates: ["acknowledged-is-kept"],
+    retention: removeUnended,
   },
   {
     name: "lookup-abandoned",

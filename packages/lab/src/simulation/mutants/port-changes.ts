@@ -13,6 +13,8 @@ import {
   type ExecutionStore,
   entryIdOf,
   type PlanClaim,
+  type Repeat,
+  type RetentionStore,
   type UnitRecord,
 } from "@planwright/store";
 import {
@@ -150,4 +152,48 @@ export function withLeases(
   leases: Partial<ExecutionStore["planLeases"]>,
 ): ExecutionStore {
   return { ...store, planLeases: { ...store.planLeases, ...leases } };
+}
+
+/** Changes what the calls of earlier versions mean for a call. */
+export function withRepeats(store: ExecutionStore, change: (repeat: Repeat) => Repeat): ExecutionStore {
+  return {
+    ...store,
+    async readRepeats(claim) {
+      const repeatOf = await store.readRepeats(claim);
+      return repeatOf && ((unit) => change(repeatOf(unit)));
+    },
+  };
+}
+
+/** A version that does not know under which keys earlier ones called. */
+export function withoutKeys(entry: JournalEntry): JournalEntry {
+  const events = entry.events.map((event) =>
+    event.type === "plan.stored" ? { ...event, unanswered: [] } : event,
+  );
+  return { ...entry, events };
+}
+
+/** Removes requests that have not changed for a time, whether they have ended or not. */
+export function removeUnended({
+  database,
+  reach,
+}: {
+  database: MemoryDatabase;
+  reach: Reach;
+}): RetentionStore {
+  return {
+    async removeEnded({ endedBefore }) {
+      const isOld = { updatedAt: { $lt: endedBefore } };
+      const read = { name: "requests.find", apply: () => database.find("requests", isOld) };
+      const old = await reach(read);
+      const remove = (): void => {
+        for (const { _id: requestId } of old) {
+          database.remove("requests", { _id: requestId });
+          for (const collection of ["plans", "journal", "outbox"]) database.remove(collection, { requestId });
+        }
+      };
+      await reach({ name: "deleteMany", apply: remove });
+      return old.length;
+    },
+  };
 }

@@ -52,7 +52,8 @@ function hasEverythingEnded(world: World): boolean {
 
 /** True when the plan has ended and its request shows it. A plan that no client executes stays READY. */
 function hasEnded(world: World, facts: PlanFacts): boolean {
-  const { status, deadlineAt, controls } = facts.document;
+  const { _id, status, deadlineAt, controls } = facts.document;
+  if (world.checker.isGone(facts)) return world.database.find("plans", { _id }).length === 0;
   // The deadline is set at the first claim, so a plan that was paused before waits until it is resumed.
   if (status === "PAUSED" && !deadlineAt) return true;
   if (status === "READY") return world.timeline.now() > world.settings.chaosMs + CLAIMED_WITHIN_MS;

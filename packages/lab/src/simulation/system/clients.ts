@@ -1,5 +1,12 @@
-import { type Plan, type PlanId, PlanSchema, planGraph, type RequestId } from "@planwright/plan";
-import type { AmendAnswer, PlanDocument, RerunAnswer } from "@planwright/store";
+import {
+  type Diagnostic,
+  type Plan,
+  type PlanId,
+  PlanSchema,
+  planGraph,
+  type RequestId,
+} from "@planwright/plan";
+import type { AmendAnswer, PlanDocument, ReplanAnswer, RerunAnswer } from "@planwright/store";
 import type { MemoryStore } from "@planwright/store/memory";
 import type { Random } from "../../random/random.ts";
 import { unitsOfStep } from "../checker/plan-facts.ts";
@@ -34,7 +41,7 @@ export function startClients(world: World, api: Api, queue: JobQueue): () => boo
   const { settings, timeline } = world;
   const random = world.random.stream("clients");
   // Separate streams, so that the other draws stay the same.
-  const hasHistories = world.random.stream("histories").chance(HISTORY_RATE);
+  const hasHistories = world.random.stream("histories").chance(HISTORY_RATE) || settings.keptMs !== null;
   const changing = new Set<string>();
   const deadly = settings.hasDeadlyPlan ? random.whole(0, settings.plans - 1) : -1;
   for (let index = 0; index < settings.plans; index++) {
@@ -177,8 +184,10 @@ function changeLater(client: Client, plan: PlanDocument): void {
         return tryAt(later, [...new Set([...acceptRepeat, ...named])], triesLeft - 1);
       }
       changing.delete(key);
-      if (answer.type !== "rerun" && answer.type !== "amended" && answer.type !== "repeated") return;
+      const { type } = answer;
+      if (type !== "rerun" && type !== "amended" && type !== "repeated" && type !== "replanned") return;
       const { planId } = answer.request;
+      world.checker.accepted(planId);
       client.queue.offer(planId);
       readAgain(client, planId);
     } catch (error) {
@@ -196,12 +205,12 @@ interface Change {
   kind: string;
   /** The plan of the version. */
   next: Plan;
-  send(store: MemoryStore, acceptRepeat: readonly string[]): Promise<RerunAnswer | AmendAnswer>;
+  send(store: MemoryStore, acceptRepeat: readonly string[]): Promise<RerunAnswer | AmendAnswer | Replanned>;
 }
 
 function drawChange(
   { world, history: random }: Client,
-  { requestId, plan, version, raw }: PlanDocument,
+  { requestId, plan, version, raw, status }: PlanDocument,
 ): Change {
   if (!random || !plan) throw new TypeError("Only plans with a history are changed");
   const idempotency = (acceptRepeat: readonly string[]) => {
@@ -216,15 +225,44 @@ function drawChange(
       send: (store, named) => store.rerunPlan(TENANT, requestId, { ...idempotency(named), from }),
     };
   }
+  const replanned = random.chance(0.15) && status !== "COMPLETED";
   const versions = [...world.checker.plans()].filter(({ document }) => document.requestId === requestId);
   const base = random.chance(0.4) ? random.pick(versions).plan : plan;
   const next = random.chance(0.3) ? base : edited(random, base);
   const amended = { plan: next, raw, diagnostics: [] };
+  if (replanned) {
+    const send: Change["send"] = (store) => replan(store, requestId, { ...amended, version });
+    return { kind: "replan", next, send };
+  }
   return {
     kind: "amend",
     next,
     send: (store, named) => store.amendPlan(TENANT, requestId, { ...amended, ...idempotency(named) }),
   };
+}
+
+/** A version that a planner wrote, or the answer when there was nothing to replan. */
+type Replanned = { type: "replanned"; request: { planId: PlanId } } | ReplanAnswer;
+
+/**
+ * Asks for a replan, and stores its version as a planner does. After an error the same is done again: a planner
+ * that dies leaves a request that another planner claims.
+ */
+async function replan(
+  store: MemoryStore,
+  requestId: RequestId,
+  { version, ...written }: { version: number; plan: Plan; raw: string | null; diagnostics: Diagnostic[] },
+): Promise<Replanned> {
+  const key = `${requestId} ${version}`;
+  const idempotency = { key, payloadHash: key };
+  const asked = { note: null, execute: true, fromVersion: version, idempotency };
+  const answer = await store.requestReplan(TENANT, requestId, asked);
+  if (answer.type !== "replanning" && answer.type !== "repeated") return answer;
+  const claim = await store.claimRequest(requestId, `planner of ${key}`);
+  if (claim === null) return { type: "repeated", request: answer.request };
+  const origin = { kind: "model", model: "scripted" } as const;
+  const { _id: planId } = await store.completeReplan(claim, { ...written, origin });
+  return { type: "replanned", request: { planId } };
 }
 
 /** The plan with a step under another id, without its last step, or with other limits. */

@@ -14,6 +14,9 @@ const SWEEP_EVERY_MS = 1_000;
 /** The same as in the service. */
 const RECONCILE_EVERY_MS = 15_000;
 const MAX_PLANS = 16;
+/** Interval of removals, in milliseconds: much shorter than in the service. */
+const REMOVE_EVERY_MS = 400;
+
 /** One life of an executor's process, wired as in its main program. */
 export interface ExecutorProcess {
   process: SimulatedProcess;
@@ -31,12 +34,13 @@ export function startExecutor(
 ): ExecutorProcess {
   const { settings, checker, log, mutant, faults, timeline } = world;
   const { clock, name } = process;
+  const reach = createReach(world, process);
   const memoryStore = createMemoryStore({
     database: world.database,
     owner: name,
     planTimeoutMs: settings.planTimeoutMs,
     retryForMs: settings.retryForMs,
-    reach: createReach(world, process),
+    reach,
     monotonic: () => clock.now(),
     wall: () => process.wall(),
     sleep: (ms) => process.sleep(ms),
@@ -61,6 +65,8 @@ export function startExecutor(
     },
   };
   const store = mutant?.store?.(watched) ?? watched;
+  const retention = mutant?.retention?.({ database: world.database, reach }) ?? memoryStore;
+  const outputMemory = createOutputMemory({ maxBytes: settings.outputMemoryBytes });
   const clients = tools.clientsOf(process);
   let heartbeat: Heartbeat | undefined;
   let runs: PlanRuns | undefined;
@@ -83,6 +89,13 @@ export function startExecutor(
     if (!isStopping) clock.after(SWEEP_EVERY_MS * (0.5 + clock.random()), () => void sweep());
   }
 
+  function remove(keptMs: number): void {
+    const endedBefore = new Date(memoryStore.now() - keptMs);
+    retention
+      .removeEnded({ endedBefore, limit: 3 })
+      .catch((error: unknown) => log.note(name, "could not remove", String(error)));
+  }
+
   function begin(begun: Heartbeat): void {
     heartbeat = begun;
     runs = createPlanRuns({
@@ -91,13 +104,15 @@ export function startExecutor(
       tools: mutant?.tools?.(clients, () => clock.id()) ?? clients,
       readCatalogue: async () => CATALOGUE,
       liveness: mutant?.liveness?.(begun) ?? begun,
-      outputMemory: createOutputMemory({ maxBytes: settings.outputMemoryBytes }),
+      outputMemory,
       maxPlans: MAX_PLANS,
       deadAfterMs: settings.deadAfterMs,
       logger: world.logger.child({ executor: name }),
       clock,
     });
     if (!mutant?.hasNoSweeper) void sweep();
+    const { keptMs } = settings;
+    if (keptMs !== null) clock.every(REMOVE_EVERY_MS, () => remove(keptMs));
     clock.every(RECONCILE_EVERY_MS, () => {
       store
         .reconcileRequests()
