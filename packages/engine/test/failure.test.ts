@@ -413,7 +413,7 @@ test.each<[string, { approved: boolean; at: number }[], { status: string; calls:
 ])("an approval expires after approvalTimeoutMs: decided %s", (_, decisions, { status, calls, code }) => {
   const plan = planOf([{ id: "a", tool: "t", approval: true }], { approvalTimeoutMs: 28_800_000 });
   const events = decisions.map((one) => ({ type: "approval" as const, stepId: "a", ...one }));
-  const run = simulate(plan, [tool("t")], { events });
+  const run = simulate(plan, [tool("t")], { events, outlastsApprovals: true });
   expect(run.calls).toHaveLength(calls);
   expect(run.finish?.status).toBe(status);
   expect(run.records.get("a")?.error?.code).toBe(code);

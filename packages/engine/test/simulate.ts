@@ -88,6 +88,8 @@ export interface SimulateOptions {
   random?: () => number;
   /** External events, delivered at their `at`. */
   events?: EngineEvent[];
+  /** Time passes while only an approval is waited for. Default: the run rests there. */
+  outlastsApprovals?: boolean;
   /** Called with each command. */
   onCommand?: (command: Command, state: EngineState) => void;
   /** Stops (as if killed) after this number of events. */
@@ -274,6 +276,8 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
   post({ type: "started", at: 0 });
   for (const event of options.events ?? []) post(event);
   for (let next = queue.pop(); next && !result.finish; next = queue.pop()) {
+    const isAtRest = result.park?.reason === "approval" && !options.outlastsApprovals;
+    if (isAtRest && next.event.type === "timer") continue;
     makeDurable(next);
     if (options.crashAfterEvents !== undefined && result.events >= options.crashAfterEvents) break;
     const events = [next.event];

@@ -11,8 +11,9 @@ const CODE = ["src"];
 
 /** The files that a new step status needs in addition to the table: the compiler requires them. */
 const ASKED_FOR = [
-  // Its mark, its text and its urgency in a terminal.
-  "packages/cli/src/report/status-mark.ts",
+  // Its mark, colour and words, in the terminal and the console.
+  "packages/plan/src/lifecycle/state-words.ts",
+  // Its text and its urgency in a terminal.
   "packages/cli/src/report/step-line.ts",
   "packages/cli/src/report/step-urgency.ts",
   // The entry of an item with it in the list's output, and the engine's handling of such a step, also in a
@@ -23,8 +24,6 @@ const ASKED_FOR = [
   // Its priority in a large debug bundle, and its count. A test compares the enums of the schema.
   "services/api/src/debug/bundle-step.ts",
   "services/api/src/plans/step-counts.ts",
-  // Its label, mark and colour in the console.
-  "services/console/src/design/statuses.ts",
 ];
 
 let copy: string | undefined;

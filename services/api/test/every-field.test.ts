@@ -29,6 +29,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   id: "$planId",
   ref: "$ref",
   seq: "1000",
+  from: JSON.stringify(new Date(Date.now() - 3_600_000)),
   first: "2",
   plan: '{ steps: [{ id: "a", tool: "none", arguments: {} }] }',
 };

@@ -81,7 +81,7 @@ const PAIRS = KINDS.flatMap(([kind, looks]) =>
 test("every state has words, whatever it waits for, and only those that wait name the reason", () => {
   for (const { kind, status, waitReason } of PAIRS) {
     const { word } = stateLook(kind, { status, waitReason });
-    expect(word).toMatch(/^[a-z][a-z :]+$/);
+    expect(word).toMatch(/^[a-z][a-z :,]+$/);
     if (waitReason === null) expect(word).toBe(stateLook(kind, { status }).word);
   }
 });

@@ -53,7 +53,7 @@ export function nextVersionTurn(
     autoExecute,
     lease: null,
     dueAt: null,
-    planning: { ...current.planning, work: null },
+    planning: { ...current.planning, work: null, wait: null },
     replan: null,
     error: null,
     answer: null,
