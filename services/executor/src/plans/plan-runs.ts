@@ -111,9 +111,9 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     const planLogger = logger.child({
       requestId: plan.requestId,
       planId,
-      worker: claim.owner,
       epoch,
       ...trace?.logFacts,
+      worker: claim.owner,
     });
     try {
       return await beginClaimed(claim, { known: await catalogue, trace, logger: planLogger, begunAt });
