@@ -125,9 +125,19 @@ async function created(plan: unknown): Promise<Ids> {
   const ids = body.data.createPlan;
   await planAs(running.store, ids.requestId, plan);
   await running.store.recordModelCall({
-    ...{ requestId: ids.requestId, tenant: "default", purpose: "draft", model: "openai:x", attempt: 1 },
-    ...{ messages: [], answer: "{}", finishReason: "stop", inputTokens: 1, outputTokens: 1, latencyMs: 1 },
-    ...{ costUsd: 0.1, error: null },
+    requestId: ids.requestId,
+    tenant: "default",
+    purpose: "draft",
+    model: "openai:x",
+    attempt: 1,
+    messages: [],
+    answer: "{}",
+    finishReason: "stop",
+    inputTokens: 1,
+    outputTokens: 1,
+    latencyMs: 1,
+    costUsd: 0.1,
+    error: null,
   });
   return { ...ids, ref: `${ids.planId}/steps/createAuthor` };
 }
