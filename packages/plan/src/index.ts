@@ -111,6 +111,7 @@ export {
   textOfOutsider,
   unmarkNumbers,
 } from "./json/exact-json.ts";
+export { groupBy } from "./json/group-by.ts";
 export {
   depthOf,
   isJsonObject,

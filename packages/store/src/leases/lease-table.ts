@@ -8,11 +8,10 @@
  * 3. Safety comes from the journal: a claimer first appends that it took the lease. From then on appends of
  *    an earlier owner are refused.
  */
-import { PRIORITIES, type Priority, placeInLine } from "@planwright/plan";
+import { groupBy, PRIORITIES, type Priority, placeInLine } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { GroupCommit } from "../commit/group-commit.ts";
 import { type Collections, LINES_INDEX } from "../database/collections.ts";
-import { groupBy } from "../database/group-by.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";

@@ -16,9 +16,8 @@
  *    removal continues: before the note the request is still found as an old one, and afterwards by the note.
  */
 import type { JournalEntry } from "@planwright/engine";
-import { ENDED_REQUEST_STATUSES, type RequestId } from "@planwright/plan";
+import { ENDED_REQUEST_STATUSES, groupBy, type RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import { groupBy } from "../database/group-by.ts";
 import { insertUnlessThere } from "../database/insert-unless-there.ts";
 import { isDuplicateKey } from "../database/transient-errors.ts";
 import { idsAfter, toJournalDocument } from "../journal/entry-log.ts";

@@ -3,6 +3,7 @@ import { type EventOf, effectOfUnit, type FoldedUnit } from "@planwright/engine"
 import {
   callOfStep,
   canonicalJson,
+  groupBy,
   isForEachStep,
   type Plan,
   planGraph,
@@ -10,7 +11,6 @@ import {
   type Step,
   toolOfStep,
 } from "@planwright/plan";
-import { groupBy } from "../database/group-by.ts";
 import { newSteps, outlineOf, toStepDocument } from "../journal/plan-units.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";

@@ -21,6 +21,7 @@ import {
 import {
   callOfStep,
   canonicalJson,
+  groupBy,
   type Plan,
   pinsByTool,
   type RequestId,
@@ -30,7 +31,6 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import { groupBy } from "../database/group-by.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 
 /** A version of a request's plan, with the folded state of its units. */

@@ -3,8 +3,8 @@
  * import("./check-journal.ts").checkJournal}, rule 5.
  */
 
+import { groupBy } from "@planwright/plan";
 import type { AskedControl, AskedVersion } from "../evidence/evidence.ts";
-import { groupBy } from "../evidence/group-by.ts";
 import type { JournalFacts } from "./check-readings.ts";
 import type { RecordedControl, ReplayedPlan } from "./replayed-request.ts";
 

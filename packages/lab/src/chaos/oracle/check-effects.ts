@@ -4,10 +4,9 @@
  * changes keys between attempts.
  */
 import { isDeepStrictEqual } from "node:util";
-import { isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
+import { groupBy, isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
 import type { LedgerEntry } from "@planwright/testing";
 import type { Evidence, FinalStep, Violation, ViolationKind } from "../evidence/evidence.ts";
-import { groupBy } from "../evidence/group-by.ts";
 import { CHAOS_TOOLS, labelOf } from "../plans/chaos-plan.ts";
 import { acceptedLabels, type PlanVersion, versionsByRequest } from "./plan-versions.ts";
 import { callsByLabel, labelIn, planIdOfKey, type UnitCall } from "./tool-calls.ts";

@@ -10,9 +10,8 @@
  * 5. Every answered control is in the journal once, with the name of its client. No other control is.
  */
 import { isDeepStrictEqual } from "node:util";
-import { hasRequestEnded, isTerminalPlanStatus } from "@planwright/plan";
+import { groupBy, hasRequestEnded, isTerminalPlanStatus } from "@planwright/plan";
 import type { Evidence, FinalPlan, FinalRequest, FinalStep, Violation } from "../evidence/evidence.ts";
-import { groupBy } from "../evidence/group-by.ts";
 import { checkControls } from "./check-controls.ts";
 import { checkReadings } from "./check-readings.ts";
 import { replayJournal } from "./replay-journal.ts";

@@ -1,8 +1,7 @@
 import type { JournalEvent } from "@planwright/engine";
-import { isTerminalPlanStatus, JsonValueSchema } from "@planwright/plan";
+import { groupBy, isTerminalPlanStatus, JsonValueSchema } from "@planwright/plan";
 import type { JournalDocument } from "@planwright/store";
 import type { Evidence, FinalPlan, FinalStep } from "../evidence/evidence.ts";
-import { groupBy } from "../evidence/group-by.ts";
 
 /** The executor of every plan here. */
 export const WORKER = "host:101:aaaaaaaa";

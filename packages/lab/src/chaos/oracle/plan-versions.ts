@@ -1,6 +1,5 @@
-import { argumentsOfStep } from "@planwright/plan";
+import { argumentsOfStep, groupBy } from "@planwright/plan";
 import type { AskedVersion, Evidence, FinalPlan, FinalStep } from "../evidence/evidence.ts";
-import { groupBy } from "../evidence/group-by.ts";
 import { labelOf } from "../plans/chaos-plan.ts";
 import { labelIn } from "./tool-calls.ts";
 

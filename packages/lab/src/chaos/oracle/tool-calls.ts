@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { groupBy, isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 import type { LoggedCall } from "@planwright/testing";
-import { groupBy } from "../evidence/group-by.ts";
 
 /** The part of a call that belongs to one unit; the call of a batch has one part for each item. */
 export interface UnitCall {

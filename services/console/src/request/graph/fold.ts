@@ -5,6 +5,7 @@
  *    then their ancestors, the nearest first, then running steps. Steps that the reader opened stay open too.
  * 3. A fold has steps of one kind, and the graph of folds and open steps has no cycle.
  */
+import { groupBy } from "@planwright/plan";
 
 /** Most steps of a plan that is not folded. */
 export const MAX_NODES = 150;
@@ -151,13 +152,7 @@ function similarChains(
 
 /** Makes one node of the steps with the same key. */
 function nodesOf(steps: readonly FoldedStep[], keyOf: KeyOf): FoldedNode[] {
-  const groups = new Map<string, FoldedStep[]>();
-  for (const step of steps) {
-    const key = keyOf(step);
-    const members = groups.get(key);
-    if (members) members.push(step);
-    else groups.set(key, [step]);
-  }
+  const groups = groupBy(steps, keyOf);
   const nodeOf = new Map<string, string>();
   for (const members of groups.values()) {
     const name = members.length === 1 ? members[0]?.id : `fold:${members[0]?.id}`;

@@ -1,4 +1,4 @@
-/** The values by their keys, in their order. */
+/** The values by their keys, in their order. Node 20 has no `Map.groupBy`. */
 export function groupBy<Key, Value>(
   values: Iterable<Value>,
   keyOf: (value: Value) => Key,
