@@ -10,6 +10,7 @@ import {
   approvalTimeoutOf,
   countText,
   durationText,
+  groupBy,
   needsPerson,
   type Policy,
   WAIT_REASONS,
@@ -216,8 +217,15 @@ export function timeUseText(plan: FoldedPlan, at: Date): string {
   const shown = spent.filter(([, ms]) => ms > 0).toSorted(([, a], [, b]) => b - a);
   const isPeople = (one: WaitedFor | "calls" | "other") =>
     one !== "calls" && one !== "other" && isForPerson(one);
+  const steps = groupBy(plan.units.values(), ({ stepId }) => stepId);
+  const usedBy = new Map(
+    [...steps].map(([stepId, units]) => {
+      const step = { ...plan, units: new Map(units.map((unit) => [unit.key, unit])) };
+      return [stepId, timeUse(step, at, stepId)];
+    }),
+  );
   const textOf = ([one, ms]: (typeof shown)[number]) =>
-    `${durationText(ms)} ${USE_TEXTS[one]}${stepText(plan, at, one)}`;
+    `${durationText(ms)} ${USE_TEXTS[one]}${stepText(usedBy, one)}`;
   const own = shown
     .filter(([one]) => !isPeople(one))
     .slice(0, 3)
@@ -228,13 +236,11 @@ export function timeUseText(plan: FoldedPlan, at: Date): string {
 }
 
 /** The step in which most of this time was spent. */
-function stepText(plan: FoldedPlan, at: Date, use: WaitedFor | "calls" | "other"): string {
+function stepText(usedBy: ReadonlyMap<string, TimeUse>, use: WaitedFor | "calls" | "other"): string {
   if (use === "other" || use === "no worker") return "";
-  const steps = new Set([...plan.units.values()].map(({ stepId }) => stepId));
   let most = { stepId: "", ms: 0 };
   let count = 0;
-  for (const stepId of steps) {
-    const { callsMs, waitedMs } = timeUse(plan, at, stepId);
+  for (const [stepId, { callsMs, waitedMs }] of usedBy) {
     const ms = use === "calls" ? callsMs : (waitedMs[use] ?? 0);
     if (ms > 0) count += 1;
     if (ms > most.ms) most = { stepId, ms };

@@ -48,7 +48,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
       if (!run.phases.isBefore("leaving") || events.length === 0) return;
       // A repeated deadline event changes nothing. In a process that was frozen, other events may come before
       // the timer.
-      const deadline = hooks.isExpired() ? [deadlineEvent(run)] : [];
+      const deadline = hooks.isExpired() ? [deadlineEvent()] : [];
       try {
         for (const command of decide(run.state, [...deadline, ...events])) perform(command);
         run.heldOutputs.changed();
@@ -77,8 +77,9 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   }
 
   const run = createRunParts(parts, hooks);
+  const deadlineEvent = createDeadlineEvent(run);
   const perform = createPerform(run, hooks, createLeavePlan(run, end));
-  begin(run, hooks);
+  begin(run, hooks, deadlineEvent);
   return {
     done,
     isLost: () => isLost,
@@ -90,12 +91,20 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   };
 }
 
-/** The plan's deadline has passed: with what used up the time. */
-function deadlineEvent({ claim, store }: Pick<RunParts, "claim" | "store">): EngineEvent {
-  const at = store.now();
-  const plan = claim.journal.plan();
-  const use = plan ? ` (${timeUseText(plan, new Date(at))})` : "";
-  return { type: "deadline", at, message: `The plan's deadline has passed${use}` };
+/**
+ * The plan's deadline has passed: with what used up the time. The first event counts, so the units are read once,
+ * not again for each later event.
+ */
+function createDeadlineEvent({ claim, store }: Pick<RunParts, "claim" | "store">): () => EngineEvent {
+  let message: string | undefined;
+  return () => {
+    const at = store.now();
+    if (message === undefined) {
+      const plan = claim.journal.plan();
+      message = `The plan's deadline has passed${plan ? ` (${timeUseText(plan, new Date(at))})` : ""}`;
+    }
+    return { type: "deadline", at, message };
+  };
 }
 
 /** Performs a command of the engine. Its results come back as events. */
@@ -155,12 +164,12 @@ function createPerform(
 function begin(
   { claim, store, phases, timers }: RunParts,
   { dispatch, fail }: Pick<RunHooks, "dispatch" | "fail">,
+  deadlineEvent: () => EngineEvent,
 ): void {
   const { plan, journal } = claim;
   const controlEvents = createControlEvents(claim);
 
-  if (plan.deadlineAt)
-    timers.wakeAt(plan.deadlineAt.getTime(), () => dispatch(deadlineEvent({ claim, store })));
+  if (plan.deadlineAt) timers.wakeAt(plan.deadlineAt.getTime(), () => dispatch(deadlineEvent()));
   journal.onControl(() => {
     if (!phases.isBefore("leaving")) return;
     const arrived = controlEvents(store.now());
