@@ -30,7 +30,6 @@ export type {
 export { recordsOf } from "./journal/records-of.ts";
 export {
   deadlineOf,
-  isForPerson,
   type TimeUse,
   timeUse,
   timeUseText,

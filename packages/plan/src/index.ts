@@ -183,7 +183,7 @@ export {
   stepNeedsPerson,
   waitReasonOfStep,
 } from "./lifecycle/step-lifecycle.ts";
-export { WAIT_REASONS, type WaitReason, WaitReasonSchema } from "./lifecycle/wait-reason.ts";
+export { isForPerson, WAIT_REASONS, type WaitReason, WaitReasonSchema } from "./lifecycle/wait-reason.ts";
 export type { OpenDraft } from "./model-answer/open-draft.ts";
 export {
   type ModelAnswer,

@@ -11,7 +11,7 @@ import {
 import { itemKey } from "../state/units.ts";
 import type { EventOf } from "./events.ts";
 import type { FoldContext } from "./fold-context.ts";
-import type { FoldedPlan, FoldedUnit } from "./folded.ts";
+import type { FoldedPlan, FoldedUnit, FoldedWait } from "./folded.ts";
 
 /** A unit without events: PENDING. */
 function newUnit(key: string): FoldedUnit {
@@ -133,9 +133,14 @@ function noteWait(unit: FoldedUnit, at: Date): void {
   const reason = stepNeedsPerson(unit.status) ? waitReasonOfStep(unit.status) : undefined;
   const isOpen = last?.until === null;
   if (isOpen && last.reason === reason) return;
-  const ended = isOpen ? [...waits.slice(0, -1), { ...last, until: at }] : waits;
-  if (reason) unit.waits = [...ended, { reason, from: at, until: null }];
-  else if (isOpen) unit.waits = ended;
+  if (reason) unit.waits = [...withoutOpen(waits, at), { reason, from: at, until: null }];
+  else if (isOpen) unit.waits = withoutOpen(waits, at);
+}
+
+/** The waits, of which the last one, if it lasts, ends at this time. */
+export function withoutOpen(waits: readonly FoldedWait[], at: Date): readonly FoldedWait[] {
+  const last = waits.at(-1);
+  return last?.until === null ? [...waits.slice(0, -1), { ...last, until: at }] : waits;
 }
 
 /** A unit under a key of a later version, with everything that is known about it. */

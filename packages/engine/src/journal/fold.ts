@@ -8,6 +8,7 @@
  */
 import {
   canMove,
+  isForPerson,
   isTerminalPlanStatus,
   PLAN_LIFECYCLE,
   type PlanStatus,
@@ -26,9 +27,8 @@ import {
   NO_PLANNING,
   type PlanningEvent,
 } from "./fold-planning.ts";
-import { carryUnits, changeUnit, expandItems } from "./fold-units.ts";
+import { carryUnits, changeUnit, expandItems, withoutOpen } from "./fold-units.ts";
 import type { FoldedPlan, FoldedRequest } from "./folded.ts";
-import { isForPerson } from "./time-use.ts";
 
 /** The state of a request without entries. */
 export function emptyRequest(requestId: string): FoldedRequest {
@@ -167,7 +167,7 @@ function applyEvent(context: FoldContext, event: PlanEvent): void {
         dueAt: null,
         waitReason: null,
       });
-      endWait(context.plan(), at);
+      context.plan().waits = withoutOpen(context.plan().waits, at);
       return;
     }
   }
@@ -184,13 +184,13 @@ function applyControl(context: FoldContext, event: ControlEvent): void {
     case "approval.given": {
       const { stepId, approved, approvalHash, reason } = event;
       plan.approvals.push({ stepId, approved, approvalHash, reason, by, at });
-      turnWait(context, at, "no worker", (reason) => reason === "approval" || reason === "in doubt");
+      turnWait(context, at, "no worker", isForDecision);
       return;
     }
     case "doubt.resolved": {
       const { key, attempt, resolution } = event;
       plan.resolutions.push({ key, attempt, resolution, by, at });
-      turnWait(context, at, "no worker", (reason) => reason === "approval" || reason === "in doubt");
+      turnWait(context, at, "no worker", isForDecision);
       return;
     }
     case "cancel.asked":
@@ -269,8 +269,12 @@ function takeLease(context: FoldContext, { worker, epoch }: EventOf<"lease.taken
   request.owner = { worker, epoch };
   if (UNSTARTED_PLAN_STATUSES.includes(plan.status)) move(context, "QUEUED");
   if (UNHELD_PLAN_STATUSES.includes(plan.status)) move(context, "RUNNING");
-  endWait(plan, entry.at);
-  Object.assign(plan, { waitReason: null, dueAt: null, startedAt: plan.startedAt ?? entry.at });
+  Object.assign(plan, {
+    waits: withoutOpen(plan.waits, entry.at),
+    waitReason: null,
+    dueAt: null,
+    startedAt: plan.startedAt ?? entry.at,
+  });
   closeLostAttempts(context);
 }
 
@@ -289,10 +293,7 @@ function release(context: FoldContext, { status, waitReason, dueAt }: EventOf<"l
   plan.waits = [...plan.waits, { reason: reason[next], from: context.entry.at, until: null }];
 }
 
-function endWait(plan: FoldedPlan, at: Date): void {
-  const last = plan.waits.at(-1);
-  if (last?.until === null) plan.waits = [...plan.waits.slice(0, -1), { ...last, until: at }];
-}
+const isForDecision = (reason: WaitReason): boolean => reason === "approval" || reason === "in doubt";
 
 /**
  * From a control on, the plan waits for something else. A control of a plan without owner becomes part of the

@@ -11,9 +11,8 @@ import {
   countText,
   durationText,
   groupBy,
-  needsPerson,
+  isForPerson,
   type Policy,
-  WAIT_REASONS,
   type WaitReason,
 } from "@planwright/plan";
 import type { FoldedPlan, FoldedUnit, FoldedWait } from "./folded.ts";
@@ -117,11 +116,6 @@ export function deadlineOf(
   return new Date(startedAt.getTime() + timeoutMs + waitedForPeopleMs({ waits }, from));
 }
 
-/** True for a wait that only a person ends. */
-export function isForPerson(reason: WaitedFor): boolean {
-  return reason !== "unreachable" && needsPerson(WAIT_REASONS[reason].needs);
-}
-
 function endOf(plan: FoldedPlan, stepId: string | undefined): number | undefined {
   const stepEnd = stepId === undefined ? undefined : plan.units.get(stepId)?.finishedAt;
   return (stepEnd ?? plan.finishedAt)?.getTime();
@@ -181,7 +175,7 @@ function sumUp(spans: readonly Span[], from: number, until: number): TimeUse {
   for (const [use, ms] of spent) if (use !== "calls") waitedMs[use] = ms;
   const waits = [...spent].filter(([use]) => use !== "calls");
   const sum = (of: typeof waits) => of.reduce((total, [, ms]) => total + ms, 0);
-  const people = sum(waits.filter(([use]) => use !== "calls" && isForPerson(use)));
+  const people = sum(waits.filter(([use]) => isForPerson(use)));
   return { totalMs, ownMs: totalMs - people, callsMs, waitedMs, otherMs: totalMs - callsMs - sum(waits) };
 }
 
@@ -215,8 +209,6 @@ export function timeUseText(plan: FoldedPlan, at: Date): string {
     ),
   ];
   const shown = spent.filter(([, ms]) => ms > 0).toSorted(([, a], [, b]) => b - a);
-  const isPeople = (one: WaitedFor | "calls" | "other") =>
-    one !== "calls" && one !== "other" && isForPerson(one);
   const steps = groupBy(plan.units.values(), ({ stepId }) => stepId);
   const usedBy = new Map(
     [...steps].map(([stepId, units]) => {
@@ -227,10 +219,10 @@ export function timeUseText(plan: FoldedPlan, at: Date): string {
   const textOf = ([one, ms]: (typeof shown)[number]) =>
     `${durationText(ms)} ${USE_TEXTS[one]}${stepText(usedBy, one)}`;
   const own = shown
-    .filter(([one]) => !isPeople(one))
+    .filter(([one]) => !isForPerson(one))
     .slice(0, 3)
     .map(textOf);
-  const people = shown.filter(([one]) => isPeople(one)).map(textOf);
+  const people = shown.filter(([one]) => isForPerson(one)).map(textOf);
   const text = `own time ${durationText(use.ownMs)}${own.length > 0 ? `: ${own.join(", ")}` : ""}`;
   return people.length > 0 ? `${text}; not counted: ${people.join(", ")}` : text;
 }

@@ -2,11 +2,10 @@
  * The words, marks and tones of states for people: the one table from which the command line, the console and the
  * diagnosis speak, so that they say the same about the same state.
  */
-import { needsPerson } from "./lifecycle.ts";
 import type { PlanStatus } from "./plan-lifecycle.ts";
 import type { RequestStatus } from "./request-lifecycle.ts";
 import type { StepStatus } from "./step-lifecycle.ts";
-import { WAIT_REASONS, type WaitReason } from "./wait-reason.ts";
+import { isForPerson, type WaitReason } from "./wait-reason.ts";
 
 /** What a state means for the reader. `active`: work is in progress; `attention`: a person has to act, or may. */
 export type StateTone = "good" | "bad" | "active" | "attention" | "quiet";
@@ -107,9 +106,6 @@ const SAYS_IT: ReadonlySet<string> = new Set<PlanStatus | StepStatus>([
   "PAUSED",
   "READY",
 ]);
-
-const isForPerson = (waitReason: string): boolean =>
-  Object.hasOwn(WAIT_REASONS, waitReason) && needsPerson(WAIT_REASONS[waitReason as WaitReason].needs);
 
 /**
  * What a state waits for, in words. Work that no worker holds waits for one: "limit" is then not the limit of a tool,

@@ -10,11 +10,10 @@ import {
   type FoldedRequest,
   type FoldedUnit,
   fold,
-  isForPerson,
   recordsOf,
   type StepRecord,
 } from "@planwright/engine";
-import { type Plan, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
+import { isForPerson, type Plan, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
 import { createSettleLateControls } from "../controls/late-controls.ts";
 import { readEnd, writeEnd } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";

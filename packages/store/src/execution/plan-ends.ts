@@ -1,5 +1,5 @@
-import { type FoldedPlan, isForPerson, type JournalEvent } from "@planwright/engine";
-import type { PlanId } from "@planwright/plan";
+import { type FoldedPlan, type JournalEvent } from "@planwright/engine";
+import { isForPerson, type PlanId } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
 import { controlsAfter } from "../heads/pending-controls.ts";
 import {

@@ -1,5 +1,5 @@
-import { type Command, isForPerson } from "@planwright/engine";
-import { approvalTimeoutOf } from "@planwright/plan";
+import { type Command } from "@planwright/engine";
+import { approvalTimeoutOf, isForPerson } from "@planwright/plan";
 import type { ExecutionStore, FinishCommand } from "@planwright/store";
 import type { RunParts } from "./run-parts.ts";
 
