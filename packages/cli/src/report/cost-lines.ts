@@ -2,6 +2,7 @@ import { countText, shareText } from "@planwright/plan";
 import type { CostRecord, CostsRecord } from "../api/fleet.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
+import { toSecond } from "./format.ts";
 import { table } from "./tables.ts";
 
 /**
@@ -12,7 +13,7 @@ export function costLines(
   { from, before, models, requests, total, isComplete }: CostsRecord,
   { columns, style }: { columns: number; style: Style },
 ): string[] {
-  const time = `from ${instant(from)} to ${instant(before)}`;
+  const time = `from ${toSecond(from)} to ${toSecond(before)}`;
   if (total.calls === 0) return [`No model was called ${time}.`];
   const rows = models.map(({ model, cost }) => [oneLine(model, 60), ...numbersOf(cost)]);
   const expensive = requests.map(({ requestId, title, cost }) => [
@@ -55,8 +56,4 @@ function notesOf({ unended, unpriced }: CostRecord, isComplete: boolean): string
     ...(unended > 0 ? [`Not in the sums: ${countText(unended, "call")} without an end`] : []),
     ...(isComplete ? [] : ["Only the newest 200,000 calls are counted; choose a shorter time"]),
   ];
-}
-
-function instant(at: string): string {
-  return at.replace(/\.\d+Z$/, "Z");
 }

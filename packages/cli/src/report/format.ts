@@ -26,3 +26,14 @@ export function problem({ code, message }: { code: string; message: string }, ma
 export function stepName({ key, tool }: { key: string; tool: string }): string {
   return key === tool ? oneLine(key, 80) : `${oneLine(key, 80)} (${oneLine(tool, 80)})`;
 }
+
+/** The warning of a step whose output is not as its tool declares it; empty without one. */
+export function unexpectedNote(warnings: readonly string[], maxLength: number): string[] {
+  const odd = warnings.find((text) => text.startsWith("OUTPUT_UNEXPECTED"));
+  return odd === undefined ? [] : [oneLine(odd, maxLength)];
+}
+
+/** An instant as RFC 3339 text without the part of a second. */
+export function toSecond(instant: string): string {
+  return instant.replace(/\.\d+Z$/, "Z");
+}

@@ -1,7 +1,6 @@
 import { type Need, pendingText, type RequestProgress } from "@planwright/client";
 import { countText, durationText, waitWords } from "@planwright/plan";
-import { oneLine } from "../terminal/visible-text.ts";
-import { problem, stepName } from "./format.ts";
+import { problem, stepName, unexpectedNote } from "./format.ts";
 import { type ProgressEvent, progressEvents } from "./progress-events.ts";
 import { settledNote } from "./settlement-text.ts";
 import { planningText } from "./wait-text.ts";
@@ -58,9 +57,7 @@ function stepText({
 }: Extract<ProgressEvent, { event: "step" }>) {
   const took = durationMs === null || status === "RUNNING" ? "" : ` ${durationText(durationMs)}`;
   const repeated = attempt > 1 ? ` attempt ${attempt}` : "";
-  const odd = warnings.filter((text) => text.startsWith("OUTPUT_UNEXPECTED")).slice(0, 1);
-  const notes =
-    status === "COMPLETED" ? [...settledNote({ settled }), ...odd.map((text) => oneLine(text, 200))] : [];
+  const notes = status === "COMPLETED" ? [...settledNote({ settled }), ...unexpectedNote(warnings, 200)] : [];
   const why =
     error && status !== "COMPLETED" ? `: ${problem(error)}` : notes.map((text) => `: ${text}`).join("");
   return `  ${stepName(step)} ${status}${repeated}${took}${why}`;

@@ -2,7 +2,7 @@ import type { StepProgress } from "@planwright/client";
 import { countText, durationText, type StepStatus, stateLook, WAIT_WORDS } from "@planwright/plan";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { between, problem, stepName } from "./format.ts";
+import { between, problem, stepName, unexpectedNote } from "./format.ts";
 import { settledNote } from "./settlement-text.ts";
 import { markOf } from "./status-mark.ts";
 
@@ -61,10 +61,7 @@ const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => 
           ...took(step),
           ...repeated(step.attempts.length),
           ...settledNote(step),
-          ...step.warnings
-            .filter((text) => text.startsWith("OUTPUT_UNEXPECTED"))
-            .slice(0, 1)
-            .map((text) => oneLine(text, MAX_MESSAGE)),
+          ...unexpectedNote(step.warnings, MAX_MESSAGE),
         ]
       : ["carried over", ...settledNote(step)],
   FAILED: (step) => [

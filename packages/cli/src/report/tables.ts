@@ -6,6 +6,7 @@ import type { ListedRequest } from "../api/listed-requests.ts";
 import type { CalledTool, ListedTool } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
+import { toSecond } from "./format.ts";
 import { markOf } from "./status-mark.ts";
 
 const NO_BORDERS = {
@@ -200,7 +201,7 @@ export function requestsTable(
   if (requests.length === 0) return ["No requests."];
   const facts = requests.map((request): Record<RequestColumn, string> => {
     const { requestId, status, plan, needs, mayHaveActed, code, tool, createdAt, title } = request;
-    const instant = createdAt.replace(/\.\d+Z$/, "Z");
+    const instant = toSecond(createdAt);
     return {
       REQUEST: oneLine(requestId, 64),
       STATUS: `${oneLine(status, 32)}${needs === null || status === "NEEDS_INPUT" ? "" : `, ${NEED_WORDS[needs]}`}${mayHaveActed > 0 ? ", may have acted" : ""}${pendingNote(plan)}`,
