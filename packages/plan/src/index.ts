@@ -164,6 +164,7 @@ export {
   UNEXECUTED_REQUEST_STATUSES,
 } from "./lifecycle/request-lifecycle.ts";
 export {
+  lookOf,
   STATE_LOOKS,
   type StateLook,
   type StateTone,

@@ -85,15 +85,19 @@ export function stateLook(
   kind: keyof typeof STATE_LOOKS,
   { status, waitReason = null }: { status: string; waitReason?: string | null | undefined },
 ): StateLook {
-  const looks: Readonly<Record<string, StateLook>> = STATE_LOOKS[kind];
-  const own = Object.hasOwn(looks, status) ? looks[status] : undefined;
-  const known = own ?? look(status.toLowerCase().replaceAll("_", " "), "○", "quiet");
+  const known = lookOf(STATE_LOOKS[kind], status);
   if (waitReason === null) return known;
   const waits = waitWords(kind, { status, waitReason });
   const needsDecision = status === "WAITING" && isForPerson(waitReason);
   const base = needsDecision ? { ...known, mark: "!", tone: "attention" as const } : known;
   if (ONLY_WAITS.has(status)) return { ...base, word: waits };
   return SAYS_IT.has(status) ? base : { ...base, word: `${known.word}: ${waits}` };
+}
+
+/** The look of a status in a table. A newer API may have statuses that are not in it: these are shown by name. Pure. */
+export function lookOf(looks: Readonly<Record<string, StateLook>>, status: string): StateLook {
+  const own = Object.hasOwn(looks, status) ? looks[status] : undefined;
+  return own ?? look(status.toLowerCase().replaceAll("_", " "), "○", "quiet");
 }
 
 /** Statuses that say nothing besides the wait. */

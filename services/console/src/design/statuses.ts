@@ -1,5 +1,7 @@
 import { STATE_LOOKS, type StateLook, type StateTone } from "@planwright/plan";
 
+export { lookOf } from "@planwright/plan";
+
 /** How a status looks, by the one table of states: the command line says the same words. */
 export type StatusLook = StateLook;
 
@@ -9,10 +11,3 @@ export type Tone = StateTone;
 export const STEP_LOOK = STATE_LOOKS.step;
 export const PLAN_LOOK = STATE_LOOKS.plan;
 export const REQUEST_LOOK = STATE_LOOKS.request;
-
-/**
- * The look of a status. A newer API may have statuses that this page does not know; they are shown by name.
- */
-export function lookOf(looks: Readonly<Record<string, StatusLook>>, status: string): StatusLook {
-  return looks[status] ?? { word: status.toLowerCase().replaceAll("_", " "), mark: "○", tone: "quiet" };
-}
