@@ -16,7 +16,7 @@ import type { PastPlan } from "./past-plan.ts";
 import { planDigest } from "./plan-digest.ts";
 import { repeatedEffects } from "./repeated-effects.ts";
 import { restoreSecrets } from "./restore-secrets.ts";
-import { effectsOf, repeatsOf } from "./tool-effects.ts";
+import { effectsOf } from "./tool-effects.ts";
 
 /** Most characters of outputs that are searched for the values of an answer. */
 const MAX_SOURCES = 1_000_000;
@@ -54,8 +54,7 @@ export function checkReplan(
     given: past.given,
   });
   if (!checked.plan) return "asks" in checked && checked.asks.length > 0 ? asFailure(checked) : checked;
-  const hasEffects = effectsOf(tools);
-  const actsAgain = repeatsOf(tools);
+  const effects = effectsOf(tools);
   const mayRun = stricterEffects(policy.replannedEffects, replannedEffects) === "run";
   const known = new Map<string, Step>(past.plan.steps.map((step) => [step.id, step]));
   const steps = checked.plan.steps.map((step) => restoreSecrets(step, known.get(step.id)));
@@ -63,12 +62,8 @@ export function checkReplan(
   if (hidden.length > 0) {
     return rejected([...checked.diagnostics, ...hidden.map(hiddenValue)]);
   }
-  const { plan, changed } = composeReplan(
-    past,
-    { ...checked.plan, steps },
-    { hasEffects, actsAgain, mayRun },
-  );
-  const repeated = repeatedEffects(past, plan, { changed, hasEffects: actsAgain });
+  const { plan, changed } = composeReplan(past, { ...checked.plan, steps }, { ...effects, mayRun });
+  const repeated = repeatedEffects(past, plan, { changed, hasEffects: effects.actsAgain });
   const diagnostics = [...checked.diagnostics, ...repeated];
   if (repeated.length > 0) return rejected(diagnostics);
   const digest = planDigest(plan);

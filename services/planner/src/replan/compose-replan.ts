@@ -23,6 +23,7 @@ import {
 } from "@planwright/plan";
 import type { PastPlan } from "./past-plan.ts";
 import { isSameStep } from "./same-step.ts";
+import type { ToolEffects } from "./tool-effects.ts";
 import { toolsToAskAbout } from "./tools-to-ask-about.ts";
 
 /** The plan that replaces a failed one. */
@@ -32,25 +33,16 @@ export interface ComposedReplan {
   changed: ReadonlySet<string>;
 }
 
-/** What is known about the effects of tools, by their names. */
-interface ReplanEffects {
-  hasEffects: (tool: string) => boolean;
-  actsAgain: (tool: string) => boolean;
-  mayRun: boolean;
-}
-
 /**
  * The plan of the new version: the completed steps, then those of the answer. Side effects that were not
  * planned before get `approval`, unless they may run. Pure.
  * @param answered - the answer as a plan that begins with the given steps
- * @param hasEffects - true for a tool with side effects
- * @param actsAgain - true for a tool whose repeated call acts a second time
  * @param mayRun - true when side effects that were not planned before run without approval
  */
 export function composeReplan(
   past: PastPlan,
   answered: Plan,
-  { hasEffects, actsAgain, mayRun }: ReplanEffects,
+  { hasEffects, actsAgain, mayRun }: ToolEffects & { mayRun: boolean },
 ): ComposedReplan {
   const { plan: old, given } = past;
   const known = new Map<string, Step>(old.steps.map((step) => [step.id, step]));

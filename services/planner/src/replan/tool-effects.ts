@@ -1,13 +1,18 @@
 import { actsWhenRepeated, createToolIndex, hasSideEffects, type ToolDescriptor } from "@planwright/plan";
 
-/** Returns whether a tool has side effects, by its contract; a tool without a known contract has. */
-export function effectsOf(tools: readonly ToolDescriptor[]): (name: string) => boolean {
-  const index = createToolIndex(tools);
-  return (name) => hasSideEffects(index.find(name));
+/** What is known about the effects of tools, by their names. */
+export interface ToolEffects {
+  /** True for a tool with side effects, by its contract; a tool without a known contract has them. */
+  hasEffects: (tool: string) => boolean;
+  /** True for a tool whose second call acts a second time; see `actsWhenRepeated`. */
+  actsAgain: (tool: string) => boolean;
 }
 
-/** Returns whether a second call of a tool acts a second time; see `actsWhenRepeated`. */
-export function repeatsOf(tools: readonly ToolDescriptor[]): (name: string) => boolean {
+/** The effects of these tools. */
+export function effectsOf(tools: readonly ToolDescriptor[]): ToolEffects {
   const index = createToolIndex(tools);
-  return (name) => actsWhenRepeated(index.find(name));
+  return {
+    hasEffects: (name) => hasSideEffects(index.find(name)),
+    actsAgain: (name) => actsWhenRepeated(index.find(name)),
+  };
 }
