@@ -1,7 +1,6 @@
 import { type FoldedPlan, type JournalEvent } from "@planwright/engine";
 import { isForPerson, type PlanId } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
-import { controlsAfter } from "../heads/pending-controls.ts";
 import {
   type EndedPlan,
   endEvent,
@@ -71,7 +70,8 @@ export function createPlanEnds(
       // Appends the noted events too: after the release this owner cannot append them.
       await claim.journal.append([releaseEvent(to)]);
       // The plan was released normally: it does not kill executors.
-      const common = { claims: 0, lostAtProgress: 0, ...withoutSettledControls(claim) };
+      const withoutSettled = withoutSettledControls(claim);
+      const common = { claims: 0, lostAtProgress: 0, ...withoutSettled };
       if (to.status === "QUEUED") {
         const expressions = {
           ...common,
@@ -86,7 +86,7 @@ export function createPlanEnds(
       }
       // The plan also becomes due by a control that this owner has not applied, and by its deadline, whose time
       // does not pass while only a person can continue the plan.
-      const hasNewControl = { $gt: [{ $size: controlsAfter(claim.journal.settled()) }, 0] };
+      const hasNewControl = { $gt: [{ $size: withoutSettled["controls"] }, 0] };
       const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
       const orDeadline = isForPerson(to.reason) ? dueAt : { $min: [dueAt, "$deadlineAt"] };
       const whenDue = { $cond: [hasNewControl, "$$NOW", orDeadline] };
