@@ -10,7 +10,7 @@ import type {
   StepHead,
 } from "@planwright/store";
 import { attemptsSeen, type StepView, stepViews } from "../plans/step-views.ts";
-import { deadlineOf, planWaitReason, requestWaitReason } from "../plans/wait-reason.ts";
+import { planWaitReason, requestWaitReason, shownDeadlineOf } from "../plans/wait-reason.ts";
 import type { KnownTools } from "../tools/known-tools.ts";
 import { betterVersion } from "./better-version.ts";
 import { diagnose } from "./diagnose.ts";
@@ -90,7 +90,7 @@ async function readPlan(planId: PlanId, dependencies: DiagnosisDependencies): Pr
   return {
     ...head,
     planId,
-    deadlineAt: deadlineOf(head),
+    deadlineAt: shownDeadlineOf(head),
     waitReason: planWaitReason(head, live),
     lostExecutors: lostExecutors(head, finishedUnits(units, itemCounts), live),
     document: graph?.plan ?? null,

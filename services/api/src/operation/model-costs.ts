@@ -1,4 +1,3 @@
-import type { ModelCost } from "@planwright/store";
 import { BadInputError } from "../errors/input-errors.ts";
 import type { GraphqlContext } from "./context.ts";
 
@@ -30,9 +29,6 @@ export async function readCosts(
     before,
     ...costs,
     models: models.map(({ model, ...cost }) => ({ model, cost })),
-    requests: requests.map(({ requestId, ...cost }: ModelCost & { requestId: string }) => ({
-      requestId,
-      cost,
-    })),
+    requests: requests.map(({ requestId, ...cost }) => ({ requestId, cost })),
   };
 }

@@ -77,7 +77,7 @@ function notADependency(reason: WaitReason | null): WaitReason | null {
  * When a plan becomes EXPIRED unless it ends before. While only a person can continue it, the time of its
  * deadline does not pass: null for an approval, which ends by itself, otherwise when the wait was too long.
  */
-export function deadlineOf(
+export function shownDeadlineOf(
   plan: Pick<PlanDocument, "status" | "waitReason" | "lease" | "startedAt" | "deadlineAt" | "dueAt">,
 ): Date | null {
   if (plan.lease || !plan.startedAt || !needsPerson(planNeed(plan))) return plan.deadlineAt;

@@ -15,7 +15,7 @@ import { planHashOf } from "../plans/plan-hash.ts";
 import { readStepPage, type StepPageArguments } from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
 import { attemptsSeen, type StepView, stepViews } from "../plans/step-views.ts";
-import { deadlineOf, planWaitReason } from "../plans/wait-reason.ts";
+import { planWaitReason, shownDeadlineOf } from "../plans/wait-reason.ts";
 
 /** The parent value of the fields of Plan; its large parts are read only if they are selected. */
 type PlanParent = Omit<
@@ -81,7 +81,7 @@ export const planResolvers = {
   waitReason: async (plan: PlanParent, _: unknown, { liveWorkers }: GraphqlContext) =>
     planWaitReason(plan, await liveWorkers()),
   executor: (plan: PlanParent) => plan.lease?.owner ?? null,
-  deadlineAt: deadlineOf,
+  deadlineAt: shownDeadlineOf,
   durationMs(plan: PlanParent, _: unknown, { nowMs }: GraphqlContext) {
     if (!plan.startedAt) return null;
     return Math.max(0, (plan.finishedAt?.getTime() ?? nowMs) - plan.startedAt.getTime());
