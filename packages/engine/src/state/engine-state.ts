@@ -188,8 +188,8 @@ export interface Items {
 }
 
 /**
- * A step, or the plan's end, that waits for outputs, or for an answer to a question about them. Outputs that are already in memory stay there until all
- * of them are loaded.
+ * A step, or the plan's end, that waits for outputs, or for an answer to a question about them. Outputs that are
+ * already in memory stay there until all of them are loaded.
  */
 export interface Loading {
   readonly node: StepNode | undefined;

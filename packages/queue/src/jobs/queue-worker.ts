@@ -52,8 +52,7 @@ export interface QueueWorker {
 /**
  * Starts to take jobs from a queue. A job says that there is work; which one it does is decided when it is
  * taken, by the turns of {@link createFairQueue}. A Redis that is unreachable, restarted or emptied only causes
- * delay: the
- * worker reconnects. When Redis does not answer within 3 s of the start, the worker begins as soon as it
+ * delay: the worker reconnects. When Redis does not answer within 3 s of the start, the worker begins as soon as it
  * does.
  * @throws {RedisEvictsError} when Redis answers in that time and may evict jobs; later it is reported instead
  */

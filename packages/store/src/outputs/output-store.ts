@@ -130,9 +130,10 @@ export async function readOutputPart(
   // The database in memory has no BSON.
   return found instanceof Uint8Array ? found.subarray(BEFORE_TEXT, -AFTER_TEXT) : Buffer.from(found.text);
 }
+
 /**
- * In BSON with the only field `text`, before it: the size of the document, the type and name of the field, and the size of the text; and
- * two zeros after it. @see https://bsonspec.org/spec.html
+ * In BSON with the only field `text`, before it: the size of the document, the type and name of the field, and the
+ * size of the text; and two zeros after it. @see https://bsonspec.org/spec.html
  */
 const BEFORE_TEXT = 4 + 1 + "text\0".length + 4;
 const AFTER_TEXT = 2;

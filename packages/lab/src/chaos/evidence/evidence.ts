@@ -77,7 +77,9 @@ export interface AskedVersion {
   requestId: string;
   /** The version that had ended. */
   planId: string;
-  /** `retry`: a rerun together with other requests. `amend`: another plan. `restore`: the plan of an earlier version. */
+  /**
+   * `retry`: a rerun together with other requests. `amend`: another plan. `restore`: the plan of an earlier version.
+   */
   kind: "rerun" | "retry" | "amend" | "restore";
   /** The step to start a rerun from; null: only steps and items that did not complete. */
   from: string | null;
