@@ -25,6 +25,8 @@ export const ReadingSchema = z.object({
           key: z.string(),
           status: StepStatusSchema,
           output: JsonValueSchema.nullable(),
+          /** Identifies the call that waits for approval. */
+          approvalHash: z.string().nullish(),
           /** Present when the client asked for them. */
           attempts: z.array(z.object({ attempt: z.number() })).optional(),
         }),

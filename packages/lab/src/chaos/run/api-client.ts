@@ -57,6 +57,12 @@ export interface ApiClient {
    * @throws {ApiRefusedError}
    */
   cancel(requestId: string): Promise<string | null>;
+  /**
+   * Approves or refuses a call until it is answered. Returns the id of its plan, or null when the call no longer
+   * waits for a decision.
+   * @throws {ApiRefusedError}
+   */
+  decide(requestId: string, decision: ApprovalDecision): Promise<string | null>;
   /** Number of unexpected errors of the API, by code and message. */
   readonly oddErrors: ReadonlyMap<string, number>;
   /** Number of submissions that were sent again. */
@@ -95,9 +101,14 @@ const READ_PLAN = graphql(`query ($id: ID!) { request(requestId: $id) {
   planId plan { version document }
 } }`);
 const CANCEL = graphql("mutation ($id: ID!) { cancel(requestId: $id) { planId } }");
+const APPROVE = graphql(`mutation ($id: ID!, $stepId: ID!, $approvalHash: String!, $approved: Boolean!) {
+  approve(requestId: $id, stepId: $stepId, approvalHash: $approvalHash, approved: $approved) { planId }
+}`);
 const READ = graphql(`query ($id: ID!, $attempts: Boolean!) { request(requestId: $id) {
   status planId error { code }
-  plan { status waitReason error { code } steps { key status output attempts @include(if: $attempts) { attempt } } }
+  plan { status waitReason error { code } steps {
+    key status output approvalHash attempts @include(if: $attempts) { attempt }
+  } }
 } }`);
 
 /** Options of {@link ApiClient.change}. */
@@ -109,6 +120,13 @@ export interface ChangeOptions {
   /** Steps that may be called again although they may have acted. */
   acceptRepeat: string[];
   key: string;
+}
+
+/** A decision about the call of a step. */
+export interface ApprovalDecision {
+  stepId: string;
+  approvalHash: string;
+  approved: boolean;
 }
 
 /** The version that was made; or the units that it would call again although they may have acted. */
@@ -139,6 +157,22 @@ export function createApiClient(url: string, token: string): ApiClient {
       }
       const retryAfterMs = error.fact("retryAfterMs");
       return { waitMs: typeof retryAfterMs === "number" ? retryAfterMs : TRY_AGAIN_MS };
+    }
+  }
+
+  /** Sends a control until it is answered; undefined when it comes too late. */
+  async function untilAnswered<Result>(
+    send: () => Promise<{ data: Result } | { waitMs: number }>,
+  ): Promise<Result | undefined> {
+    for (;;) {
+      try {
+        const answer = await send();
+        if ("data" in answer) return answer.data;
+        await delay(answer.waitMs);
+      } catch (error) {
+        if (!(error instanceof ApiRefusedError) || error.facts.code !== "STATE_CONFLICT") throw error;
+        return undefined;
+      }
     }
   }
 
@@ -198,16 +232,12 @@ export function createApiClient(url: string, token: string): ApiClient {
       );
     },
     async cancel(requestId) {
-      for (;;) {
-        try {
-          const answer = await attempt(CANCEL, { id: requestId });
-          if ("data" in answer) return answer.data.cancel.planId;
-          await delay(answer.waitMs);
-        } catch (error) {
-          if (!(error instanceof ApiRefusedError) || error.facts.code !== "STATE_CONFLICT") throw error;
-          return null;
-        }
-      }
+      const answer = await untilAnswered(() => attempt(CANCEL, { id: requestId }));
+      return answer?.cancel.planId ?? null;
+    },
+    async decide(requestId, decision) {
+      const answer = await untilAnswered(() => attempt(APPROVE, { id: requestId, ...decision }));
+      return answer?.approve.planId ?? null;
     },
     async read(requestId, { attempts } = { attempts: false }) {
       const answer = await attempt(READ, { id: requestId, attempts });

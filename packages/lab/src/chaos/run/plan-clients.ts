@@ -15,6 +15,8 @@ const CANCELLED_SHARE = 0.2;
 const CANCELLED_WITHIN_MS = 1_500;
 /** Share of the plans that are submitted in bursts. */
 const BURST_SHARE = 0.3;
+/** Share of the calls that wait for approval and are approved. The others are refused. */
+const APPROVED_SHARE = 0.8;
 /** Most versions of a plan that its client makes. */
 const MAX_CHANGES = 3;
 
@@ -78,14 +80,33 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
     control.planId = await clientOf[tenant].cancel(requestId);
   }
 
+  /** Decides, as an operator does, about each call that waits for approval. */
+  async function decideAll(
+    { requestId, tenant }: Accepted,
+    { plan }: Reading,
+    random: Random,
+  ): Promise<void> {
+    for (const { key, status, approvalHash } of plan?.steps ?? []) {
+      if (status !== "WAITING_APPROVAL" || !approvalHash) continue;
+      const subject = `${key} ${approvalHash}`;
+      if (controls.some((sent) => sent.requestId === requestId && sent.subject === subject)) continue;
+      const to = { type: "approval.given", subject, by: tenant } as const;
+      const control: AskedControl = { requestId, ...to, planId: null };
+      controls.push(control);
+      const approved = random.chance(APPROVED_SHARE);
+      control.planId = await clientOf[tenant].decide(requestId, { stepId: key, approvalHash, approved });
+    }
+  }
+
   async function watch(ids: Accepted): Promise<void> {
     const planRandom = random.stream(`watch ${ids.index}`);
     const { requestId } = ids;
     const client = clientOf[ids.tenant];
     let before: Reading | undefined;
-    const onReading = (reading: Reading): void => {
+    const onReading = async (reading: Reading): Promise<void> => {
       if (!isDeepStrictEqual(reading, before)) readings.push({ requestId, reading, afterSeq: 0 });
       before = reading;
+      await decideAll(ids, reading, planRandom);
     };
     const watchOnce = () =>
       watchRequest({ client, accepted: ids, random: planRandom, onReading, report, signal });

@@ -10,8 +10,8 @@ export interface RequestWatchOptions {
   client: Pick<ApiClient, "read">;
   accepted: Accepted;
   random: Random;
-  /** Receives each reading. */
-  onReading: (reading: Reading) => void;
+  /** Receives each reading; the next one follows when it resolves. */
+  onReading: (reading: Reading) => Promise<void>;
   /** Receives regressions, and ids that the API no longer knows. */
   report: (violation: Violation) => void;
   /** Ends the watch. */
@@ -39,7 +39,7 @@ export async function watchRequest(options: RequestWatchOptions): Promise<Readin
     const reading = await readOnce();
     const tookMs = performance.now() - startedAt;
     if (reading !== undefined) {
-      onReading(reading);
+      await onReading(reading);
       for (const description of last === undefined ? [] : regressionsBetween(last, reading)) {
         report({ kind: "regressions", id: requestId, expected: "no regression", found: description });
       }
