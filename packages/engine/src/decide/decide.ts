@@ -224,8 +224,7 @@ function isOpen({ status }: Unit): boolean {
 }
 
 /**
- * A call was running when its executor died: K and R are sent again, V is looked up, U is in doubt (DESIGN,
- * attempt).
+ * A call was running when its executor died: K and R are sent again, V is looked up, U is in doubt.
  */
 function restoreLostCall(turn: Turn, caller: Caller): void {
   const lost = caller.units.filter(({ status }) => status === "RUNNING");

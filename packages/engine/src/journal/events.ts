@@ -1,5 +1,5 @@
 /**
- * The events of a journal: what happened to a request and its plans (DESIGN §6).
+ * The events of a journal: what happened to a request and its plans (docs/architecture.md, Journal).
  *
  * 1. The list is closed: writers and readers refuse any other event.
  * 2. An event contains what happened and everything that a reader needs. `fold` derives the rest.

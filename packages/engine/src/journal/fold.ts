@@ -1,5 +1,5 @@
 /**
- * Computes the state of a request from its journal entries (DESIGN §6, J5). Pure, and handles every event
+ * Computes the state of a request from its journal entries (docs/architecture.md, J5). Pure, and handles every event
  * type.
  *
  * 1. Folding some entries and then the rest gives the same state as folding all of them.

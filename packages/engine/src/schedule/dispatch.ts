@@ -30,7 +30,7 @@ import {
 } from "./slots.ts";
 
 /**
- * Starts ready steps (DESIGN, start rule): highest rank first, while the plan is below `maxParallel`, the
+ * Starts ready steps: highest rank first, while the plan is below `maxParallel`, the
  * tool below its limit, and no barrier runs. A barrier starts only when nothing runs and no other ready step
  * can start. Every step that may start does start.
  */

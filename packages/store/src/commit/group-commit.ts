@@ -1,5 +1,5 @@
 /**
- * Group commit of conditional writes (DESIGN §6): all writes of a process are sent in bulks over all
+ * Group commit of conditional writes: all writes of a process are sent in bulks over all
  * collections. While many writes are in flight the next bulk collects; while few are, no write waits for
  * another bulk.
  *

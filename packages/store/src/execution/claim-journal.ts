@@ -1,5 +1,5 @@
 /**
- * The journal of a plan, as its owner writes it (DESIGN §6).
+ * The journal of a plan, as its owner writes it (docs/architecture.md, Journal).
  *
  * 1. Noted events are part of the next entry, in their order. When an entry is durable, all entries before it
  *    are durable.
@@ -9,7 +9,7 @@
  * 4. The first entry under a lease begins with `lease.taken`.
  * 5. An entry that cannot follow from the entries before it is not written: the journal could not be folded
  *    any more.
- * 6. Controls of clients and operators are in the next entry, before all noted events (DESIGN J6).
+ * 6. Controls of clients and operators are in the next entry, before all noted events (J6).
  * 7. A plan that has ended gets no more entries. A claimer that finds it ended by its predecessor loses the
  *    lease.
  */

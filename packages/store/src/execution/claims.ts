@@ -1,5 +1,5 @@
 /**
- * Claims of plans (DESIGN §6). If the lease was not released, the claimer first appends `lease.taken`. From
+ * Claims of plans. If the lease was not released, the claimer first appends `lease.taken`. From
  * then on appends of the executor that held the plan before fail, and the state that the claim has read is
  * final.
  */

@@ -1,6 +1,6 @@
 /**
  * Controls in the document of their plan: from the answer to their client until they are in the journal
- * (DESIGN J6).
+ * (docs/architecture.md, J6).
  */
 import type { ControlEvent, FoldedPlan } from "@planwright/engine";
 import type { Document } from "mongodb";

@@ -1,5 +1,5 @@
 /**
- * Reading is folding (DESIGN §6, J5): the states of the units of plans. For a request that was read before,
+ * Reading is folding (docs/architecture.md, J5): the states of the units of plans. For a request that was read before,
  * only later entries are read, without outputs and arguments.
  */
 import { advance, emptyRequest, type FoldedRequest, fold } from "@planwright/engine";

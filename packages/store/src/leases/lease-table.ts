@@ -1,5 +1,5 @@
 /**
- * Leases (DESIGN §6, J2): of requests for planners, and of plans for executors, by the same rules.
+ * Leases (docs/architecture.md, J2): of requests for planners, and of plans for executors, by the same rules.
  *
  * 1. A claim raises the epoch in one conditional write by MongoDB's clock. The condition holds for only one
  *    claimer.

@@ -1,5 +1,5 @@
 /**
- * The journal of a request, as its planner writes it (DESIGN §6).
+ * The journal of a request, as its planner writes it (docs/architecture.md, Journal).
  *
  * 1. A claim first appends `planning.began`. From then on appends of earlier planners are refused, and the
  *    state that the claim has read is final.

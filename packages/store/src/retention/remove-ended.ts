@@ -1,5 +1,5 @@
 /**
- * Removal of requests that ended long ago, with all their records (DESIGN §6, J8).
+ * Removal of requests that ended long ago, with all their records (docs/architecture.md, J8).
  *
  * 1. A removal begins with an entry of the journal, `removal.began`. It takes the next seq, so of a simultaneous
  *    change and removal one is first: a change that comes second finds this entry and is refused, and a removal

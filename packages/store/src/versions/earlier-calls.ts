@@ -1,5 +1,5 @@
 /**
- * What the versions of a request have called so far, and what another call would repeat (DESIGN §6, Versions).
+ * What the versions of a request have called so far, and what another call would repeat.
  *
  * 1. Effects belong to the request: a call is compared with the calls of all earlier versions, by the tool and
  *    the arguments as they were sent, under any step id.

@@ -231,7 +231,7 @@ export function createFacadeTools({
     toolOf({
       name: "cancel_request",
       description:
-        "Cancels a request and returns at once: no new call starts, and running calls are options to stop. Returns an error when the request has already ended in another status, or has no plan: then nothing was cancelled",
+        "Cancels a request and returns at once: no new call starts, and running calls are asked to stop. Returns an error when the request has already ended in another status, or has no plan: then nothing was cancelled",
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {

@@ -35,6 +35,7 @@ export function createRunTimers(clock: Pick<RunClock, "after">, now: () => numbe
     wakeAt,
     wait: (ms, signal) =>
       new Promise((resolve) => {
+        if (signal.aborted) return resolve();
         signal.addEventListener("abort", () => resolve(), { once: true });
         wakeAt(now() + ms, resolve);
       }),
