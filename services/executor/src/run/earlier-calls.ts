@@ -5,7 +5,7 @@ import type { EarlierCall, ExecutionStore, PlanClaim, Repeat } from "@planwright
 /** The comparison of calls with those of earlier versions of the plan. */
 export interface EarlierCalls {
   /** True for a call that may have an effect and is the first of its units in this version. */
-  mayRepeat(call: Call): boolean;
+  mayRepeat: (call: Call) => boolean;
   /**
    * What the earlier calls mean for this one: how it ends without being sent, or the idempotency key under
    * which it was sent before; without a key it is a new call. Also reserves the earlier calls for its units.
@@ -16,7 +16,7 @@ export interface EarlierCalls {
    * True when earlier versions have made all these calls of a step, for all units: `compare` carries each of
    * them over.
    */
-  areDone(calls: readonly Call[]): Promise<boolean>;
+  areDone: (calls: readonly Call[]) => Promise<boolean>;
 }
 
 /** The earlier versions are read once, before the first call that may have an effect. */
