@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { EngineEvent, StepRecord } from "../src/index.ts";
+import { createEngineState, decide, type EngineEvent, type StepRecord } from "../src/index.ts";
 import { type Call, completed, planOf, simulate, tool, write } from "./simulate.ts";
 
 const approve = (at: number, stepId = "b"): EngineEvent => ({ type: "approval", stepId, approved: true, at });
@@ -100,3 +100,26 @@ test("when a tool has started to require approval, repeated calls have arguments
   const run = simulate(plan, [write("w", { idempotency: "key", requires_approval: true })], { records });
   expect(run.calls[0]?.call.approvable).toEqual({ x: 1 });
 });
+
+test.each([
+  ["is called", [], { type: "call", call: { key: "b", arguments: { x: 1 } } }],
+  [
+    "is cancelled with its plan",
+    [{ type: "cancel", at: 2, reason: "no" }],
+    { type: "finish", status: "CANCELLED" },
+  ],
+] as const)(
+  "a step of which earlier versions have made each call needs no approval: it %s",
+  (_, between, then) => {
+    const plan = planOf([{ id: "b", tool: "w", arguments: { x: 1 }, approval: true }]);
+    const state = createEngineState({ plan, tools: [write("w")] });
+    const [asked] = decide(state, { type: "started", at: 1 });
+    expect(asked).toMatchObject({
+      records: [{ key: "b", status: "WAITING_APPROVAL" }],
+      toApprove: [{ key: "b", arguments: { x: 1 }, effectClass: "U", mayAct: true }],
+    });
+    for (const event of between) expect(decide(state, event)).toEqual([]);
+    expect(decide(state, { type: "approval.unneeded", stepId: "b", at: 3 })).toMatchObject([then]);
+    expect(decide(state, { type: "approval.unneeded", stepId: "b", at: 4 })).toEqual([]);
+  },
+);

@@ -112,6 +112,37 @@ describe.each(STORES)("with $name", ({ open }) => {
     ]);
   });
 
+  const READ = { id: "a", arguments: { of: 1 } };
+  const USES = { id: "b", arguments: { to: "<<a.to>>" } };
+  test.each<[string, JsonObject[], string[], string[]]>([
+    ["another time limit", [{ ...READ, timeoutMs: 5_000 }, USES], ["a", "b"], []],
+    ["other retries", [{ ...READ, retry: { maxAttempts: 2 }, onError: "fail-fast" }, USES], ["a", "b"], []],
+    [
+      "another id",
+      [
+        { ...READ, id: "z", tool: "a" },
+        { ...USES, arguments: { to: "<<z.to>>" } },
+      ],
+      ["z", "b"],
+      [],
+    ],
+    ["another id beside its own", [READ, { ...READ, id: "z", tool: "a" }, USES], ["a", "b"], []],
+    ["after a completed step", [{ id: "p" }, { ...READ, dependsOn: ["p"] }, USES], ["p", "a", "b"], []],
+    ["after a new step", [{ id: "n" }, { ...READ, dependsOn: ["n"] }, USES], [], ["a", "b"]],
+    ["under a condition", [{ ...READ, when: { eq: [1, 1] } }, USES], [], ["a", "b"]],
+    ["with other arguments", [{ ...READ, arguments: { of: 2 } }, USES], [], ["b"]],
+    ["of another tool", [{ ...READ, tool: "other" }, USES], [], ["b"]],
+  ])("keeps a completed step only if its call is the same: %s", async (_, steps, carried, asked) => {
+    const store = await opened();
+    const first = await submit(store, planOf({ id: "p" }, READ, USES), true);
+    await run(store, first, [{ key: "p", status: "COMPLETED", output: 0 }, ...HALF.slice(0, 2)]);
+    const answer = await store.amendPlan("t1", first.requestId, amended(planOf(...steps)));
+    expect(answer).toMatchObject({ type: "amended", carried });
+    if (answer.type !== "amended") return;
+    const approvals = answer.plan.plan?.steps.filter(({ approval }) => approval);
+    expect(approvals?.map(({ id }) => id)).toEqual(asked);
+  });
+
   test("asks for approval of a step that is repeated only because an earlier step has changed", async () => {
     const store = await opened();
     const id = await failed(store);

@@ -13,7 +13,7 @@ import { change, type Turn } from "../state/turn.ts";
 import { attemptEnded } from "./attempt-ended.ts";
 import { closeCutShort, concludeItems } from "./conclude-items.ts";
 import { canEndNow, concludePlan } from "./conclude-plan.ts";
-import { finalize, settle } from "./settle.ts";
+import { finalize, settle, withdrawApproval } from "./settle.ts";
 import { close, endGrace, stop } from "./stop.ts";
 
 /**
@@ -24,7 +24,7 @@ import { close, endGrace, stop } from "./stop.ts";
  */
 export function decide(state: EngineState, event: EngineEvent | readonly EngineEvent[]): Command[] {
   if (state.finished) return [];
-  const turn: Turn = { state, at: 0, random: 0, holdsSlots: false, records: [], commands: [] };
+  const turn: Turn = { state, at: 0, random: 0, holdsSlots: false, records: [], toApprove: [], commands: [] };
   for (const each of isList(event) ? event : [event]) {
     turn.at = each.at;
     turn.random = each.type === "attempt.ended" ? each.random : 0;
@@ -41,12 +41,12 @@ export function decide(state: EngineState, event: EngineEvent | readonly EngineE
   return turn.records.length === 0 || state.finished ? turn.commands : [recordOf(turn), ...turn.commands];
 }
 
-function recordOf({ state, records }: Turn): Command {
+function recordOf({ state, records, toApprove }: Turn): Command {
   const isRepeatable = records.every(({ key, status }) => {
     const unit = state.units.get(key);
     return status === "COMPLETED" && unit !== undefined && isRead(unit.step.tool);
   });
-  return { type: "record", records, isRepeatable };
+  return { type: "record", records, isRepeatable, ...(toApprove.length > 0 && { toApprove }) };
 }
 
 /** True for a tool without side effects whose calls may be repeated. */
@@ -127,6 +127,11 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
       const unit = state.stepsById.get(event.stepId)?.unit;
       const decision = { type: "approval", approved: event.approved, reason: event.reason } as const;
       if (unit) applyDecision(turn, unit, decision);
+      return;
+    }
+    case "approval.unneeded": {
+      const node = state.stepsById.get(event.stepId);
+      if (node) withdrawApproval(turn, node);
       return;
     }
     case "resolve": {

@@ -90,6 +90,19 @@ function settleStep(turn: Turn, node: StepNode): void {
   close(turn, node);
 }
 
+/** Takes back a request for approval that was not stored: the step goes on as if none were needed. */
+export function withdrawApproval(turn: Turn, node: StepNode): void {
+  const { unit } = node;
+  if (unit.status !== "WAITING_APPROVAL" || !unit.unacknowledged) return;
+  node.isDoneBefore = true;
+  unit.unacknowledged = false;
+  turn.state.unacknowledged--;
+  unit.status = "PENDING";
+  unit.expiresAt = undefined;
+  admit(turn, node);
+  close(turn, node);
+}
+
 /**
  * Applies the durable last state of a step to the rest of the plan. Each edge of the graph is visited once.
  */

@@ -4,9 +4,9 @@ import { stopList } from "../for-each/stop-list.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { hasInputs, holdOutput, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";
-import { approvableOf, needsApproval, noteExpiry } from "./approval.ts";
+import { approvableOf, lacksApproval, noteExpiry } from "./approval.ts";
 import { holdForBarrier, waitsForBarrier } from "./barriers.ts";
-import { resumeCaller } from "./dispatch.ts";
+import { callOf, resumeCaller } from "./dispatch.ts";
 import { conditionOf, itemsOfList } from "./questions.ts";
 import { enqueue, offer, waitUntil } from "./slots.ts";
 
@@ -31,7 +31,7 @@ export function admit(turn: Turn, node: StepNode): void {
     change(turn, node.unit, { status: "FAILED", error: refusal });
     return;
   }
-  if (needsApproval(node) && !node.unit.approved) askForApproval(turn, node);
+  if (lacksApproval(node)) askForApproval(turn, node);
   else if (waitsForBarrier(state, node)) holdForBarrier(state, node);
   else if (isForEachStep(node.step)) expand(turn, node);
   else if (node.unit.caller) offer(state, node.unit.caller);
@@ -40,7 +40,7 @@ export function admit(turn: Turn, node: StepNode): void {
 /** True when the next stage of a step reads outputs now; a plain call reads them only when it starts. */
 function readsNow(state: EngineState, node: StepNode): boolean {
   if (!node.admitted && node.step.when) return true;
-  if (needsApproval(node) && !node.unit.approved) return true;
+  if (lacksApproval(node)) return true;
   return isForEachStep(node.step) && !waitsForBarrier(state, node);
 }
 
@@ -51,6 +51,7 @@ function askForApproval(turn: Turn, node: StepNode): void {
   if (approvable.ok) {
     const expiresAt = at + approvalTimeoutOf(state.plan.policy);
     change(turn, node.unit, { status: "WAITING_APPROVAL", arguments: approvable.value, expiresAt });
+    for (const { caller, prepared } of approvable.calls) turn.toApprove.push(callOf(turn, caller, prepared));
     noteExpiry(state, expiresAt);
   } else change(turn, node.unit, { status: "FAILED", error: approvable.error });
 }

@@ -1,17 +1,24 @@
 import { isForEachStep, type JsonObject } from "@planwright/plan";
 import { expandForEach, valuesOf } from "../for-each/expand.ts";
-import type { EngineState, StepNode, Unit } from "../state/engine-state.ts";
+import type { Caller, EngineState, Prepared, StepNode, Unit } from "../state/engine-state.ts";
 import type { StepError } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { resolveCall, unitsOfThisVersion } from "./prepare.ts";
 import { askForTimer } from "./slots.ts";
 
-/** The arguments that an operator has to approve, or the error when they cannot be resolved. */
-export type Approvable = { ok: true; value: JsonObject } | { ok: false; error: StepError };
+/** The calls that an operator has to approve, or the error when their arguments cannot be resolved. */
+export type Approvable =
+  | { ok: true; value: JsonObject; calls: { caller: Caller; prepared: Prepared }[] }
+  | { ok: false; error: StepError };
 
 /** True for a step whose calls need approval, by the plan or by the contract of its tool. */
 export function needsApproval({ step, tool }: StepNode): boolean {
   return step.approval === true || tool.contract.requiresApproval;
+}
+
+/** True for a step that cannot go on before an operator approves its calls. */
+export function lacksApproval(node: StepNode): boolean {
+  return needsApproval(node) && !node.unit.approved && !node.isDoneBefore;
 }
 
 /** Notes that an approval expires at this time. */
@@ -60,7 +67,7 @@ function expire(turn: Turn, unit: Unit): void {
  * {"step[0]": {..}}}`. They depend only on durable outputs, so the result is the same after a crash.
  */
 export function approvableOf(state: EngineState, node: StepNode): Approvable {
-  if (node.approvable) return { ok: true, value: node.approvable };
+  if (node.approvable) return { ok: true, value: node.approvable, calls: [] };
   const approvable = isForEachStep(node.step) ? callsOf(state, node) : argumentsOf(state, node);
   if (approvable.ok) node.approvable = approvable.value;
   return approvable;
@@ -68,16 +75,16 @@ export function approvableOf(state: EngineState, node: StepNode): Approvable {
 
 function argumentsOf(state: EngineState, node: StepNode): Approvable {
   const { caller } = node.unit;
-  if (!caller) return { ok: true, value: {} };
+  if (!caller) return { ok: true, value: {}, calls: [] };
   const { prepared, refused } = resolveCall(state, caller, unitsOfThisVersion(caller), undefined);
   const [first] = refused;
   if (first) return { ok: false, error: first.error };
-  return { ok: true, value: prepared?.arguments ?? {} };
+  return { ok: true, value: prepared?.arguments ?? {}, calls: prepared ? [{ caller, prepared }] : [] };
 }
 
 /** Items whose arguments cannot be resolved are left out: they fail when the list runs. */
 function callsOf(state: EngineState, node: StepNode): Approvable {
-  if (!isForEachStep(node.step)) return { ok: true, value: {} };
+  if (!isForEachStep(node.step)) return { ok: true, value: {}, calls: [] };
   let { forEach: items } = node;
   if (!items) {
     const expansion = expandForEach(state, node, node.step);
@@ -85,10 +92,13 @@ function callsOf(state: EngineState, node: StepNode): Approvable {
     items = expansion.items;
   }
   const values = items === node.forEach ? valuesOf(state, node) : items.values;
-  const calls: JsonObject = {};
+  const all: JsonObject = {};
+  const calls: { caller: Caller; prepared: Prepared }[] = [];
   for (const caller of items.callers) {
     const { prepared } = resolveCall(state, caller, unitsOfThisVersion(caller), values);
-    if (prepared) calls[caller.key] = prepared.arguments;
+    if (!prepared) continue;
+    all[caller.key] = prepared.arguments;
+    calls.push({ caller, prepared });
   }
-  return { ok: true, value: { calls } };
+  return { ok: true, value: { calls: all }, calls };
 }

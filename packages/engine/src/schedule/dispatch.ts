@@ -216,7 +216,8 @@ function hasEnded(unit: Unit): boolean {
   return unit.unacknowledged || isTerminalStepStatus(unit.status);
 }
 
-function callOf({ state, at }: Turn, caller: Caller, prepared: Prepared): Call {
+/** A caller's call as it is now. */
+export function callOf({ state, at }: Turn, caller: Caller, prepared: Prepared): Call {
   const { step, tool } = caller.step;
   const isLookup = asksLookup(caller);
   const graceMs = isEnding(state) ? (state.graceEndsAt ?? at) - at : Number.POSITIVE_INFINITY;
@@ -240,7 +241,7 @@ function callOf({ state, at }: Turn, caller: Caller, prepared: Prepared): Call {
   };
   if (prepared.unresolved) call.unresolved = prepared.unresolved;
   if (items.length > 0) call.items = items;
-  if (caller.prepared?.itemHashes) call.itemHashes = caller.prepared.itemHashes;
+  if (prepared.itemHashes) call.itemHashes = prepared.itemHashes;
   if (isLookup) call.verify = true;
   if (isEnding(state)) call.settles = true;
   if (caller.step.unit.approved || needsApproval(caller.step)) {

@@ -147,6 +147,8 @@ export interface StepNode {
   final: boolean;
   /** True once its condition was evaluated: this happens once. */
   admitted: boolean;
+  /** Earlier versions of the plan have made all its calls: nothing is called, so it needs no approval. */
+  isDoneBefore: boolean;
   /** True once it was checked after the failure of a dependency, and skipped if it could be. */
   skipChecked: boolean;
   /** As in the record. */

@@ -324,6 +324,11 @@ export type EngineEvent =
   | { type: "pause"; at: number }
   | { type: "resume"; at: number }
   | { type: "approval"; stepId: string; approved: boolean; reason?: string | undefined; at: number }
+  /**
+   * A step needs no approval, because each of its calls will be answered `carried`: its record with
+   * WAITING_APPROVAL was not made durable. A call that is not carried then still needs an approval.
+   */
+  | { type: "approval.unneeded"; stepId: string; at: number }
   /** Settles an IN_DOUBT unit. `retry` makes it PENDING again. */
   | { type: "resolve"; key: string; resolution: Resolution; at: number };
 
@@ -350,8 +355,10 @@ export type Command =
    * Make these changes durable, then answer `recorded` with their keys. Each record is the complete new state
    * of its unit.
    * @property isRepeatable - all of them are results of reads, which may be acknowledged early
+   * @property toApprove - the calls of the steps that begin to wait for approval. When earlier versions of the
+   *   plan have made all calls of such a step, its record may be left out and answered with `approval.unneeded`
    */
-  | { type: "record"; records: StepRecord[]; isRepeatable: boolean }
+  | { type: "record"; records: StepRecord[]; isRepeatable: boolean; toApprove?: readonly Call[] }
   /**
    * Make the call, then answer `attempt.ended`. The shell makes the intent durable before the call unless it
    * is of class R (R2).

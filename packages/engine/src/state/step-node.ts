@@ -29,6 +29,7 @@ class Node implements StepNode {
   unmet = 0;
   final = false;
   admitted = false;
+  isDoneBefore = false;
   skipChecked = false;
   readonly unanswered: ReadonlySet<string>;
   forEach: StepNode["forEach"] = undefined;

@@ -8,7 +8,7 @@ import {
 } from "@planwright/plan";
 import type { EngineState, Unit } from "./engine-state.ts";
 import { failureModeOf } from "./failure-mode.ts";
-import type { Command, StepError, StepRecord } from "./protocol.ts";
+import type { Call, Command, StepError, StepRecord } from "./protocol.ts";
 
 /** One call of `decide`: the state, its commands, and the time and random number of the current event. */
 export interface Turn {
@@ -22,6 +22,8 @@ export interface Turn {
    */
   holdsSlots: boolean;
   readonly records: StepRecord[];
+  /** As in the `record` command. */
+  readonly toApprove: Call[];
   readonly commands: Command[];
 }
 

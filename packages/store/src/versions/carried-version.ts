@@ -52,8 +52,10 @@ export interface VersionFacts extends ComparedPlan {
 
 /**
  * Decides which steps of a version with another plan are carried over. A step is, when a step of an earlier
- * version has completed with the same inputs and is identical, or had an effect by the same call, whatever its
- * id, its time limits or its dependencies. Of a list that did not complete its completed items are. Pure.
+ * version has completed with the same call: the same tool, arguments and sources of what it reads, whatever its
+ * id, its time limits, its retries or its dependencies. A step without an effect runs again under another
+ * condition, and when it now comes after a step that runs. Of a list that did not complete its completed items
+ * are carried over. Pure.
  */
 export function versionSteps(facts: VersionFacts): VersionSteps {
   const { plan, versions } = facts;
@@ -73,7 +75,8 @@ export function versionSteps(facts: VersionFacts): VersionSteps {
     const step = steps.get(id);
     if (!step) continue;
     const inputs = inputsOf(step, plan, { dependencies, sourceOf: sourceNow });
-    const found = findSource(step, inputs, { facts, contexts, taken });
+    const isOpen = (other: string): boolean => !sources.get(other)?.isComplete;
+    const found = findSource(step, inputs, { facts, contexts, taken, isOpen });
     if (!found) continue;
     sources.set(id, found);
     taken.add(stepOriginOf(found));
@@ -84,9 +87,7 @@ export function versionSteps(facts: VersionFacts): VersionSteps {
   const isImplied = (id: string): boolean => {
     const step = steps.get(id);
     const before = latest?.stepOf(id);
-    return latest?.isComplete(id) && step && before
-      ? isIdentical(step, facts, before, latest.version)
-      : false;
+    return latest?.isComplete(id) && step && before ? isSameCall(step, facts, before, latest.version) : false;
   };
   return { sources, again, implied: new Set([...again].filter(isImplied)) };
 }
@@ -169,16 +170,19 @@ function inputsOf(
   return { call: canonicalJson([callOfStep(step, plan, sourceOf), merged]), reads };
 }
 
+/** What the source of a step is searched in. */
+interface Search {
+  facts: VersionFacts;
+  contexts: readonly VersionContext[];
+  /** Origins of the steps that are carried over already. */
+  taken: ReadonlySet<string>;
+  /** True for a step of the new plan that runs. */
+  isOpen: (id: string) => boolean;
+}
+
 /** The best source of a step: complete before incomplete, its own id before others, newest first. */
-function findSource(
-  step: Step,
-  inputs: StepInputs,
-  {
-    facts,
-    contexts,
-    taken,
-  }: { facts: VersionFacts; contexts: readonly VersionContext[]; taken: ReadonlySet<string> },
-): StepSource | undefined {
+function findSource(step: Step, inputs: StepInputs, search: Search): StepSource | undefined {
+  const { facts, contexts, taken } = search;
   let partial: StepSource | undefined;
   for (const isOwn of [true, false]) {
     for (const context of contexts) {
@@ -189,7 +193,7 @@ function findSource(
         const source = { version, stepId: id, isComplete: context.isComplete(id) };
         if (!other || (!source.isComplete && partial) || taken.has(stepOriginOf(source))) continue;
         if (
-          !isSame(step, inputs, { facts, context, other }) ||
+          !isSame(step, inputs, { ...search, context, other }) ||
           (!isOwn && hasNamesake(facts, other, version))
         )
           continue;
@@ -208,36 +212,33 @@ function hasNamesake(facts: VersionFacts, other: Step, version: EarlierVersion):
   return namesake !== undefined && isSameCall(namesake, facts, other, version);
 }
 
-/** Identical steps with the same inputs, or the same call with an effect. */
+/** The same call. Of a step without an effect also its condition counts, and what it comes after. */
 function isSame(
   step: Step,
   inputs: StepInputs,
-  { facts, context, other }: { facts: VersionFacts; context: VersionContext; other: Step },
+  {
+    facts,
+    isOpen,
+    context,
+    other,
+  }: Pick<Search, "facts" | "isOpen"> & { context: VersionContext; other: Step },
 ): boolean {
   const { version } = context;
   const before = context.inputsOf(other.id);
-  if (step.id === other.id && isIdentical(step, facts, other, version))
-    return isDeepStrictEqual(inputs.reads, before?.reads);
+  if (inputs.call !== before?.call || !isSameTool(toolOfStep(step), facts, toolOfStep(other), version))
+    return false;
+  if (context.unitsOf(other.id).some((unit) => effectOfUnit(unit) === "done")) return true;
+  const comesLater = step.dependsOn.some((id) => !other.dependsOn.includes(id) && isOpen(id));
   return (
-    inputs.call === before?.call &&
-    isSameTool(toolOfStep(step), facts, toolOfStep(other), version) &&
-    context.unitsOf(other.id).some((unit) => effectOfUnit(unit) === "done")
+    !comesLater &&
+    isDeepStrictEqual(inputs.reads, before.reads) &&
+    isDeepStrictEqual(step.when, other.when) &&
+    itemKeyOf(step) === itemKeyOf(other)
   );
 }
 
-/** True for the same tool and the same fields. `approval` does not count. */
-function isIdentical(step: Step, of: ComparedPlan, other: Step, ofOther: ComparedPlan): boolean {
-  return (
-    isSameTool(toolOfStep(step), of, toolOfStep(other), ofOther) &&
-    isDeepStrictEqual(withoutTool(step), withoutTool(other))
-  );
-}
-
-function withoutTool(step: Step): unknown {
-  const { approval: _, ...call } = isForEachStep(step)
-    ? { ...step, forEach: { ...step.forEach, do: { ...step.forEach.do, tool: "" } } }
-    : { ...step, tool: "" };
-  return call;
+function itemKeyOf(step: Step): string | undefined {
+  return isForEachStep(step) ? step.forEach.key : undefined;
 }
 
 /** Calls that a new version would make again, and calls that it would replace by others. */

@@ -30,7 +30,7 @@ import type { PlanLimits } from "../tools/plan-limits.ts";
 import type { PlanTools } from "../tools/plan-tools.ts";
 import type { AttemptTrace, PlanTrace } from "../tracing/run-traces.ts";
 import { type ClearanceParts, createClearances } from "./clearances.ts";
-import { createEarlierCalls } from "./earlier-calls.ts";
+import { createEarlierCalls, type EarlierCalls } from "./earlier-calls.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import { redactedOutcome } from "./redacted-outcome.ts";
 import type { RightToCall } from "./right-to-call.ts";
@@ -63,7 +63,7 @@ export interface RunCallsParts extends ClearanceParts {
 }
 
 /** The calls in progress of one run. */
-export interface RunCalls {
+export interface RunCalls extends Pick<EarlierCalls, "mayRepeat" | "areDone"> {
   /** Rejects when the run cannot continue because the lease or the database is lost. */
   make(call: Call): Promise<void>;
   abort(key: string, reason?: string): void;
@@ -263,8 +263,11 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     return `${same?.planId ?? plan._id}/${call.key}`;
   }
 
+  const { mayRepeat, areDone } = earlierCalls;
   return {
     make,
+    mayRepeat,
+    areDone,
     abort: (key, reason) => controllers.get(key)?.abort(reason),
     abortAll() {
       for (const controller of controllers.values()) controller.abort();

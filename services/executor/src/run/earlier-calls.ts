@@ -1,16 +1,22 @@
 import { type Call, type CarriedUnit, type Outcome, unitKeysOf } from "@planwright/engine";
+import { sha256 } from "@planwright/plan";
 import type { EarlierCall, ExecutionStore, PlanClaim, Repeat } from "@planwright/store";
 
 /** The comparison of calls with those of earlier versions of the plan. */
 export interface EarlierCalls {
   /** True for a call that may have an effect and is the first of its units in this version. */
-  mayRepeat(call: Call): boolean;
+  mayRepeat: (call: Call) => boolean;
   /**
    * What the earlier calls mean for this one: how it ends without being sent, or the idempotency key under
    * which it was sent before; without a key it is a new call. Also reserves the earlier calls for its units.
    * @param argsHash - of its resolved arguments
    */
   compare(call: Call, argsHash: string): Promise<Outcome | { sentKey?: string | undefined }>;
+  /**
+   * True when earlier versions have made all these calls of a step, for all units: `compare` carries each of
+   * them over.
+   */
+  areDone: (calls: readonly Call[]) => Promise<boolean>;
 }
 
 /** The earlier versions are read once, before the first call that may have an effect. */
@@ -21,7 +27,7 @@ export function createEarlierCalls(
   const hasEarlier = claim.journal.request().plans.size > 1;
   let repeats: ReturnType<ExecutionStore["readRepeats"]> | undefined;
 
-  return {
+  const earlierCalls: EarlierCalls = {
     mayRepeat: (call) =>
       hasEarlier &&
       call.mayAct &&
@@ -47,7 +53,18 @@ export function createEarlierCalls(
       const sent = found.flatMap(({ repeat }) => (repeat.type === "same key" ? [repeat.call.sentKey] : []));
       return { sentKey: sent[0] };
     },
+
+    async areDone(calls) {
+      for (const call of calls) {
+        if (!earlierCalls.mayRepeat(call)) return false;
+        const found = await earlierCalls.compare(call, sha256(JSON.stringify(call.arguments)));
+        const carriedUnits = "type" in found && found.type === "carried" ? found.units.size : 0;
+        if (carriedUnits < unitKeysOf(call).length) return false;
+      }
+      return true;
+    },
   };
+  return earlierCalls;
 }
 
 function carried({ version, unit }: EarlierCall): CarriedUnit {
