@@ -14,6 +14,7 @@ import {
   answerQuestion,
   type Call,
   type Command,
+  callOfUnits,
   createEngineState,
   decide,
   type EngineEvent,
@@ -23,6 +24,7 @@ import {
   type Outcome,
   type Question,
   resolveUnresolved,
+  type StepError,
   type StepRecord,
   type StoredOutput,
   toSent,
@@ -227,14 +229,13 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         break;
       }
       case "call": {
-        const resolved = resolvedCall(command.call, records);
-        if (!resolved.ok) {
-          const { key, attempt } = command.call;
-          const outcome = { type: "failed", effect: "none", error: resolved.error } as const;
-          post({ type: "attempt.ended", key, attempt, random: 0, at, outcome });
+        const { key, attempt } = command.call;
+        const { call, refused, warnings } = resolvedCall(command.call, records);
+        if (!call) {
+          const outcome = { type: "aborted" } as const;
+          post({ type: "attempt.ended", key, attempt, refused, random: 0, at, outcome });
           break;
         }
-        const { call } = resolved;
         const span = { call, from: at, to: at + durationMs(call) };
         result.calls.push(span);
         open.set(call.key, span);
@@ -243,11 +244,12 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         options.journal?.started(call, at);
         const event = {
           type: "attempt.ended",
-          key: call.key,
-          attempt: call.attempt,
+          key,
+          attempt,
+          refused,
           random: random(),
         } as const;
-        post({ ...event, at: span.to, outcome: heldOutcome(outcome(call, at), resolved.warnings, options) });
+        post({ ...event, at: span.to, outcome: heldOutcome(outcome(call, at), warnings, options) });
         break;
       }
       case "abort": {
@@ -342,13 +344,19 @@ function heldOutcome(outcome: Outcome, warnings: readonly string[], options: Sim
 }
 
 /** A call with its arguments, which another thread resolved. */
-function resolvedCall({ unresolved, ...call }: Call, records: ReadonlyMap<string, StepRecord>) {
-  if (!unresolved) return { ok: true, call, warnings: [] } as const;
+function resolvedCall(
+  { unresolved, ...call }: Call,
+  records: ReadonlyMap<string, StepRecord>,
+): { call: Call | undefined; refused?: ReadonlyMap<string, StepError>; warnings: readonly string[] } {
+  if (!unresolved) return { call, warnings: [] };
   const read = unresolved.stored.map(({ key }) => storedOutput(records, key));
   const resolved = resolveUnresolved(fromSent(structuredClone(toSent(withStored(unresolved, read)))));
-  if (!resolved.ok) return resolved;
-  const { arguments: args, warnings } = resolved;
-  return { ok: true, call: { ...call, arguments: args }, warnings } as const;
+  const { arguments: args, warnings, refused } = structuredClone(resolved);
+  return {
+    call: args && { ...call, ...callOfUnits(unresolved, resolved), arguments: args },
+    refused,
+    warnings,
+  };
 }
 
 function storedOutput(records: ReadonlyMap<string, StepRecord>, key: string): StoredOutput {

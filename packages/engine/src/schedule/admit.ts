@@ -4,10 +4,10 @@ import { stopList } from "../for-each/stop-list.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { hasInputs, holdOutput, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";
-import { approvableOf, needsApproval, noteExpiry } from "./approval.ts";
+import { needsApproval, noteExpiry } from "./approval.ts";
 import { holdForBarrier, waitsForBarrier } from "./barriers.ts";
 import { resumeCaller } from "./dispatch.ts";
-import { conditionOf, itemsOfList } from "./questions.ts";
+import { approvableOf, conditionOf, itemsOfList } from "./questions.ts";
 import { enqueue, offer, waitUntil } from "./slots.ts";
 
 /**
@@ -47,12 +47,15 @@ function readsNow(state: EngineState, node: StepNode): boolean {
 /** Requests approval. The arguments cannot change any more: every output that they refer to is durable. */
 function askForApproval(turn: Turn, node: StepNode): void {
   const { state, at } = turn;
-  const approvable = approvableOf(state, node);
-  if (approvable.ok) {
-    const expiresAt = at + approvalTimeoutOf(state.plan.policy);
-    change(turn, node.unit, { status: "WAITING_APPROVAL", arguments: approvable.value, expiresAt });
-    noteExpiry(state, expiresAt);
-  } else change(turn, node.unit, { status: "FAILED", error: approvable.error });
+  const approvable = approvableOf(turn, node);
+  if (!approvable) return; // admitted again with the answer
+  if (!approvable.ok) {
+    change(turn, node.unit, { status: "FAILED", error: approvable.error });
+    return;
+  }
+  const expiresAt = at + approvalTimeoutOf(state.plan.policy);
+  change(turn, node.unit, { status: "WAITING_APPROVAL", toApprove: approvable, expiresAt });
+  noteExpiry(state, expiresAt);
 }
 
 /** Evaluates `when`; records SKIPPED or FAILED when the step must not run. False also while the shell reads it. */
