@@ -7,6 +7,7 @@ import {
   type Plan,
   PlanSchema,
   type PolicyInput,
+  stringifyExactJson,
   type ToolDescriptor,
   valueOfHeld,
 } from "@planwright/plan";
@@ -169,9 +170,12 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
     const queued = { at: event.at, order: order++, event, ...(durable ? { durable } : {}), isEarly };
     queue.push(queued);
     if (isEarly) acknowledgedEarly.push(queued);
+    else if (durable) written.push(queued);
   };
   /** Records that were acknowledged early. Everything else becomes durable after them. */
   let acknowledgedEarly: Queued[] = [];
+  /** Other records. An intent becomes durable after them. */
+  const written: Queued[] = [];
   const makeAllDurable = (): void => {
     for (const queued of acknowledgedEarly) makeDurable(queued);
     acknowledgedEarly = [];
@@ -231,24 +235,24 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
       case "call": {
         const { key, attempt } = command.call;
         const { call, refused, warnings } = resolvedCall(command.call, records);
+        if (refused.size > 0)
+          for (const next of decide(state, { type: "refused", key, attempt, units: refused, at }))
+            run(next, at);
         if (!call) {
           const outcome = { type: "aborted" } as const;
-          post({ type: "attempt.ended", key, attempt, refused, random: 0, at, outcome });
+          post({ type: "attempt.ended", key, attempt, random: 0, at, outcome });
           break;
         }
         const span = { call, from: at, to: at + durationMs(call) };
         result.calls.push(span);
         open.set(call.key, span);
-        if (call.effectClass !== "R" || call.mayAct) makeAllDurable();
+        if (call.effectClass !== "R" || call.mayAct) {
+          makeAllDurable();
+          for (const queued of written.splice(0)) makeDurable(queued);
+        }
         for (const intent of intentsOf(call, records)) records.set(intent.key, intent);
         options.journal?.started(call, at);
-        const event = {
-          type: "attempt.ended",
-          key,
-          attempt,
-          refused,
-          random: random(),
-        } as const;
+        const event = { type: "attempt.ended", key, attempt, random: random() } as const;
         post({ ...event, at: span.to, outcome: heldOutcome(outcome(call, at), warnings, options) });
         break;
       }
@@ -332,7 +336,7 @@ const sizeOf = (output: HeldJson): number => JSON.stringify(valueOfHeld(output))
 
 /** A value as the durable executor holds it. */
 function heldAs(value: JsonValue, { largeBytes = Number.POSITIVE_INFINITY }: SimulateOptions): HeldJson {
-  const text = JSON.stringify(value);
+  const text = stringifyExactJson(value);
   return text.length > largeBytes ? new JsonText(text, text.length) : value;
 }
 
@@ -347,8 +351,8 @@ function heldOutcome(outcome: Outcome, warnings: readonly string[], options: Sim
 function resolvedCall(
   { unresolved, ...call }: Call,
   records: ReadonlyMap<string, StepRecord>,
-): { call: Call | undefined; refused?: ReadonlyMap<string, StepError>; warnings: readonly string[] } {
-  if (!unresolved) return { call, warnings: [] };
+): { call: Call | undefined; refused: ReadonlyMap<string, StepError>; warnings: readonly string[] } {
+  if (!unresolved) return { call, refused: new Map(), warnings: [] };
   const read = unresolved.stored.map(({ key }) => storedOutput(records, key));
   const resolved = resolveUnresolved(fromSent(structuredClone(toSent(withStored(unresolved, read)))));
   const { arguments: args, warnings, refused } = structuredClone(resolved);

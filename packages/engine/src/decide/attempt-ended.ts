@@ -40,7 +40,6 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
   const caller = turn.state.calls.get(event.key);
   if (!caller || caller.attempts !== event.attempt) return;
   release(turn.state, caller);
-  if (event.refused?.size) refuse(turn, caller, event.refused);
   // Without a unit nothing was called.
   if (caller.prepared?.sent.length === 0) caller.attempts--;
   else applyOutcome(turn, caller, event.outcome);
@@ -53,17 +52,18 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
   else close(turn, caller.step);
 }
 
-/** The units whose arguments are invalid are not part of the call. */
-function refuse(turn: Turn, caller: Caller, refused: ReadonlyMap<string, StepError>): void {
-  const { prepared } = caller;
-  const units = openUnits(caller);
-  for (const unit of units) {
-    const error = refused.get(unit.key);
+/** The units whose arguments are invalid are not part of the running call. */
+export function refuse(turn: Turn, event: Extract<EngineEvent, { type: "refused" }>): void {
+  const caller = turn.state.calls.get(event.key);
+  if (!caller?.prepared || caller.attempts !== event.attempt) return;
+  for (const unit of openUnits(caller)) {
+    const error = event.units.get(unit.key);
     if (!error) continue;
     unit.attempts = caller.attempts - 1;
     change(turn, unit, refusedChange(unit, caller, error));
   }
-  if (prepared) caller.prepared = { ...prepared, sent: prepared.sent.filter(({ key }) => !refused.has(key)) };
+  const sent = caller.prepared.sent.filter(({ key }) => !event.units.has(key));
+  caller.prepared = { ...caller.prepared, sent };
   stopList(turn.state, caller.step);
 }
 

@@ -342,20 +342,14 @@ export type Outcome =
 export type EngineEvent =
   /** First event of a new or restored state. */
   | { type: "started"; at: number }
+  /** @property random - uniform in [0, 1), for the jitter of a retry */
+  | { type: "attempt.ended"; key: string; attempt: number; outcome: Outcome; at: number; random: number }
   /**
-   * @property refused - units whose `unresolved` arguments are invalid, by key: the call was made without
-   *   them, or not at all when no other is left. Default: none
-   * @property random - uniform in [0, 1), for the jitter of a retry
+   * Units of a running call, by key, whose `unresolved` arguments are invalid. The call is made without them,
+   * and its intent becomes durable after their records. When no unit is left, nothing is called, and the call
+   * ends as `aborted`.
    */
-  | {
-      type: "attempt.ended";
-      key: string;
-      attempt: number;
-      outcome: Outcome;
-      refused?: ReadonlyMap<string, StepError> | undefined;
-      at: number;
-      random: number;
-    }
+  | { type: "refused"; key: string; attempt: number; units: ReadonlyMap<string, StepError>; at: number }
   /**
    * The requested records with these keys are durable.
    * @property sizes - sizes in bytes of the outputs that the store can return; other outputs stay in memory.

@@ -60,8 +60,10 @@ export interface RunCallsParts extends ClearanceParts {
   trace: PlanTrace | undefined;
   /** Called when a write that no call waits for failed. */
   onError: (error: unknown) => void;
-  /** Called when a call has ended. @param refused - units that were not part of it */
-  onEnded: (call: Call, outcome: Outcome, refused?: ReadonlyMap<string, StepError>) => void;
+  /** Called before the intent of a call of which some units have invalid arguments. */
+  onRefused: (call: Call, units: ReadonlyMap<string, StepError>) => void;
+  /** Called when a call has ended. */
+  onEnded: (call: Call, outcome: Outcome) => void;
 }
 
 /** The calls in progress of one run. */
@@ -97,8 +99,6 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   const { clock, metrics, trace, hasEnded, onEnded } = parts;
   const { plan } = claim;
   const controllers = new Map<string, AbortController>();
-  /** Units whose arguments are invalid, until the call of the others has ended; by key of the call. */
-  const refusals = new Map<string, ReadonlyMap<string, StepError>>();
   const clearances = createClearances(parts);
   const earlierCalls = createEarlierCalls(claim, store);
 
@@ -117,7 +117,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       const resolved = await resolve(call, call.unresolved);
       if (controller.signal.aborted || hasEnded()) return ended(call, { type: "aborted" });
       const { arguments: args, large, warnings, refused } = resolved;
-      refusals.set(call.key, refused);
+      if (refused.size > 0) parts.onRefused(call, refused);
       if (!args) return ended(call, { type: "aborted" });
       const { unresolved, ...rest } = call;
       const made = { ...rest, ...callOfUnits(unresolved, resolved), arguments: args };
@@ -201,9 +201,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
 
   function ended(call: Call, outcome: Outcome): void {
     controllers.delete(call.key);
-    const refused = refusals.get(call.key);
-    refusals.delete(call.key);
-    onEnded(call, outcome, refused);
+    onEnded(call, outcome);
   }
 
   function count(

@@ -123,10 +123,10 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     limits: planLimits,
     right: createRightToCall({ claim, liveness: parts.liveness, clock, hasEnded, onLost: lose }),
     onError: fail,
-    onEnded: ({ key, attempt }, outcome, refused) => {
-      const at = store.now();
-      dispatch({ type: "attempt.ended", key, attempt, outcome, refused, at, random: clock.random() });
-    },
+    onRefused: ({ key, attempt }, units) =>
+      dispatch({ type: "refused", key, attempt, units, at: store.now() }),
+    onEnded: ({ key, attempt }, outcome) =>
+      dispatch({ type: "attempt.ended", key, attempt, outcome, at: store.now(), random: clock.random() }),
   });
   const planLog = createPlanLog(logger, plan.plan);
   return {
