@@ -51,6 +51,7 @@ export {
   type OrderedCallResult,
   type OrderedCallsOptions,
   type RunnableCall,
+CallToApprove,
   type RunnableTool,
 } from "./older-systems/execute-ordered-tool-calls.ts";
 export {
@@ -66,6 +67,7 @@ export type { CallTool } from "./runner/make-call.ts";
 export type { RunEvent } from "./runner/run-event.ts";
 export { type RunPlanOptions, type RunResult, runPlan, type StepResult } from "./runner/run-plan.ts";
 export { createVirtualClock, type VirtualClock } from "./runner/virtual-clock.ts";
+export { callOfUnits, type ResolvedCall, resolveUnresolved } from "./schedule/prepare.ts";
 export { answerQuestion } from "./schedule/questions.ts";
 export {
   EFFECTS,
@@ -93,14 +95,13 @@ export {
   type StepErrorCode,
   type StepRecord,
   type StoredOutput,
+  type ToApprove,
   type Unreachable,
   type UnresolvedArguments,
 } from "./state/protocol.ts";
 export { itemKey, unitKeysOf } from "./state/units.ts";
 export {
   fromSent,
-  type ResolvedCall,
-  resolveUnresolved,
   type Sent,
   toSent,
   withStored,

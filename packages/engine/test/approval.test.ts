@@ -1,3 +1,4 @@
+import { canonicalDigest, exactNumberOf, sha256, stringifyExactJson } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { createEngineState, decide, type EngineEvent, type StepRecord } from "../src/index.ts";
 import { type Call, completed, planOf, simulate, tool, write } from "./simulate.ts";
@@ -123,3 +124,46 @@ test.each([
     expect(decide(state, { type: "approval.unneeded", stepId: "b", at: 4 })).toEqual([]);
   },
 );
+const LIST_TOOLS = [tool("t"), write("w", { idempotency: "key", batch: { param: "list", max: 3 } })];
+const eachOf = (toolName: string) => ({
+  items: "<<a.list>>",
+  do: { tool: toolName, arguments: { z: 12345678901234567890n.toString(), x: "<<item>> of <<a.of>>" } },
+});
+
+test.each<[string, object]>([
+  [
+    "a step",
+    { tool: "t", arguments: { z: "<<a.exact>>", list: ["<<a.list>>", "é"], text: "from <<a.of>>" } },
+  ],
+  ["a list of single calls", { forEach: eachOf("t") }],
+  ["a list of batches", { forEach: eachOf("w") }],
+])("large arguments of %s have the hashes that they have when they are small", (_, step) => {
+  const plan = planOf([
+    { id: "a", tool: "t" },
+    { id: "b", approval: true, ...step },
+  ]);
+  const output = {
+    of: "a",
+    list: Array.from({ length: 12 }, (__, index) => index),
+    exact: exactNumberOf("1e400"),
+  };
+  const recordOf = (largeBytes: number) => {
+    const options = { outcome: () => completed(output), memoryBytes: Number.POSITIVE_INFINITY, largeBytes };
+    return simulate(plan, LIST_TOOLS, options).records.get("b");
+  };
+  const small = recordOf(1_000_000)?.arguments;
+  const large = recordOf(0);
+  const calls = Object(small)["calls"];
+  const text = stringifyExactJson(small ?? null);
+  expect(large).not.toHaveProperty("arguments");
+  expect(large?.largeArguments).toEqual({
+    digest: canonicalDigest(small),
+    argsHash: sha256(JSON.stringify(small)),
+    calls: calls && mapValues(calls, canonicalDigest),
+    sizeBytes: Buffer.byteLength(text),
+    beginning: text.slice(0, 1_024),
+  });
+});
+
+const mapValues = (record: object, to: (value: unknown) => string): Record<string, string> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, to(value)]));

@@ -20,6 +20,8 @@ const TOOLS = [
   write("keyed", { idempotency: "key" }),
   write("batched", { idempotency: "key", batch: { param: "list", max: 3 } }),
   tool("alone", { barrier: true }),
+  tool("needs", { mode: "dependent", depends_on: [{ tool: "read", required_fields: ["of", "numbers"] }] }),
+  tool("lacks", { mode: "dependent", depends_on: [{ tool: "read", required_fields: ["of", "price"] }] }),
 ];
 
 /** Every second call returns JSON text in a format that our serialization does not produce. */
@@ -53,19 +55,53 @@ const STEPS = [
   { id: "end", tool: "read", arguments: { x: ["<<each.summary.ok>>", "<<batch.summary.ok>>", "<<c.of>>"] } },
 ];
 
+const CHECKED = [
+  { id: "a", tool: "read" },
+  { id: "c", tool: "keyed", arguments: { all: ["<<a>>", 1.5] }, approval: true },
+  {
+    id: "list",
+    approval: true,
+    forEach: { items: "<<a.numbers>>", do: { tool: "keyed", arguments: { x: "<<item>> of <<a.of>>" } } },
+  },
+  {
+    id: "batches",
+    approval: true,
+    forEach: {
+      items: [{ x: 1 }, {}, { x: 3 }, { x: 4 }, {}],
+      errors: "collect",
+      do: { tool: "batched", arguments: { x: "<<item.x>>", of: "<<a.of>>" } },
+    },
+  },
+  {
+    id: "odd",
+    forEach: {
+      items: ["<<a.numbers>>", [1], [2], [], []],
+      errors: "collect",
+      do: { tool: "batched", arguments: { x: "<<item[0]>>" } },
+    },
+  },
+  { id: "needs", tool: "needs", arguments: { x: "<<c.of>>" }, dependsOn: ["a"] },
+  { id: "lacks", tool: "lacks", dependsOn: ["a"] },
+];
+
 const PLANS: Record<string, Plan> = {
+  "with approvals, batches with invalid items, and required fields": planOf(CHECKED, {
+    onStepFailure: "fail-forward",
+  }),
   "that returns all outputs": planOf(STEPS),
   "that returns parts": planOf(STEPS, {}, { sum: ["<<late.of>>", "<<each.summary>>"], lost: "<<a.none>>" }),
   "that merges the outputs of dependencies": planOf(STEPS, { mergeDependencyOutputs: true, maxParallel: 2 }),
   "that requests two outputs": planOf(STEPS, { maxParallel: 1 }, ["a", "end"]),
 };
 
-const approve = { type: "approval", stepId: "c", approved: true, at: 400 } as const;
+const APPROVALS = ["c", "list", "batches"].map((stepId) => {
+  return { type: "approval", stepId, approved: true, at: 400 } as const;
+});
 const COMMON: SimulateOptions = {
   outcome,
   writeMs: 3,
   durationMs: (call) => 5 + (call.key.length % 4),
-  events: [approve],
+  events: APPROVALS,
 };
 
 const callsOf = ({ calls }: Simulation): [string, JsonValue][] =>
@@ -164,7 +200,7 @@ describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
       for (let at = 1; at < 90; at += 2) {
         const cancel = { type: "cancel", at, reason: "stop" } as const;
         const options = largeBytes === undefined ? COMMON : { ...COMMON, largeBytes };
-        const run = simulate(plan, TOOLS, { ...options, memoryBytes: 0, events: [approve, cancel] });
+        const run = simulate(plan, TOOLS, { ...options, memoryBytes: 0, events: [...APPROVALS, cancel] });
         const open = [...run.records.values()].filter(({ status }) =>
           ["PENDING", "RUNNING", "RETRYING"].includes(status),
         );
@@ -174,11 +210,12 @@ describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
   );
 });
 
-test("conditions, lists and parts of the outputs that read large outputs are left to the shell, small ones are not", () => {
+test("conditions, lists, approvals and parts of the outputs that read large outputs are left to the shell, small ones are not", () => {
   const plan = planOf(
     [
       { id: "a", tool: "read" },
       { id: "b", tool: "read", when: { eq: ["<<a.numbers[0]>>", 1] } },
+      { id: "c", tool: "read", arguments: { x: "<<a.of>>" }, approval: true },
       {
         id: "each",
         forEach: { items: "<<a.numbers>>", do: { tool: "other", arguments: { x: "<<item>>" } } },
@@ -188,14 +225,15 @@ test("conditions, lists and parts of the outputs that read large outputs are lef
     { first: "<<a.numbers[0]>>", all: "<<each.results[*].data.of>>" },
   );
   const asked = (largeBytes: number) => {
-    const run = simulate(plan, TOOLS, { outcome, memoryBytes: Number.POSITIVE_INFINITY, largeBytes });
+    const memoryBytes = Number.POSITIVE_INFINITY;
+    const run = simulate(plan, TOOLS, { outcome, memoryBytes, largeBytes, events: APPROVALS });
     const questions = run.commands.flatMap((command) =>
       command.type === "ask" ? [command.question.asks.type] : [],
     );
     return { questions, outputs: run.finish?.outputs };
   };
   const { questions, outputs } = asked(0);
-  expect(questions.toSorted()).toEqual(["items", "part", "part", "when"]);
+  expect(questions.toSorted()).toEqual(["approval", "items", "part", "part", "when"]);
   expect(asked(1_000_000)).toEqual({ questions: [], outputs });
 });
 

@@ -7,6 +7,7 @@ import {
   type Plan,
   PlanSchema,
   type PolicyInput,
+  stringifyExactJson,
   type ToolDescriptor,
   valueOfHeld,
 } from "@planwright/plan";
@@ -14,6 +15,7 @@ import {
   answerQuestion,
   type Call,
   type Command,
+  callOfUnits,
   createEngineState,
   decide,
   type EngineEvent,
@@ -23,6 +25,7 @@ import {
   type Outcome,
   type Question,
   resolveUnresolved,
+  type StepError,
   type StepRecord,
   type StoredOutput,
   toSent,
@@ -167,9 +170,12 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
     const queued = { at: event.at, order: order++, event, ...(durable ? { durable } : {}), isEarly };
     queue.push(queued);
     if (isEarly) acknowledgedEarly.push(queued);
+    else if (durable) written.push(queued);
   };
   /** Records that were acknowledged early. Everything else becomes durable after them. */
   let acknowledgedEarly: Queued[] = [];
+  /** Other records. An intent becomes durable after them. */
+  const written: Queued[] = [];
   const makeAllDurable = (): void => {
     for (const queued of acknowledgedEarly) makeDurable(queued);
     acknowledgedEarly = [];
@@ -227,27 +233,27 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         break;
       }
       case "call": {
-        const resolved = resolvedCall(command.call, records);
-        if (!resolved.ok) {
-          const { key, attempt } = command.call;
-          const outcome = { type: "failed", effect: "none", error: resolved.error } as const;
+        const { key, attempt } = command.call;
+        const { call, refused, warnings } = resolvedCall(command.call, records);
+        if (refused.size > 0)
+          for (const next of decide(state, { type: "refused", key, attempt, units: refused, at }))
+            run(next, at);
+        if (!call) {
+          const outcome = { type: "aborted" } as const;
           post({ type: "attempt.ended", key, attempt, random: 0, at, outcome });
           break;
         }
-        const { call } = resolved;
         const span = { call, from: at, to: at + durationMs(call) };
         result.calls.push(span);
         open.set(call.key, span);
-        if (call.effectClass !== "R" || call.mayAct) makeAllDurable();
+        if (call.effectClass !== "R" || call.mayAct) {
+          makeAllDurable();
+          for (const queued of written.splice(0)) makeDurable(queued);
+        }
         for (const intent of intentsOf(call, records)) records.set(intent.key, intent);
         options.journal?.started(call, at);
-        const event = {
-          type: "attempt.ended",
-          key: call.key,
-          attempt: call.attempt,
-          random: random(),
-        } as const;
-        post({ ...event, at: span.to, outcome: heldOutcome(outcome(call, at), resolved.warnings, options) });
+        const event = { type: "attempt.ended", key, attempt, random: random() } as const;
+        post({ ...event, at: span.to, outcome: heldOutcome(outcome(call, at), warnings, options) });
         break;
       }
       case "abort": {
@@ -330,7 +336,7 @@ const sizeOf = (output: HeldJson): number => JSON.stringify(valueOfHeld(output))
 
 /** A value as the durable executor holds it. */
 function heldAs(value: JsonValue, { largeBytes = Number.POSITIVE_INFINITY }: SimulateOptions): HeldJson {
-  const text = JSON.stringify(value);
+  const text = stringifyExactJson(value);
   return text.length > largeBytes ? new JsonText(text, text.length) : value;
 }
 
@@ -342,13 +348,19 @@ function heldOutcome(outcome: Outcome, warnings: readonly string[], options: Sim
 }
 
 /** A call with its arguments, which another thread resolved. */
-function resolvedCall({ unresolved, ...call }: Call, records: ReadonlyMap<string, StepRecord>) {
-  if (!unresolved) return { ok: true, call, warnings: [] } as const;
+function resolvedCall(
+  { unresolved, ...call }: Call,
+  records: ReadonlyMap<string, StepRecord>,
+): { call: Call | undefined; refused: ReadonlyMap<string, StepError>; warnings: readonly string[] } {
+  if (!unresolved) return { call, refused: new Map(), warnings: [] };
   const read = unresolved.stored.map(({ key }) => storedOutput(records, key));
   const resolved = resolveUnresolved(fromSent(structuredClone(toSent(withStored(unresolved, read)))));
-  if (!resolved.ok) return resolved;
-  const { arguments: args, warnings } = resolved;
-  return { ok: true, call: { ...call, arguments: args }, warnings } as const;
+  const { arguments: args, warnings, refused } = structuredClone(resolved);
+  return {
+    call: args && { ...call, ...callOfUnits(unresolved, resolved), arguments: args },
+    refused,
+    warnings,
+  };
 }
 
 function storedOutput(records: ReadonlyMap<string, StepRecord>, key: string): StoredOutput {

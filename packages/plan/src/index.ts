@@ -94,7 +94,7 @@ export {
 export { readersOf } from "./graph/readers-of.ts";
 export { canonicalJson } from "./json/canonical-json.ts";
 export { escapeHalves, findUnfit, unfitText } from "./json/copy-json.ts";
-export { canonicalDigest, sha256 } from "./json/digest.ts";
+export { canonicalDigest, sha256, sha256OfParts } from "./json/digest.ts";
 export {
   compareNumbers,
   digitsOf,

@@ -20,6 +20,7 @@ import {
   asksLookup,
   mayHaveActed,
   noteLostAnswer,
+  refusedChange,
 } from "../state/may-have-acted.ts";
 import type { EngineEvent, Outcome, StepError, Unreachable } from "../state/protocol.ts";
 import { type Change, change, type Turn } from "../state/turn.ts";
@@ -39,8 +40,35 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
   const caller = turn.state.calls.get(event.key);
   if (!caller || caller.attempts !== event.attempt) return;
   release(turn.state, caller);
+  // Without a unit nothing was called.
+  if (caller.prepared?.sent.length === 0) caller.attempts--;
+  else applyOutcome(turn, caller, event.outcome);
+  // Another attempt resolves the arguments again, so that a waiting caller keeps no outputs in memory.
+  if (!caller.calling && caller.step.reads.length > 0) caller.prepared = undefined;
+  const { step } = caller;
+  const isLastOfStep = step.active === 0 && step.callers.size === 0;
+  if (isLastOfStep && step.dependents.length > 0) turn.holdsSlots = true;
+  if (caller.step.forEach) concludeItems(turn, caller.step);
+  else close(turn, caller.step);
+}
+
+/** The units whose arguments are invalid are not part of the running call. */
+export function refuse(turn: Turn, event: Extract<EngineEvent, { type: "refused" }>): void {
+  const caller = turn.state.calls.get(event.key);
+  if (!caller?.prepared || caller.attempts !== event.attempt) return;
+  for (const unit of openUnits(caller)) {
+    const error = event.units.get(unit.key);
+    if (!error) continue;
+    unit.attempts = caller.attempts - 1;
+    change(turn, unit, refusedChange(unit, caller, error));
+  }
+  const sent = caller.prepared.sent.filter(({ key }) => !event.units.has(key));
+  caller.prepared = { ...caller.prepared, sent };
+  stopList(turn.state, caller.step);
+}
+
+function applyOutcome(turn: Turn, caller: Caller, outcome: Outcome): void {
   const wasLookup = asksLookup(caller);
-  const { outcome } = event;
   if (outcome.type === "completed" || outcome.type === "failed") noteReached(caller, outcome, wasLookup);
   switch (outcome.type) {
     case "completed":
@@ -60,13 +88,6 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
       else if (!completeByItems(turn, caller, outcome)) failed(turn, caller, outcome);
       break;
   }
-  // Another attempt resolves the arguments again, so that a waiting caller keeps no outputs in memory.
-  if (!caller.calling && caller.step.reads.length > 0) caller.prepared = undefined;
-  const { step } = caller;
-  const isLastOfStep = step.active === 0 && step.callers.size === 0;
-  if (isLastOfStep && step.dependents.length > 0) turn.holdsSlots = true;
-  if (caller.step.forEach) concludeItems(turn, caller.step);
-  else close(turn, caller.step);
 }
 
 /** The units whose result this call decides. */

@@ -143,7 +143,7 @@ function linkReaders(state: EngineState): void {
     node.reads.push(...new Set([...referred, ...merged, ...required]));
     for (const source of node.reads) source.readers++;
     const inserted = referencesInArguments(node.step, plan).flatMap((id) => stepsById.get(id) ?? []);
-    node.inserts.push(...inserted, ...merged);
+    node.inserts.push(...inserted, ...merged, ...required);
   }
   const parts = outputParts(plan.outputs);
   const inParts = parts ? stepsInValue(parts, plan).flatMap((id) => stepsById.get(id) ?? []) : [];

@@ -10,7 +10,7 @@ import { executorLost, noteLostAnswer, resendsAllItems } from "../state/may-have
 import { applyLoaded, dropTo, hasInputs } from "../state/outputs.ts";
 import type { Command, EngineEvent, StepRecord } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
-import { attemptEnded } from "./attempt-ended.ts";
+import { attemptEnded, refuse } from "./attempt-ended.ts";
 import { closeCutShort, concludeItems } from "./conclude-items.ts";
 import { canEndNow, concludePlan } from "./conclude-plan.ts";
 import { finalize, settle, withdrawApproval } from "./settle.ts";
@@ -81,6 +81,9 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
       return;
     case "attempt.ended":
       attemptEnded(turn, event);
+      return;
+    case "refused":
+      refuse(turn, event);
       return;
     case "recorded":
       for (const key of event.keys) {

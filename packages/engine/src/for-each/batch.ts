@@ -8,7 +8,7 @@ import {
   scanReferences,
   secretPlaces,
 } from "@planwright/plan";
-import type { StepNode } from "../state/engine-state.ts";
+import type { ArgumentsNode } from "../state/arguments.ts";
 
 /** Up to this many items are called one by one, even when the tool accepts batches. */
 const MAX_SINGLE_ITEMS = 3;
@@ -18,7 +18,11 @@ const MAX_SINGLE_ITEMS = 3;
  * contain the batch parameter, every other argument must be the same for all items: an argument that depends
  * on the item excludes batches. A secret that would move into the batch excludes them too.
  */
-export function batchSize(node: StepNode, itemCount: number, alias: string): number {
+export function batchSize(
+  node: Omit<ArgumentsNode, "dependencies">,
+  itemCount: number,
+  alias: string,
+): number {
   const { batch } = node.tool.contract;
   if (!batch || itemCount <= MAX_SINGLE_ITEMS) return 1;
   const planned = argumentsOfStep(node.step);
@@ -38,7 +42,7 @@ export function batchSize(node: StepNode, itemCount: number, alias: string): num
  * arguments are shared. Otherwise each list element is the arguments of an item, or their only value when the
  * schema does not expect objects.
  */
-export function batchArguments(node: StepNode, argumentsOfEach: readonly JsonObject[]): JsonObject {
+export function batchArguments(node: ArgumentsNode, argumentsOfEach: readonly JsonObject[]): JsonObject {
   const param = node.tool.contract.batch?.param ?? "items";
   const isPlanned = argumentsOfEach[0] !== undefined && Object.hasOwn(argumentsOfEach[0], param);
   if (isPlanned) {
@@ -62,7 +66,7 @@ export function batchArguments(node: StepNode, argumentsOfEach: readonly JsonObj
  * parameter, its value is an element of the list or a list with one element. Otherwise the arguments are an
  * element, or their only value is one. Undefined when the tool has no input schema.
  */
-export function batchItemSchema(node: StepNode): JsonObject | undefined {
+export function batchItemSchema(node: ArgumentsNode): JsonObject | undefined {
   const schema = node.tool.descriptor?.inputSchema;
   const param = node.tool.contract.batch?.param ?? "items";
   const properties = schema?.["properties"];
@@ -81,7 +85,7 @@ export function batchItemSchema(node: StepNode): JsonObject | undefined {
 }
 
 /** JSON type of the list's elements in the tool's input schema; "object" when it has none. */
-function elementType(node: StepNode, param: string): JsonValue {
+function elementType(node: ArgumentsNode, param: string): JsonValue {
   const properties = node.tool.descriptor?.inputSchema?.["properties"];
   const list = isJsonObject(properties) ? properties[param] : undefined;
   const elements = isJsonObject(list) ? list["items"] : undefined;

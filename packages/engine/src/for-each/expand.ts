@@ -145,15 +145,27 @@ function unitsOf(state: EngineState, node: StepNode, count: number): Unit[] {
   return units;
 }
 
-/** One caller for each item or batch. The split does not depend on earlier results, so keys stay the same. */
+/** One caller for each item or batch. */
 function callersOf(node: StepNode, step: ForEachStep, units: readonly Unit[]): Caller[] {
-  const size = batchSize(node, units.length, step.forEach.as);
-  if (size === 1) return units.map((unit, position) => createCaller(node, unit.key, position, [unit]));
-  const callers: Caller[] = [];
-  for (let from = 0; from < units.length; from += size) {
-    const members = units.slice(from, from + size);
-    const key = `${step.id}[${from}..${from + members.length - 1}]`;
-    callers.push(createCaller(node, key, callers.length, members));
+  return callsOfList(node, step, units.length).map(({ key, from, to }, position) =>
+    createCaller(node, key, position, units.slice(from, to)),
+  );
+}
+
+/**
+ * The calls of a list with so many items: one for each item or batch, with the items from `from` to before `to`.
+ * The split does not depend on earlier results, so keys stay the same.
+ */
+export function callsOfList(
+  node: Parameters<typeof batchSize>[0],
+  { id, forEach }: ForEachStep,
+  count: number,
+): { key: string; from: number; to: number }[] {
+  const size = batchSize(node, count, forEach.as);
+  const calls: { key: string; from: number; to: number }[] = [];
+  for (let from = 0; from < count; from += size) {
+    const to = Math.min(from + size, count);
+    calls.push({ key: size === 1 ? itemKey(id, from) : `${id}[${from}..${to - 1}]`, from, to });
   }
-  return callers;
+  return calls;
 }

@@ -85,7 +85,9 @@ export async function runPlan(plan: unknown, options: RunPlanOptions): Promise<R
     ...(limits ? { limits } : {}),
   });
   if (!parsed.ok) throw new PlanInvalidError(parsed.diagnostics);
-  const state = createEngineState({ plan: parsed.plan, tools, expectedMs: options.expectedMs });
+  const { expectedMs } = options;
+  const largeBytes = Number.POSITIVE_INFINITY; // there is no other thread
+  const state = createEngineState({ plan: parsed.plan, tools, expectedMs, largeBytes });
   const finish = await drive(state, options);
   return {
     status: finish.status,
@@ -169,7 +171,7 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
           return;
         case "load":
         case "ask":
-          return; // never comes: all outputs stay in memory here, as values
+          return; // never comes: all outputs stay in memory here, as values, and nothing is large
         case "park":
           return; // a timer, an approval or a resolution will follow
         case "finish":

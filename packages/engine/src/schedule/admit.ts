@@ -4,10 +4,10 @@ import { stopList } from "../for-each/stop-list.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { hasInputs, holdOutput, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";
-import { approvableOf, lacksApproval, noteExpiry } from "./approval.ts";
+import { callsToApprove, lacksApproval, noteExpiry } from "./approval.ts";
 import { holdForBarrier, waitsForBarrier } from "./barriers.ts";
-import { callOf, resumeCaller } from "./dispatch.ts";
-import { conditionOf, itemsOfList } from "./questions.ts";
+import { resumeCaller } from "./dispatch.ts";
+import { approvableOf, conditionOf, itemsOfList } from "./questions.ts";
 import { enqueue, offer, waitUntil } from "./slots.ts";
 
 /**
@@ -47,13 +47,16 @@ function readsNow(state: EngineState, node: StepNode): boolean {
 /** Requests approval. The arguments cannot change any more: every output that they refer to is durable. */
 function askForApproval(turn: Turn, node: StepNode): void {
   const { state, at } = turn;
-  const approvable = approvableOf(state, node);
-  if (approvable.ok) {
-    const expiresAt = at + approvalTimeoutOf(state.plan.policy);
-    change(turn, node.unit, { status: "WAITING_APPROVAL", arguments: approvable.value, expiresAt });
-    for (const { caller, prepared } of approvable.calls) turn.toApprove.push(callOf(turn, caller, prepared));
-    noteExpiry(state, expiresAt);
-  } else change(turn, node.unit, { status: "FAILED", error: approvable.error });
+  const approvable = approvableOf(turn, node);
+  if (!approvable) return; // admitted again with the answer
+  if (!approvable.ok) {
+    change(turn, node.unit, { status: "FAILED", error: approvable.error });
+    return;
+  }
+  const expiresAt = at + approvalTimeoutOf(state.plan.policy);
+  change(turn, node.unit, { status: "WAITING_APPROVAL", toApprove: approvable, expiresAt });
+  turn.toApprove.push(...callsToApprove(node, approvable));
+  noteExpiry(state, expiresAt);
 }
 
 /** Evaluates `when`; records SKIPPED or FAILED when the step must not run. False also while the shell reads it. */

@@ -1,15 +1,26 @@
-import { isForEachStep, type JsonObject } from "@planwright/plan";
-import { expandForEach, valuesOf } from "../for-each/expand.ts";
-import type { Caller, EngineState, Prepared, StepNode, Unit } from "../state/engine-state.ts";
-import type { StepError } from "../state/protocol.ts";
+import {
+  canonicalDigest,
+  canonicalJson,
+  type ForEachStep,
+  isForEachStep,
+  isJsonObject,
+  type JsonObject,
+  sha256,
+  sha256OfParts,
+  unmarkNumbers,
+} from "@planwright/plan";
+import { callsOfList, listOf } from "../for-each/expand.ts";
+import type { ArgumentsState } from "../state/arguments.ts";
+import type { EngineState, StepNode, Unit } from "../state/engine-state.ts";
+import type { Approvable, CallToApprove, ToApprove } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
-import { resolveCall, unitsOfThisVersion } from "./prepare.ts";
+import { itemKey } from "../state/units.ts";
+import { callTemplate } from "../state/unresolved-arguments.ts";
+import { resolveCall } from "./prepare.ts";
 import { askForTimer } from "./slots.ts";
 
-/** The calls that an operator has to approve, or the error when their arguments cannot be resolved. */
-export type Approvable =
-  | { ok: true; value: JsonObject; calls: { caller: Caller; prepared: Prepared }[] }
-  | { ok: false; error: StepError };
+/** Longest beginning that is kept of large arguments, in characters. */
+const BEGINNING_CHARS = 1_024;
 
 /** True for a step whose calls need approval, by the plan or by the contract of its tool. */
 export function needsApproval({ step, tool }: StepNode): boolean {
@@ -62,43 +73,115 @@ function expire(turn: Turn, unit: Unit): void {
   change(turn, unit, { status: "FAILED", error: { code: "APPROVAL_EXPIRED", message, retryable: false } });
 }
 
+/** What is to be approved of a step, as plain data. */
+export function toApprove(state: EngineState, node: StepNode): ToApprove {
+  const { plan, largeBytes, itemRecords } = state;
+  const items = node.forEach
+    ? node.forEach.units.filter(({ isCarried }) => isCarried)
+    : [...(itemRecords.get(node.step.id)?.values() ?? [])].filter(({ carried }) => carried);
+  const carried = items.flatMap(({ item }) => item ?? []);
+  return { ...callTemplate(state, node), maxItems: plan.limits.maxItems, carried, largeBytes };
+}
+
 /**
  * The arguments of a step as they will be sent; for a forEach the arguments of each call, as `{calls:
- * {"step[0]": {..}}}`. They depend only on durable outputs, so the result is the same after a crash.
+ * {"step[0]": {..}}}`. They depend only on durable outputs, so the result is the same after a crash, and in
+ * every thread. Items whose arguments cannot be resolved are left out: they fail when the list runs. Pure.
  */
-export function approvableOf(state: EngineState, node: StepNode): Approvable {
-  if (node.approvable) return { ok: true, value: node.approvable, calls: [] };
-  const approvable = isForEachStep(node.step) ? callsOf(state, node) : argumentsOf(state, node);
-  if (approvable.ok) node.approvable = approvable.value;
-  return approvable;
+export function resolveApprovable(state: ArgumentsState, asked: ToApprove): Approvable {
+  const { step, largeBytes } = asked;
+  if (isForEachStep(step)) return resolveList(state, asked, step);
+  const call = { ...asked, units: [{ key: step.id }], isBatch: false, hashesItems: false };
+  const { arguments: value = {}, refused } = resolveCall(state, call, { shares: true });
+  const [error] = refused.values();
+  if (error) return { ok: false, error };
+  const written = JSON.stringify(value);
+  if (written.length <= largeBytes) return { ok: true, value };
+  const text = unmarkNumbers(written);
+  return {
+    ok: true,
+    large: {
+      digest: canonicalDigest(value),
+      calls: undefined,
+      argsHash: sha256(written),
+      sizeBytes: Buffer.byteLength(text),
+      beginning: text.slice(0, BEGINNING_CHARS),
+    },
+  };
 }
 
-function argumentsOf(state: EngineState, node: StepNode): Approvable {
-  const { caller } = node.unit;
-  if (!caller) return { ok: true, value: {}, calls: [] };
-  const { prepared, refused } = resolveCall(state, caller, unitsOfThisVersion(caller), undefined);
-  const [first] = refused;
-  if (first) return { ok: false, error: first.error };
-  return { ok: true, value: prepared?.arguments ?? {}, calls: prepared ? [{ caller, prepared }] : [] };
+/**
+ * The calls of a step that begins to wait for approval, for the comparison with those of earlier versions. None
+ * for large arguments and for batches, whose items are compared when they are called.
+ */
+export function callsToApprove({ step, tool }: StepNode, approvable: Approvable): CallToApprove[] {
+  if (!("value" in approvable) || (isForEachStep(step) && tool.contract.batch)) return [];
+  const { effectClass, onlyReads } = tool;
+  const call = { stepId: step.id, tool: tool.name, effectClass, mayAct: !onlyReads };
+  if (!isForEachStep(step)) return [{ ...call, key: step.id, arguments: approvable.value }];
+  const { calls = null } = approvable.value;
+  return Object.entries(isJsonObject(calls) ? calls : {}).flatMap(([key, args]) =>
+    isJsonObject(args) ? [{ ...call, key, arguments: args }] : [],
+  );
 }
 
-/** Items whose arguments cannot be resolved are left out: they fail when the list runs. */
-function callsOf(state: EngineState, node: StepNode): Approvable {
-  if (!isForEachStep(node.step)) return { ok: true, value: {}, calls: [] };
-  let { forEach: items } = node;
-  if (!items) {
-    const expansion = expandForEach(state, node, node.step);
-    if (!expansion.ok) return expansion;
-    items = expansion.items;
+/** The calls are resolved one after the other: together they may be larger than a text can be. */
+function resolveList(state: ArgumentsState, asked: ToApprove, step: ForEachStep): Approvable {
+  const list = listOf(state, step, asked.maxItems);
+  if (!list.ok) return list;
+  const { name, descriptor, batch } = asked.tool;
+  const node = { step, tool: { name, descriptor, contract: { batch } } };
+  const calls = callsOfList(node, step, list.values.length);
+  const carried = new Set(asked.carried);
+  const resolve = ({ from, to }: { from: number; to: number }): JsonObject | undefined => {
+    const units = list.values.slice(from, to).flatMap((value, index) => {
+      const item = from + index;
+      return carried.has(item) ? [] : [{ key: itemKey(step.id, item), item, value }];
+    });
+    const call = { ...asked, units, isBatch: to - from > 1, hashesItems: false };
+    return resolveCall(state, call, { shares: true }).arguments;
+  };
+
+  const value: JsonObject = {};
+  const [open, close] = ['{"calls":{', "}}"];
+  let sizeBytes = open.length + close.length;
+  let beginning = open;
+  let isSmall = true;
+  function* texts(): Generator<string> {
+    yield open;
+    let separator = "";
+    for (const each of calls) {
+      const args = resolve(each);
+      if (!args) continue;
+      const written = `${separator}${JSON.stringify(each.key)}:${JSON.stringify(args)}`;
+      const text = unmarkNumbers(written);
+      sizeBytes += Buffer.byteLength(text);
+      if (beginning.length < BEGINNING_CHARS) beginning += text.slice(0, BEGINNING_CHARS);
+      isSmall &&= sizeBytes <= asked.largeBytes;
+      if (isSmall) value[each.key] = args;
+      separator = ",";
+      yield written;
+    }
+    yield close;
   }
-  const values = items === node.forEach ? valuesOf(state, node) : items.values;
-  const all: JsonObject = {};
-  const calls: { caller: Caller; prepared: Prepared }[] = [];
-  for (const caller of items.callers) {
-    const { prepared } = resolveCall(state, caller, unitsOfThisVersion(caller), values);
-    if (!prepared) continue;
-    all[caller.key] = prepared.arguments;
-    calls.push({ caller, prepared });
+  const digests: Record<string, string> = {};
+  function* canonicalTexts(): Generator<string> {
+    yield open;
+    let separator = "";
+    for (const each of calls.toSorted((one, other) => (one.key < other.key ? -1 : 1))) {
+      const args = resolve(each);
+      if (!args) continue;
+      const text = canonicalJson(args);
+      digests[each.key] = sha256(text);
+      yield `${separator}${JSON.stringify(each.key)}:${text}`;
+      separator = ",";
+    }
+    yield close;
   }
-  return { ok: true, value: { calls: all }, calls };
+
+  const argsHash = sha256OfParts(texts());
+  if (isSmall) return { ok: true, value: { calls: value } };
+  const digest = sha256OfParts(canonicalTexts());
+  beginning = `${beginning}${close}`.slice(0, BEGINNING_CHARS);
+  return { ok: true, large: { digest, calls: digests, argsHash, sizeBytes, beginning } };
 }

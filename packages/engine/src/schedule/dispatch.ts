@@ -14,9 +14,9 @@ import type { Call } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
 import { insertsLarge } from "../state/unresolved-arguments.ts";
-import { approvableOf, needsApproval } from "./approval.ts";
+import { needsApproval } from "./approval.ts";
 import { prepareCall, unitsToSend } from "./prepare.ts";
-import { itemsOfList } from "./questions.ts";
+import { approvableOf, itemsOfList } from "./questions.ts";
 import {
   enqueue,
   isBusy,
@@ -131,13 +131,15 @@ export function callHeld(turn: Turn): void {
 
 /**
  * True when the arguments of a step's next call can be resolved: its inputs are in memory, or the shell reads
- * large ones. The shell has no list of items.
+ * large ones. The shell has no list of items, and the calls of a list are compared with what was approved.
  */
 function canResolve(turn: Turn, node: StepNode): boolean {
   const { forEach, step } = node;
+  const isCompared = forEach !== undefined && isApproved(node) && !node.approvable;
   const isByShell = insertsLarge(turn.state, node) && (!forEach || forEach.values !== undefined);
-  if (isByShell && !needsInputs(node)) return true;
+  if (isByShell && !isCompared) return true;
   if (!hasInputs(turn, node)) return false;
+  if (isCompared && !approvableOf(turn, node)) return false;
   if (!forEach || forEach.values || !isForEachStep(step)) return true;
   // They were dropped with the outputs that they come from.
   const list = itemsOfList(turn, node, step);
@@ -145,10 +147,9 @@ function canResolve(turn: Turn, node: StepNode): boolean {
   return list !== undefined;
 }
 
-/** True when the engine itself reads inputs for a call: for fields that its contract requires, or a batch. */
-function needsInputs({ tool, forEach }: StepNode): boolean {
-  const isBatch = forEach?.callers.some(({ units }) => units.length > 1) === true;
-  return isBatch || tool.contract.dependsOn.some(({ requiredFields }) => requiredFields.length > 0);
+/** True for a step whose calls are compared with what an operator approved. */
+function isApproved(node: StepNode): boolean {
+  return node.unit.approved || needsApproval(node);
 }
 
 /**
@@ -216,8 +217,8 @@ function hasEnded(unit: Unit): boolean {
   return unit.unacknowledged || isTerminalStepStatus(unit.status);
 }
 
-/** A caller's call as it is now. */
-export function callOf({ state, at }: Turn, caller: Caller, prepared: Prepared): Call {
+function callOf(turn: Turn, caller: Caller, prepared: Prepared): Call {
+  const { state, at } = turn;
   const { step, tool } = caller.step;
   const isLookup = asksLookup(caller);
   const graceMs = isEnding(state) ? (state.graceEndsAt ?? at) - at : Number.POSITIVE_INFINITY;
@@ -244,9 +245,17 @@ export function callOf({ state, at }: Turn, caller: Caller, prepared: Prepared):
   if (prepared.itemHashes) call.itemHashes = prepared.itemHashes;
   if (isLookup) call.verify = true;
   if (isEnding(state)) call.settles = true;
-  if (caller.step.unit.approved || needsApproval(caller.step)) {
-    const approvable = approvableOf(state, caller.step);
-    call.approvable = approvable.ok ? approvable.value : {};
-  }
+  if (isApproved(caller.step)) Object.assign(call, approvableOfCall(turn, caller, prepared));
   return call;
+}
+
+function approvableOfCall(
+  turn: Turn,
+  { step: node }: Caller,
+  { unresolved }: Prepared,
+): Pick<Call, "approvable" | "largeApprovable"> {
+  if (unresolved && !isForEachStep(node.step)) return { largeApprovable: "arguments" };
+  const approvable = approvableOf(turn, node);
+  if (!approvable?.ok) return { approvable: {} };
+  return "large" in approvable ? { largeApprovable: approvable.large } : { approvable: approvable.value };
 }

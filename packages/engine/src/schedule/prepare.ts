@@ -8,12 +8,18 @@ import {
 } from "@planwright/plan";
 import { batchArguments, batchItemSchema } from "../for-each/batch.ts";
 import { valuesOf } from "../for-each/expand.ts";
-import { checkArguments, fitArguments, itemScope, resolveArguments } from "../state/arguments.ts";
+import {
+  type ArgumentsState,
+  checkArguments,
+  fitArguments,
+  itemScope,
+  resolveArguments,
+} from "../state/arguments.ts";
 import type { Caller, EngineState, Prepared, Unit } from "../state/engine-state.ts";
 import { resendsAllItems } from "../state/may-have-acted.ts";
-import type { StepError } from "../state/protocol.ts";
+import type { Call, CallTemplate, CallUnits, StepError, UnresolvedArguments } from "../state/protocol.ts";
 import { missingField } from "../state/required-fields.ts";
-import { unresolvedArguments } from "../state/unresolved-arguments.ts";
+import { callTemplate, namedSources, unresolvedArguments } from "../state/unresolved-arguments.ts";
 
 /** The arguments of a caller's call, and the units that are not part of it. */
 export interface Preparation {
@@ -21,28 +27,44 @@ export interface Preparation {
   refused: { unit: Unit; error: StepError }[];
 }
 
+/** Resolved arguments, and the units that are not part of the call, by key. */
+export interface ResolvedCall {
+  /** Absent when no unit is left. */
+  arguments: JsonObject | undefined;
+  warnings: readonly string[];
+  /** Keys of the units whose arguments they are. */
+  sent: string[];
+  /** As in the call. */
+  itemHashes: string[] | undefined;
+  refused: Map<string, StepError>;
+}
+
 /**
  * Resolves and validates the arguments of a call, once: later attempts for the same units get the same
- * object.
+ * object. Large ones are left to the shell.
  */
 export function prepareCall(state: EngineState, caller: Caller): Preparation {
   const units = unitsToSend(caller);
   const { refusal } = caller.step.tool;
   if (refusal) return { prepared: undefined, refused: units.map((unit) => ({ unit, error: refusal })) };
-  if (caller.prepared && servesAll(caller.prepared, units)) return { prepared: caller.prepared, refused: [] };
-  const missing = missingField(state, caller.step);
-  if (missing) return { prepared: undefined, refused: units.map((unit) => ({ unit, error: missing })) };
-  const values = valuesOf(state, caller.step);
-  const unresolved = units.length === 1 ? unresolvedArguments(state, caller, values) : undefined;
+  const { prepared: known } = caller;
+  if (known && !known.isByShell && servesAll(known, units)) return { prepared: known, refused: [] };
+  const called = callUnits(caller, units, valuesOf(state, caller.step));
+  const unresolved = unresolvedArguments(state, caller.step, called);
   if (unresolved) {
-    // Not kept with the caller: these outputs may be dropped before the next attempt.
-    const prepared: Prepared = { arguments: {}, warnings: [], sent: units, itemHashes: undefined };
-    caller.prepared = prepared;
-    return { prepared: { ...prepared, unresolved }, refused: [] };
+    const sent = { arguments: {}, warnings: [], sent: units, itemHashes: undefined };
+    caller.prepared = { ...sent, isByShell: true };
+    return { prepared: { ...caller.prepared, unresolved }, refused: [] };
   }
-  const preparation = resolveCall(state, caller, units, values);
-  caller.prepared = preparation.prepared;
-  return preparation;
+  const resolved = resolveCall(state, { ...callTemplate(state, caller.step), ...called });
+  const refused = units.flatMap((unit) => {
+    const error = resolved.refused.get(unit.key);
+    return error ? [{ unit, error }] : [];
+  });
+  const { arguments: value, warnings, itemHashes } = resolved;
+  const sent = units.filter(({ key }) => !resolved.refused.has(key));
+  caller.prepared = value && { arguments: value, warnings, sent, itemHashes };
+  return { prepared: caller.prepared, refused };
 }
 
 /**
@@ -70,47 +92,80 @@ function servesAll({ sent }: Prepared, units: readonly Unit[]): boolean {
   );
 }
 
-/**
- * The arguments of a call for these units, resolved and validated.
- * @param values - the item values of a forEach
- */
-export function resolveCall(
-  state: EngineState,
-  caller: Caller,
+/** @param values - the item values of a forEach */
+function callUnits(
+  { units: all, step: { tool } }: Caller,
   units: readonly Unit[],
   values: readonly HeldJson[] | undefined,
-): Preparation {
-  const sent: Unit[] = [];
-  const each: JsonObject[] = [];
+): CallUnits {
+  const isBatch = all.length > 1;
+  return {
+    units: units.map(({ key, item }) =>
+      item === undefined ? { key } : { key, item, value: values?.[item] },
+    ),
+    isBatch,
+    hashesItems: isBatch && !tool.onlyReads,
+  };
+}
+
+/** The arguments of a call, resolved and validated. Pure, and the same in every thread. */
+export function resolveCall(
+  state: ArgumentsState,
+  { step, tool, merged, required, units, isBatch, hashesItems }: CallTemplate & CallUnits,
+  { shares = false }: { shares?: boolean } = {},
+): ResolvedCall {
+  const refused = new Map<string, StepError>();
   const warnings = new Set<string>();
-  const refused: Preparation["refused"] = [];
-  const isBatch = caller.units.length > 1;
-  const schema = isBatch ? batchItemSchema(caller.step) : caller.step.tool.descriptor?.inputSchema;
-  for (const unit of units) {
-    const resolved = resolveArguments(state, caller.step, { scope: scopeOf(unit, values), schema });
+  const sent: string[] = [];
+  const each: JsonObject[] = [];
+  const itemHashes: string[] | undefined = hashesItems ? [] : undefined;
+  const none = { arguments: undefined, warnings: [], sent: [], itemHashes: undefined, refused };
+  const missing = missingField(state.outputs, tool.name, required);
+  const { name, descriptor, batch } = tool;
+  const node = {
+    step,
+    tool: { name, descriptor, contract: { batch } },
+    dependencies: merged.map((id) => ({ step: { id } })),
+  };
+  const schema = isBatch ? batchItemSchema(node) : descriptor?.inputSchema;
+  for (const { key, item, value } of units) {
+    const scope =
+      value === undefined || item === undefined ? undefined : itemScope(step, valueOfHeld(value), item);
+    const resolved = missing
+      ? ({ ok: false, error: missing } as const)
+      : resolveArguments(state, node, { scope, schema, shares });
     if (!resolved.ok) {
-      refused.push({ unit, error: resolved.error });
+      refused.set(key, resolved.error);
       continue;
     }
     for (const warning of resolved.warnings) warnings.add(warning);
-    sent.push(unit);
+    sent.push(key);
     each.push(resolved.value);
+    itemHashes?.push(sha256(JSON.stringify(resolved.value)));
   }
   const [only] = each;
-  if (!only) return { prepared: undefined, refused };
-  const { value, warnings: fitted } = fitArguments(
-    caller.step,
-    isBatch ? batchArguments(caller.step, each) : only,
-  );
+  if (!only) return none;
+  const { value, warnings: fitted } = fitArguments(node, isBatch ? batchArguments(node, each) : only);
   for (const warning of fitted) warnings.add(warning);
-  const error = checkArguments(caller.step, value);
-  if (error) return { prepared: undefined, refused: [...refused, ...sent.map((unit) => ({ unit, error }))] };
-  const isCounted = isBatch && !caller.step.tool.onlyReads;
-  const itemHashes = isCounted ? each.map((one) => sha256(JSON.stringify(one))) : undefined;
-  return { prepared: { arguments: value, warnings: [...warnings].toSorted(), sent, itemHashes }, refused };
+  const error = checkArguments(node, value);
+  if (error) {
+    for (const key of sent) refused.set(key, error);
+    return none;
+  }
+  return { arguments: value, warnings: [...warnings].toSorted(), sent, itemHashes, refused };
 }
 
-function scopeOf({ item, step: { step } }: Unit, values: readonly HeldJson[] | undefined) {
-  const value = item === undefined ? undefined : values?.[item];
-  return value === undefined || item === undefined ? undefined : itemScope(step, valueOfHeld(value), item);
+/** What a call with resolved arguments is for: the items that are left of it, and their hashes. */
+export function callOfUnits(
+  { units }: CallUnits,
+  { sent, itemHashes }: Pick<ResolvedCall, "sent" | "itemHashes">,
+): Pick<Call, "items" | "itemHashes"> {
+  const kept = new Set(sent);
+  const items = units.flatMap(({ key, item }) => (item !== undefined && kept.has(key) ? [item] : []));
+  return { ...(items.length > 0 && { items }), ...(itemHashes && { itemHashes }) };
+}
+
+/** {@link resolveCall} from the sources. The arguments may share lists and objects, also with each other. */
+export function resolveUnresolved(unresolved: UnresolvedArguments): ResolvedCall {
+  return resolveCall(namedSources(unresolved), unresolved, { shares: true });
 }

@@ -8,7 +8,9 @@ import {
   emptyOutputs,
   evaluateCondition,
   type ForEachStep,
+  isForEachStep,
   type JsonValue,
+  type Step,
   type StepStatus,
   stepsInValue,
   stringifyExactJson,
@@ -17,9 +19,10 @@ import { type List, listOf, listOfAnswer } from "../for-each/expand.ts";
 import { type ArgumentsState, toStepError } from "../state/arguments.ts";
 import type { EngineState, StepNode } from "../state/engine-state.ts";
 import { answerTo } from "../state/outputs.ts";
-import { type Answer, MAX_END_BYTES, type Question } from "../state/protocol.ts";
+import { type Answer, type Approvable, MAX_END_BYTES, type Question } from "../state/protocol.ts";
 import type { Turn } from "../state/turn.ts";
-import { namedSources, sizeOfAll, sourcesOf } from "../state/unresolved-arguments.ts";
+import { isLargeList, namedSources, sizeOfAll, sourcesOf } from "../state/unresolved-arguments.ts";
+import { resolveApprovable, toApprove } from "./approval.ts";
 
 /** Answers a question. Pure; takes as long as reading the outputs. */
 export function answerQuestion(question: Question): Answer {
@@ -46,6 +49,8 @@ export function answerQuestion(question: Question): Answer {
       const { leftOut, outputs } = resolved;
       return { type: "part", outputs: isLarge ? null : outputs, leftOut, room: resolved.room };
     }
+    case "approval":
+      return { type: "approval", result: resolveApprovable(state, asks) };
   }
 }
 
@@ -81,6 +86,30 @@ export function itemsOfList(turn: Turn, node: StepNode, step: ForEachStep): List
   if (!areLarge(state, sources)) return listOf(state, step, maxItems);
   const answer = ask(turn, node, sources, { type: "items", step, maxItems });
   return answer && listOfAnswer(answer);
+}
+
+/**
+ * What an operator approves of a step; undefined while the shell resolves it. The inputs are in memory. It is
+ * kept with the step until that has ended.
+ */
+export function approvableOf(turn: Turn, node: StepNode): Approvable | undefined {
+  if (node.approvable) return node.approvable;
+  const { state } = turn;
+  const { step, forEach, reads, inserts } = node;
+  const sources = isForEachStep(step) ? reads : [...new Set(inserts)];
+  const asked = toApprove(state, node);
+  const count = () => forEach?.units.length ?? itemsIn(state, step);
+  const isLarge = areLarge(state, sources) || isLargeList(state, step, count());
+  const approvable = isLarge
+    ? ask(turn, node, sources, { type: "approval", ...asked })?.result
+    : resolveApprovable(state, asked);
+  node.approvable = approvable;
+  return approvable;
+}
+
+function itemsIn(state: EngineState, step: Step): number {
+  const list = isForEachStep(step) ? listOf(state, step, state.plan.limits.maxItems) : undefined;
+  return list?.ok ? list.values.length : 0;
 }
 
 /** Adds a part of the outputs to those that are built; false while the shell builds it. */

@@ -27,7 +27,7 @@ export type ArgumentsState = Pick<EngineState, "outputs" | "texts"> & {
 };
 
 /** What is read of a step to resolve its arguments. */
-interface ArgumentsNode {
+export interface ArgumentsNode {
   readonly step: StepNode["step"];
   readonly tool: Pick<StepNode["tool"], "name" | "descriptor"> & {
     readonly contract: Pick<StepNode["tool"]["contract"], "batch">;

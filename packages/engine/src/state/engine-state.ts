@@ -25,6 +25,7 @@ import type { Heap } from "../order/heap.ts";
 import type { HeldOutputs } from "./held-outputs.ts";
 import type {
   Answer,
+  Approvable,
   Resolution,
   StepError,
   StepRecord,
@@ -104,8 +105,10 @@ export interface Caller {
 /** Arguments ready to be sent. */
 export interface Prepared {
   arguments: JsonObject;
-  /** What the shell resolves the arguments from, when they insert large outputs. */
+  /** What the shell resolves the arguments from, when they are large; not kept with the caller. */
   unresolved?: UnresolvedArguments | undefined;
+  /** The shell resolves them, for each attempt anew. */
+  isByShell?: boolean | undefined;
   warnings: readonly string[];
   /** As in the call. */
   itemHashes: readonly string[] | undefined;
@@ -124,8 +127,8 @@ export interface StepNode {
   /** Steps whose outputs its condition, its items or its arguments refer to. */
   readonly reads: StepNode[];
   /**
-   * Steps whose outputs are inserted into the arguments of a call: once for each reference, and for outputs
-   * that are merged.
+   * Steps whose outputs are read to build the arguments of a call: once for each reference, for outputs that
+   * are merged, and for fields that the contract requires.
    */
   readonly inserts: StepNode[];
   /** Number of unfinished readers of its output: steps, and one for each part of the plan's outputs. */
@@ -154,8 +157,8 @@ export interface StepNode {
   /** As in the record. */
   readonly unanswered: ReadonlySet<string>;
   forEach: Items | undefined;
-  /** The arguments that an operator approves or has approved; absent until approval is requested. */
-  approvable: JsonObject | undefined;
+  /** What an operator approves or has approved; absent until it was resolved. */
+  approvable: Approvable | undefined;
   /** Callers that may make a call now. */
   readonly callers: Heap<Caller>;
   active: number;

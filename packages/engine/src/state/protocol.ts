@@ -116,6 +116,22 @@ export interface StepRecord {
    * the tool.
    */
   arguments?: JsonObject | undefined;
+  /** Instead of `arguments`, when they are large. */
+  largeArguments?: LargeApprovable | undefined;
+}
+
+/** Large arguments that an operator approves. Another thread has resolved them: this is what is kept of them. */
+export interface LargeApprovable {
+  /** SHA-256 of their canonical JSON. */
+  digest: string;
+  /** For a forEach: the digests of the arguments of each call, by its key. */
+  calls: Record<string, string> | undefined;
+  /** SHA-256 of their JSON text, in which exact numbers are marked. */
+  argsHash: string;
+  /** Size of their JSON text in UTF-8. */
+  sizeBytes: number;
+  /** The beginning of that text. */
+  beginning: string;
 }
 
 /** A server that could not be reached, as one unit saw it. */
@@ -144,8 +160,9 @@ export interface Call {
   /** Resolved and validated; a retry sends byte-identical arguments. */
   arguments: JsonObject;
   /**
-   * Present when the arguments refer to large outputs: then `arguments` is empty. The shell resolves them when
-   * it has memory for `bytes`, and until then answers `deferred` with `memory`.
+   * Present when the arguments refer to large outputs, or are those of many items: then `arguments` is empty,
+   * and `itemHashes` is absent. The shell resolves them when it has memory for `bytes`, and until then answers
+   * `deferred` with `memory`.
    */
   unresolved?: UnresolvedArguments | undefined;
   effectClass: EffectClass;
@@ -176,7 +193,15 @@ export interface Call {
    * the call (`failed` with effect `none`).
    */
   approvable?: JsonObject | undefined;
+  /** Instead of `approvable`, when they are large. `arguments`: they are those of this call. */
+  largeApprovable?: LargeApprovable | "arguments" | undefined;
 }
+
+/** A call that an operator has not approved yet. */
+export type CallToApprove = Pick<
+  Call,
+  "key" | "stepId" | "tool" | "arguments" | "effectClass" | "mayAct" | "items" | "itemHashes"
+>;
 
 /** A unit of an earlier version that made the same call. */
 export interface CarriedUnit {
@@ -199,8 +224,8 @@ export interface Sources {
   texts: [name: string, texts: OutputTexts][];
 }
 
-/** What the arguments of one call are resolved from: plain data, and texts of large outputs. */
-export interface UnresolvedArguments extends Sources {
+/** A call, or the calls of a list, whose arguments are to be resolved. Plain data, and texts of large items. */
+export interface CallTemplate {
   step: Step;
   tool: {
     name: string;
@@ -209,9 +234,35 @@ export interface UnresolvedArguments extends Sources {
   };
   /** Ids of the steps whose outputs become missing arguments. */
   merged: string[];
-  /** The alias and `index`, for an item of a forEach. */
-  scope: Readonly<Record<string, HeldJson>> | undefined;
+  /** Fields of earlier outputs without which nothing is called. */
+  required: RequiredFields[];
 }
+
+/** Fields that the contract of a tool requires of the outputs of another tool: of steps that are COMPLETED. */
+export interface RequiredFields {
+  tool: string;
+  fields: readonly string[];
+  of: { id: string; isList: boolean }[];
+}
+
+/** The units of one call. */
+export interface CallUnits {
+  units: readonly CallUnit[];
+  /** The arguments of the units become one list, even when only one unit is left. */
+  isBatch: boolean;
+  /** The arguments of each unit are hashed. */
+  hashesItems: boolean;
+}
+
+/** A unit of a call: with its item, for an item of a forEach. */
+export interface CallUnit {
+  key: string;
+  item?: number | undefined;
+  value?: HeldJson | undefined;
+}
+
+/** What the arguments of one call are resolved from: plain data, and texts of large outputs. */
+export interface UnresolvedArguments extends Sources, CallTemplate, CallUnits {}
 
 /**
  * What the engine needs to know of large outputs, which it does not read itself: plain data, and texts of large
@@ -223,8 +274,24 @@ export interface Question extends Sources {
     /** The items of a list, and their keys. */
     | { type: "items"; step: ForEachStep; maxItems: number }
     /** A part of the plan's outputs. @property room - see `GrowingOutputs` */
-    | { type: "part"; name: string; part: JsonValue; room: number };
+    | { type: "part"; name: string; part: JsonValue; room: number }
+    | ({ type: "approval" } & ToApprove);
 }
+
+/** The calls of a step that an operator approves. */
+export interface ToApprove extends CallTemplate {
+  maxItems: number;
+  /** Items of a forEach that are not called, because an earlier version of the plan finished them. */
+  carried: number[];
+  /** Arguments whose text is longer are large. */
+  largeBytes: number;
+}
+
+/** What an operator approves, or why the arguments cannot be resolved. */
+export type Approvable =
+  | { ok: true; value: JsonObject }
+  | { ok: true; large: LargeApprovable }
+  | { ok: false; error: StepError };
 
 /** The answer to a {@link Question}. */
 export type Answer =
@@ -236,7 +303,8 @@ export type Answer =
         | { ok: false; error: StepError };
     }
   /** `outputs` has the part; it is null when the part is larger than {@link MAX_END_BYTES}. */
-  | { type: "part"; outputs: JsonObject | null; leftOut: OmittedOutput[]; room: number };
+  | { type: "part"; outputs: JsonObject | null; leftOut: OmittedOutput[]; room: number }
+  | { type: "approval"; result: Approvable };
 
 /** How an attempt ended. */
 export type Outcome =
@@ -282,6 +350,12 @@ export type EngineEvent =
   | { type: "started"; at: number }
   /** @property random - uniform in [0, 1), for the jitter of a retry */
   | { type: "attempt.ended"; key: string; attempt: number; outcome: Outcome; at: number; random: number }
+  /**
+   * Units of a running call, by key, whose `unresolved` arguments are invalid. The call is made without them,
+   * and its intent becomes durable after their records. When no unit is left, nothing is called, and the call
+   * ends as `aborted`.
+   */
+  | { type: "refused"; key: string; attempt: number; units: ReadonlyMap<string, StepError>; at: number }
   /**
    * The requested records with these keys are durable.
    * @property sizes - sizes in bytes of the outputs that the store can return; other outputs stay in memory.
@@ -358,7 +432,7 @@ export type Command =
    * @property toApprove - the calls of the steps that begin to wait for approval. When earlier versions of the
    *   plan have made all calls of such a step, its record may be left out and answered with `approval.unneeded`
    */
-  | { type: "record"; records: StepRecord[]; isRepeatable: boolean; toApprove?: readonly Call[] }
+  | { type: "record"; records: StepRecord[]; isRepeatable: boolean; toApprove?: readonly CallToApprove[] }
   /**
    * Make the call, then answer `attempt.ended`. The shell makes the intent durable before the call unless it
    * is of class R (R2).

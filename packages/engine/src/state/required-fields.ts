@@ -1,6 +1,6 @@
 import { bareName, hasRequiredField, isForEachStep, isJsonObject, type JsonValue } from "@planwright/plan";
-import type { EngineState, StepNode } from "./engine-state.ts";
-import type { StepError } from "./protocol.ts";
+import type { StepNode } from "./engine-state.ts";
+import type { RequiredFields, StepError } from "./protocol.ts";
 
 /** Fields that the contract of a step's tool requires, and the steps before it whose outputs may have them. */
 export interface RequiredSources {
@@ -23,19 +23,36 @@ export function requiredSources(node: StepNode): RequiredSources[] {
 }
 
 /**
- * The error when no completed dependency has a field that the tool requires; undefined when all fields are
- * there. A failed dependency decides nothing here: the policy says whether its dependents run.
+ * The same as plain data: of the completed dependencies. A failed one decides nothing here: the policy says
+ * whether its dependents run.
  */
-export function missingField(state: EngineState, node: StepNode): StepError | undefined {
-  for (const { tool, fields, sources } of requiredSources(node)) {
+export function requiredFields(node: StepNode): RequiredFields[] {
+  return requiredSources(node).flatMap(({ tool, fields, sources }) => {
     const completed = sources.filter(({ unit }) => unit.status === "COMPLETED");
-    const outputs = completed.flatMap((source) => outputsOf(source, state.outputs.get(source.step.id)));
-    const missing = fields.find((field) => !outputs.some((output) => hasRequiredField(output, field)));
-    if (completed.length === 0 || missing === undefined) continue;
-    const ids = completed.slice(0, 10).map(({ step }) => `'${step.id}'`);
+    if (completed.length === 0) return [];
+    return [
+      { tool, fields, of: completed.map(({ step }) => ({ id: step.id, isList: isForEachStep(step) })) },
+    ];
+  });
+}
+
+/**
+ * The error when no completed dependency has a field that the tool requires; undefined when all fields are
+ * there.
+ */
+export function missingField(
+  outputs: ReadonlyMap<string, JsonValue>,
+  name: string,
+  required: readonly RequiredFields[],
+): StepError | undefined {
+  for (const { tool, fields, of } of required) {
+    const found = of.flatMap(({ id, isList }) => outputsOf(outputs.get(id), isList));
+    const missing = fields.find((field) => !found.some((output) => hasRequiredField(output, field)));
+    if (missing === undefined) continue;
+    const ids = of.slice(0, 10).map(({ id }) => `'${id}'`);
     return {
       code: "CONTRACT_FIELD_MISSING",
-      message: `${node.tool.name} was not called: it needs ${missing} of ${tool} (required_fields), and the output of ${ids.join(", ")} has none`,
+      message: `${name} was not called: it needs ${missing} of ${tool} (required_fields), and the output of ${ids.join(", ")} has none`,
       retryable: false,
     };
   }
@@ -43,9 +60,9 @@ export function missingField(state: EngineState, node: StepNode): StepError | un
 }
 
 /** The outputs of the tool: of a list those of its items. */
-function outputsOf({ step }: StepNode, output: JsonValue | undefined): JsonValue[] {
+function outputsOf(output: JsonValue | undefined, isList: boolean): JsonValue[] {
   if (output === undefined) return [];
-  const results = isForEachStep(step) && isJsonObject(output) ? output["results"] : undefined;
+  const results = isList && isJsonObject(output) ? output["results"] : undefined;
   if (!Array.isArray(results)) return [output];
   const done = results.filter((result) => isJsonObject(result) && result["status"] === "ok");
   return done.map((result) => (isJsonObject(result) ? (result["data"] ?? null) : null));

@@ -1,14 +1,13 @@
 import {
   type HeldJson,
   isTerminalStepStatus,
-  type JsonObject,
   type OutputText,
   type StepStatus,
   waitReasonOfStep,
 } from "@planwright/plan";
 import type { EngineState, Unit } from "./engine-state.ts";
 import { failureModeOf } from "./failure-mode.ts";
-import type { Call, Command, StepError, StepRecord } from "./protocol.ts";
+import type { Approvable, CallToApprove, Command, StepError, StepRecord } from "./protocol.ts";
 
 /** One call of `decide`: the state, its commands, and the time and random number of the current event. */
 export interface Turn {
@@ -23,7 +22,7 @@ export interface Turn {
   holdsSlots: boolean;
   readonly records: StepRecord[];
   /** As in the `record` command. */
-  readonly toApprove: Call[];
+  readonly toApprove: CallToApprove[];
   readonly commands: Command[];
 }
 
@@ -37,7 +36,7 @@ export interface Change {
   expiresAt?: number;
   approved?: boolean;
   /** What an operator is to approve. */
-  arguments?: JsonObject;
+  toApprove?: Extract<Approvable, { ok: true }>;
 }
 
 /**
@@ -56,18 +55,18 @@ export function change(turn: Turn, unit: Unit, to: Change): void {
   if (isTerminalStepStatus(to.status)) unit.mayHaveActed = false;
   const isFailedStep = to.status === "FAILED" && unit.item === undefined;
   if (isFailedStep && failureModeOf(turn.state, unit.step) === "fail-fast") turn.state.failing = true;
-  store(turn, unit, to.arguments);
+  store(turn, unit, to.toApprove);
 }
 
-/**
- * Asks the shell to store a unit as it is.
- * @param args - the arguments to approve, for a unit that waits for approval
- */
-export function store(turn: Turn, unit: Unit, args?: JsonObject): void {
+/** Asks the shell to store a unit as it is. */
+export function store(turn: Turn, unit: Unit, toApprove?: Change["toApprove"]): void {
   unit.unacknowledged = true;
   turn.state.unacknowledged++;
   if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged++;
-  turn.records.push(args ? { ...recordOf(unit), arguments: args } : recordOf(unit));
+  const record = recordOf(unit);
+  if (toApprove && "large" in toApprove) record.largeArguments = toApprove.large;
+  else if (toApprove) record.arguments = toApprove.value;
+  turn.records.push(record);
 }
 
 function recordOf(unit: Unit): StepRecord {

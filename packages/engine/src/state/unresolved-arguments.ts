@@ -1,51 +1,64 @@
 /**
- * Arguments that refer to large outputs. Their size is known before they are built, so the shell waits for
- * memory first, and resolves them beside the event loop.
+ * Arguments that refer to large outputs, or are those of many items. The size of the outputs is known before
+ * they are built, so the shell waits for memory first, and resolves them beside the event loop.
  */
-import { type HeldJson, type JsonObject, JsonText, type JsonValue, valueOfHeld } from "@planwright/plan";
 import {
-  type ArgumentsState,
-  checkArguments,
-  fitArguments,
-  itemScope,
-  resolveArguments,
-} from "./arguments.ts";
-import type { Caller, EngineState, StepNode } from "./engine-state.ts";
+  argumentsOfStep,
+  type HeldJson,
+  isForEachStep,
+  JsonText,
+  type JsonValue,
+  type Step,
+} from "@planwright/plan";
+import type { ArgumentsState } from "./arguments.ts";
+import type { EngineState, StepNode } from "./engine-state.ts";
 import { HeldOutputs } from "./held-outputs.ts";
 import { isOnlyStored, namesOf } from "./outputs.ts";
-import type { Sources, StepError, StoredOutput, UnresolvedArguments } from "./protocol.ts";
+import type {
+  CallTemplate,
+  CallUnit,
+  CallUnits,
+  Sources,
+  StoredOutput,
+  UnresolvedArguments,
+} from "./protocol.ts";
+import { requiredFields } from "./required-fields.ts";
 
-/** Resolved arguments with warnings, or why the call must not be made. */
-export type ResolvedCall =
-  | { ok: true; arguments: JsonObject; warnings: readonly string[] }
-  | { ok: false; error: StepError };
+/** Resolving one item takes as long as writing about this many bytes. */
+const BYTES_OF_ITEM = 256;
 
-/**
- * The arguments of a caller's next call when they insert large outputs; undefined when they are small. The
- * arguments of batches, and those that an operator approves, are always resolved by the engine.
- * @param values - the item values of a forEach
- */
+/** What the arguments of a call are resolved from, when they are large; undefined when they are small. */
 export function unresolvedArguments(
   state: EngineState,
-  caller: Caller,
-  values: readonly HeldJson[] | undefined,
+  node: StepNode,
+  called: CallUnits,
 ): UnresolvedArguments | undefined {
-  const { step: node, units } = caller;
-  const [unit, ...others] = units;
-  if (!unit || others.length > 0) return undefined;
-  const value = unit.item === undefined ? undefined : values?.[unit.item];
-  const itemBytes = value instanceof JsonText ? value.sizeBytes : 0;
-  if (!insertsLarge(state, node) && itemBytes <= state.largeBytes) return undefined;
-  const { step, tool } = node;
+  const itemBytes = called.units.reduce((sum, { value }) => sum + sizeOfHeld(value), 0);
+  const isMany = called.isBatch && isLargeList(state, node.step, called.units.length);
+  if (!insertsLarge(state, node) && itemBytes <= state.largeBytes && !isMany) return undefined;
   const sources = sourcesOf(state, node.inserts);
+  return { ...sources, ...callTemplate(state, node), ...called, bytes: sources.bytes + itemBytes };
+}
+
+/** What the calls of a step have in common. */
+export function callTemplate({ plan }: Pick<EngineState, "plan">, node: StepNode): CallTemplate {
+  const { step, tool, dependencies } = node;
   return {
-    ...sources,
-    bytes: sources.bytes + itemBytes,
     step,
     tool: { name: tool.name, descriptor: tool.descriptor, batch: tool.contract.batch },
-    merged: state.plan.policy.mergeDependencyOutputs ? node.dependencies.map(({ step: { id } }) => id) : [],
-    scope: value === undefined || unit.item === undefined ? undefined : itemScope(step, value, unit.item),
+    merged: plan.policy.mergeDependencyOutputs ? dependencies.map(({ step: { id } }) => id) : [],
+    required: requiredFields(node),
   };
+}
+
+/** True when resolving so many items takes as long as writing large JSON. */
+export function isLargeList(
+  { largeBytes }: Pick<EngineState, "largeBytes">,
+  step: Step,
+  count: number,
+): boolean {
+  if (!isForEachStep(step)) return false;
+  return count * (BYTES_OF_ITEM + JSON.stringify(argumentsOfStep(step)).length) > largeBytes;
 }
 
 /** The outputs of steps as another thread reads them. @param inserts - once for each reference */
@@ -72,16 +85,20 @@ export function sourcesOf(state: EngineState, inserts: readonly StepNode[]): Sou
   return { bytes, policy: state.plan.policy, outputs, stored, texts };
 }
 
-/** True for a step whose calls insert large outputs. An operator approves arguments that the engine resolved. */
+/** True for a step whose calls read large outputs: to insert them, or to find required fields. */
 export function insertsLarge({ largeBytes }: EngineState, node: StepNode): boolean {
-  return sizeOfAll(node.inserts) > largeBytes && !node.approvable && !node.unit.approved;
+  return sizeOfAll(node.inserts) > largeBytes;
 }
 
 /** Size of the outputs of steps, in bytes; 0 for a small one that is not stored yet. */
 export function sizeOfAll(sources: readonly StepNode[]): number {
   return sources.reduce((sum, { unit: { output, outputBytes } }) => {
-    return sum + (outputBytes ?? (output instanceof JsonText ? output.sizeBytes : 0));
+    return sum + (outputBytes ?? sizeOfHeld(output));
   }, 0);
+}
+
+function sizeOfHeld(held: HeldJson | undefined): number {
+  return held instanceof JsonText ? held.sizeBytes : 0;
 }
 
 /** The arguments with the outputs that were read. */
@@ -107,59 +124,36 @@ export function namedSources({ outputs: held, texts, policy }: Sources): Argumen
   return { outputs, texts: new Map(texts), plan: { policy } };
 }
 
-/** Resolves and validates the arguments of a call. They may share lists and objects, also with each other. */
-export function resolveUnresolved(unresolved: UnresolvedArguments): ResolvedCall {
-  const { step } = unresolved;
-  const { name, descriptor, batch } = unresolved.tool;
-  const state = namedSources(unresolved);
-  const scope = unresolved.scope && mapValues(unresolved.scope, valueOfHeld);
-  const node = {
-    step,
-    tool: { name, descriptor, contract: { batch } },
-    dependencies: unresolved.merged.map((id) => ({ step: { id } })),
-  };
-  const schema = descriptor?.inputSchema;
-  const resolved = resolveArguments(state, node, { scope, schema, shares: true });
-  if (!resolved.ok) return resolved;
-  const { value, warnings } = fitArguments(node, resolved.value);
-  const error = checkArguments(node, value);
-  if (error) return { ok: false, error };
-  return {
-    ok: true,
-    arguments: value,
-    warnings: [...new Set([...resolved.warnings, ...warnings])].toSorted(),
-  };
-}
-
 /** The same data for another thread, which gets large values as their texts. */
-export type Sent<Data extends Sources> = Omit<Data, "outputs" | "scope"> & {
+export type Sent<Data extends Sources> = Omit<Data, "outputs" | "units"> & {
   outputs: [name: string, output: SentJson][];
-  scope?: Readonly<Record<string, SentJson>> | undefined;
+  units?: (Omit<CallUnit, "value"> & { value?: SentJson | undefined })[] | undefined;
 };
 
 type SentJson = { value: JsonValue } | { text: string; sizeBytes: number };
-type MaybeScoped = Sources & Partial<Pick<UnresolvedArguments, "scope">>;
+type MaybeCall = Sources & Partial<Pick<UnresolvedArguments, "units">>;
 
 /** The data in a form that can be sent to another thread. */
-export function toSent<Data extends MaybeScoped>(data: Data): Sent<Data> {
+export function toSent<Data extends MaybeCall>(data: Data): Sent<Data> {
   const toJson = (held: HeldJson): SentJson =>
     held instanceof JsonText ? { text: held.text, sizeBytes: held.sizeBytes } : { value: held };
   const outputs = data.outputs.map(([name, output]): [string, SentJson] => [name, toJson(output)]);
-  return { ...data, outputs, scope: data.scope && mapValues(data.scope, toJson) };
+  const units = data.units?.map((unit) => ({
+    ...unit,
+    value: unit.value === undefined ? undefined : toJson(unit.value),
+  }));
+  return { ...data, outputs, units };
 }
 
 /** The data that was sent to this thread. */
-export function fromSent<Data extends MaybeScoped>(sent: Sent<Data>): Data {
+export function fromSent<Data extends MaybeCall>(sent: Sent<Data>): Data {
   const toHeld = (json: SentJson): HeldJson =>
     "text" in json ? new JsonText(json.text, json.sizeBytes) : json.value;
   const outputs = sent.outputs.map(([name, output]): [string, HeldJson] => [name, toHeld(output)]);
+  const units = sent.units?.map((unit) => ({
+    ...unit,
+    value: unit.value === undefined ? undefined : toHeld(unit.value),
+  }));
   // The rest of the data was not changed.
-  return { ...sent, outputs, scope: sent.scope && mapValues(sent.scope, toHeld) } as unknown as Data;
-}
-
-function mapValues<From, To>(
-  record: Readonly<Record<string, From>>,
-  to: (value: From) => To,
-): Record<string, To> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, to(value)]));
+  return { ...sent, outputs, units } as unknown as Data;
 }

@@ -118,17 +118,23 @@ function writeSeparately(
   return writeOutput(context, { tenant: plan.tenant, planId: plan._id, key, epoch }, output);
 }
 
-function toTurnRecord({ arguments: args, argsHash, approvalHash, error, ...record }: UnitRecord): TurnRecord {
+function toTurnRecord({
+  arguments: args,
+  largeArguments: large,
+  argsHash,
+  approvalHash,
+  error,
+  ...record
+}: UnitRecord): TurnRecord {
+  const kept = large
+    ? { sizeBytes: large.sizeBytes, preview: previewOf({ ...large, text: large.beginning }).text }
+    : args && keptArguments(args);
   return {
     ...record,
     ...(error && { error: keptError(error) }),
     // What an operator sees of a unit that waits for approval.
-    ...(args && {
-      toApprove: {
-        arguments: keptArguments(args),
-        argsHash: argsHash ?? "",
-        approvalHash: approvalHash ?? "",
-      },
+    ...(kept && {
+      toApprove: { arguments: kept, argsHash: argsHash ?? "", approvalHash: approvalHash ?? "" },
     }),
   };
 }

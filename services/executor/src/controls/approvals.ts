@@ -34,8 +34,11 @@ export interface Approvals {
    * approved.
    */
   toUnitRecord(record: StepRecord): UnitRecord;
-  /** Why a call must not be made; null when it needs no approval, or was approved as it is. */
-  refusalOf(call: Call): Promise<StepError | null>;
+  /**
+   * Why a call must not be made; null when it needs no approval, or was approved as it is.
+   * @param digest - SHA-256 of the canonical JSON of its arguments, when they are large
+   */
+  refusalOf(call: Call, digest?: string): Promise<StepError | null>;
 }
 
 /** Approvals of one claim. */
@@ -63,28 +66,45 @@ export function createApprovals({ claim, planTools, readCatalogueNow }: Approval
     return hash;
   }
 
-  function approvalHashOf(stepId: string, approvable: JsonObject, tools: Pick<PlanTools, "find">): string {
+  /** @param approvable - the hash of what is approved */
+  function approvalHashOf(stepId: string, approvable: string, tools: Pick<PlanTools, "find">): string {
     const step = claim.plan.plan.steps.find(({ id }) => id === stepId);
     const tool = step && tools.find(toolOfStep(step));
     const digest = tool ? toolDigest(tool) : null;
-    return canonicalDigest([claim.plan._id, stepId, hashOf(approvable), digest]);
+    return canonicalDigest([claim.plan._id, stepId, approvable, digest]);
+  }
+
+  /** Hashes of all that was to be approved, and of the part for this call; undefined when it needs no approval. */
+  function hashesOf(call: Call, own: () => string): { all: string; part: string | undefined } | undefined {
+    const { approvable, largeApprovable: large, key } = call;
+    if (approvable) return { all: hashOf(approvable), part: hashOf(partOf(approvable, call)) };
+    if (!large) return undefined;
+    if (large === "arguments") return { all: own(), part: own() };
+    const { digest, calls } = large;
+    return { all: digest, part: calls && Object.hasOwn(calls, key) ? calls[key] : undefined };
   }
 
   return {
     toUnitRecord(record) {
-      const { arguments: args, stepId } = record;
+      const { arguments: args, largeArguments: large, stepId } = record;
+      if (large) {
+        const approvalHash = approvalHashOf(stepId, large.digest, planTools);
+        return { ...record, approvalHash, argsHash: large.argsHash };
+      }
       if (!args) return record;
-      const approvalHash = approvalHashOf(stepId, args, planTools);
+      const approvalHash = approvalHashOf(stepId, hashOf(args), planTools);
       return { ...record, approvalHash, argsHash: sha256(JSON.stringify(args)) };
     },
 
-    async refusalOf(call) {
-      const { approvable, stepId } = call;
-      if (!approvable) return null;
+    async refusalOf(call, digest) {
+      const { stepId } = call;
+      const own = (): string => digest ?? hashOf(call.arguments);
+      const hashes = hashesOf(call, own);
+      if (!hashes) return null;
       const step = claim.journal.unit(stepId);
-      const hash = approvalHashOf(stepId, approvable, await currentTools());
+      const hash = approvalHashOf(stepId, hashes.all, await currentTools());
       const isAsApproved = step?.approved === true && step.approvalHash === hash;
-      if (isAsApproved && hashOf(call.arguments) === hashOf(partOf(approvable, call))) return null;
+      if (isAsApproved && own() === hashes.part) return null;
       return {
         code: "APPROVAL_STALE",
         message: `Nothing was called: tool ${call.tool}, or the arguments of step '${stepId}', changed after the approval was requested. Rerun the plan from this step and approve it again`,

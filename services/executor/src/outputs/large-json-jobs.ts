@@ -4,16 +4,18 @@ import {
   answerQuestion,
   fromSent,
   type Question,
+  type ResolvedCall,
   resolveUnresolved,
   type Sent,
-  type StepError,
   type UnresolvedArguments,
 } from "@planwright/engine";
 import {
+  canonicalDigest,
   isJsonObject,
   type JsonObject,
   LARGE_JSON_BYTES,
   parseExactJson,
+  resolveReferences,
   type SecretPlace,
   sha256,
   stringifyExactJson,
@@ -27,15 +29,17 @@ export type LargeJob =
   /** Read a message of a tool server. */
   | { type: "read"; answer: LargeAnswer }
   /**
-   * @property asObject - the arguments are needed as an object, whatever their size
+   * @property isApproved - they are compared with what an operator approved
    * @property secrets - the places of secrets in the plan
    */
   | {
       type: "resolve";
       unresolved: Sent<UnresolvedArguments>;
-      asObject: boolean;
+      isApproved: boolean;
       secrets: readonly SecretPlace[];
     }
+  /** Resolve the arguments of a look-up, which refer to those of the call and to its key. */
+  | { type: "lookup"; large: LargeArguments; template: JsonObject; idempotencyKey: string }
   /** Write the values of secrets into large arguments. */
   | { type: "fill"; large: LargeArguments; values: SecretValues }
   /** Answer a question of the engine. */
@@ -46,6 +50,8 @@ export interface LargeArguments {
   /** Their JSON text in UTF-8. */
   bytes: Uint8Array<ArrayBuffer>;
   argsHash: string;
+  /** SHA-256 of their canonical JSON, for a call that an operator approved. */
+  digest: string | undefined;
   /** The beginning of the text. */
   beginning: string;
   /** Where they have the names of secrets. */
@@ -53,15 +59,19 @@ export interface LargeArguments {
 }
 
 /** Resolved arguments: an object, or the text of large ones. */
-export type ResolvedArguments =
-  | { ok: true; arguments: JsonObject; large?: LargeArguments; warnings: readonly string[] }
-  | { ok: false; error: StepError };
+export interface ResolvedArguments extends ResolvedCall {
+  /** Then `arguments` is empty. */
+  large?: LargeArguments | undefined;
+}
 
 /** The result of a job. */
-export type LargeResult = ReadAnswer | ResolvedArguments | Answer | FilledArguments;
+export type LargeResult = ReadAnswer | ResolvedArguments | Answer | WrittenArguments | LookupArguments;
 
-/** Arguments with secrets: their JSON text in UTF-8. */
-export type FilledArguments = Pick<LargeArguments, "bytes">;
+/** Arguments as their JSON text in UTF-8. */
+export type WrittenArguments = Pick<LargeArguments, "bytes">;
+
+/** The arguments of a look-up: an object, or the text of large ones. */
+export type LookupArguments = { arguments: JsonObject } | WrittenArguments;
 
 /** Longest beginning that is kept of large arguments, in characters. */
 const BEGINNING_CHARS = 1_024;
@@ -75,22 +85,45 @@ export function performJob(job: LargeJob): LargeResult {
       return resolveArguments(job);
     case "fill": {
       const { large, values } = job;
-      const args = parseExactJson(new TextDecoder().decode(large.bytes));
-      const filled = withSecrets(isJsonObject(args) ? args : {}, large.secrets, values);
+      const filled = withSecrets(valueOf(large), large.secrets, values);
       return { bytes: new TextEncoder().encode(stringifyExactJson(filled)) };
+    }
+    case "lookup": {
+      const { large, template, idempotencyKey } = job;
+      const args = lookupArguments(template, { arguments: valueOf(large), idempotencyKey });
+      const text = stringifyExactJson(args);
+      return text.length > LARGE_JSON_BYTES ? { bytes: new TextEncoder().encode(text) } : { arguments: args };
     }
     case "answer":
       return answerQuestion(fromSent<Question>(job.question));
   }
 }
 
+/**
+ * The arguments of a look-up.
+ * @param of - the arguments of the call (`<<arguments.reference>>`) and its key (`<<idempotencyKey>>`)
+ * @throws {CodedError} when they cannot be resolved
+ */
+export function lookupArguments(
+  template: JsonObject,
+  of: { arguments: JsonObject; idempotencyKey: string },
+): JsonObject {
+  const { value } = resolveReferences(template, { outputs: new Map(Object.entries(of)) });
+  return isJsonObject(value) ? value : {};
+}
+
+function valueOf({ bytes }: LargeArguments): JsonObject {
+  const value = parseExactJson(new TextDecoder().decode(bytes));
+  return isJsonObject(value) ? value : {};
+}
+
 function resolveArguments({
   unresolved,
-  asObject,
+  isApproved,
   secrets,
 }: Extract<LargeJob, { type: "resolve" }>): ResolvedArguments {
   const resolved = resolveUnresolved(fromSent<UnresolvedArguments>(unresolved));
-  if (!resolved.ok || asObject) return resolved;
+  if (!resolved.arguments) return resolved;
   // The hash of arguments is over this form, in which exact numbers are marked.
   const written = JSON.stringify(resolved.arguments);
   if (written.length <= LARGE_JSON_BYTES) return resolved;
@@ -98,8 +131,9 @@ function resolveArguments({
   const large = {
     bytes: new TextEncoder().encode(text),
     argsHash: sha256(written),
+    digest: isApproved ? canonicalDigest(resolved.arguments) : undefined,
     beginning: text.slice(0, BEGINNING_CHARS),
     secrets: presentIn(resolved.arguments, secrets),
   };
-  return { ok: true, arguments: {}, large, warnings: resolved.warnings };
+  return { ...resolved, arguments: {}, large };
 }

@@ -20,14 +20,17 @@ async function resolve(written: JsonObject) {
     stored: [],
     texts: [],
     merged: [],
-    scope: undefined,
+    required: [],
+    units: [{ key: "use" }],
+    isBatch: false,
+    hashesItems: false,
   };
   const secrets = [
     { keys: ["auth", 0], name: "key" },
     { keys: ["form"], name: "key" },
   ];
-  const resolved = await largeJson.resolve(unresolved, { asObject: false, secrets });
-  if (!resolved.ok || !resolved.large) throw new TypeError(JSON.stringify(resolved));
+  const resolved = await largeJson.resolve(unresolved, { isApproved: true, secrets });
+  if (!resolved.large) throw new TypeError(JSON.stringify(resolved));
   const { large } = resolved;
   const bytes = await largeJson.fill(large, new Map([["key", "value of the key"]]));
   const filled: JsonObject = JSON.parse(new TextDecoder().decode(bytes));

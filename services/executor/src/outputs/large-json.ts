@@ -13,22 +13,23 @@ import {
   toSent,
   type UnresolvedArguments,
 } from "@planwright/engine";
-import { CodedError } from "@planwright/plan";
+import { CodedError, type JsonObject } from "@planwright/plan";
 import type { Logger } from "@planwright/runtime";
 import type { ReadAnswer, ReadLargeAnswer } from "@planwright/tools";
 import type { SecretValues } from "../secrets/secrets.ts";
 import {
-  type FilledArguments,
   type LargeArguments,
   type LargeJob,
   type LargeResult,
+  type LookupArguments,
   performJob,
   type ResolvedArguments,
+  type WrittenArguments,
 } from "./large-json-jobs.ts";
 import type { JobAnswer } from "./large-json-worker.ts";
 import type { OutputMemory } from "./output-memory.ts";
 
-type ResolveOptions = Pick<Extract<LargeJob, { type: "resolve" }>, "asObject" | "secrets">;
+type ResolveOptions = Pick<Extract<LargeJob, { type: "resolve" }>, "isApproved" | "secrets">;
 
 /** Large JSON beside the event loop. */
 export interface LargeJson {
@@ -37,6 +38,12 @@ export interface LargeJson {
   resolve(unresolved: UnresolvedArguments, options: ResolveOptions): Promise<ResolvedArguments>;
   /** Writes the values of secrets into large arguments. Rejects when they are too large for that. */
   fill(large: LargeArguments, values: SecretValues): Promise<Uint8Array>;
+  /** The arguments of a look-up of a call with large arguments. Rejects when they cannot be resolved. */
+  lookup(
+    large: LargeArguments,
+    template: JsonObject,
+    idempotencyKey: string,
+  ): Promise<JsonObject | Uint8Array>;
   /** Answers a question of the engine. */
   answer(question: Question): Promise<Answer>;
   /** Ends the threads; jobs that are not done fail. */
@@ -151,11 +158,17 @@ export function createLargeJson({ memory, logger }: LargeJsonParts = {}): LargeJ
       } catch (error) {
         if (!(error instanceof ThreadEndedError)) throw error;
         const why = `The arguments of step '${unresolved.step.id}' could not be built: ${error.message}`;
-        return { ok: false, error: tooLarge(why) };
+        const refused = new Map(unresolved.units.map(({ key }) => [key, tooLarge(why)]));
+        return { arguments: undefined, warnings: [], sent: [], itemHashes: undefined, refused };
       }
     },
     async fill(large, values) {
-      return ((await perform({ type: "fill", large, values })) as FilledArguments).bytes;
+      return ((await perform({ type: "fill", large, values })) as WrittenArguments).bytes;
+    },
+    async lookup(large, template, idempotencyKey) {
+      const job = { type: "lookup", large, template, idempotencyKey } as const;
+      const resolved = (await perform(job)) as LookupArguments;
+      return "bytes" in resolved ? resolved.bytes : resolved.arguments;
     },
     async answer(question) {
       try {

@@ -4,10 +4,12 @@
  */
 import {
   type Call,
+  callOfUnits,
   effectOfCall,
   isUnansweredLookup,
   isUnreachable,
   type Outcome,
+  type StepError,
   type UnresolvedArguments,
   unitKeysOf,
   withStored,
@@ -20,7 +22,7 @@ import type { Clearance, ToolClients } from "@planwright/tools";
 import type { Approvals } from "../controls/approvals.ts";
 import type { RunMetrics } from "../metrics/run-metrics.ts";
 import type { LargeJson } from "../outputs/large-json.ts";
-import type { LargeArguments, ResolvedArguments } from "../outputs/large-json-jobs.ts";
+import { type LargeArguments, lookupArguments, type ResolvedArguments } from "../outputs/large-json-jobs.ts";
 import type { PlanOutputs } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
 import { type PlanSecrets, presentIn, type SecretValues, withSecrets } from "../secrets/secrets.ts";
@@ -46,7 +48,7 @@ export interface RunCallsParts extends ClearanceParts {
   limits: PlanLimits | undefined;
   /** Memory for arguments that insert large outputs. */
   heldOutputs: Pick<PlanOutputs, "reserve">;
-  largeJson: Pick<LargeJson, "resolve" | "fill">;
+  largeJson: Pick<LargeJson, "resolve" | "fill" | "lookup">;
   approvals: Pick<Approvals, "refusalOf">;
   outputs: Pick<OutputRecorder, "note"> | undefined;
   callRecorder: Pick<CallRecorder, "note"> | undefined;
@@ -58,6 +60,8 @@ export interface RunCallsParts extends ClearanceParts {
   trace: PlanTrace | undefined;
   /** Called when a write that no call waits for failed. */
   onError: (error: unknown) => void;
+  /** Called before the intent of a call of which some units have invalid arguments. */
+  onRefused: (call: Call, units: ReadonlyMap<string, StepError>) => void;
   /** Called when a call has ended. */
   onEnded: (call: Call, outcome: Outcome) => void;
 }
@@ -112,10 +116,13 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     try {
       const resolved = await resolve(call, call.unresolved);
       if (controller.signal.aborted || hasEnded()) return ended(call, { type: "aborted" });
-      if (!resolved.ok) return ended(call, { type: "failed", effect: "none", error: resolved.error });
-      for (const warning of resolved.warnings) pending.warn(call, warning);
-      const { arguments: args, large } = resolved;
-      await begin({ ...call, arguments: args, unresolved: undefined }, controller.signal, large);
+      const { arguments: args, large, warnings, refused } = resolved;
+      if (refused.size > 0) parts.onRefused(call, refused);
+      if (!args) return ended(call, { type: "aborted" });
+      const { unresolved, ...rest } = call;
+      const made = { ...rest, ...callOfUnits(unresolved, resolved), arguments: args };
+      for (const warning of warnings) pending.warn(made, warning);
+      await begin(made, controller.signal, large);
     } finally {
       release();
     }
@@ -136,8 +143,8 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     const keys = stored.map(({ key }) => key);
     const read = keys.length > 0 ? await store.readStoredOutputs(claim, keys) : [];
     metrics.outputsRead(stored.reduce((sum, { bytes }) => sum + bytes, 0));
-    // A look-up refers to the arguments.
-    const options = { asObject: call.verify === true, secrets: secrets?.placesOf(call.stepId) ?? [] };
+    const isApproved = call.largeApprovable !== undefined || call.approvable !== undefined;
+    const options = { isApproved, secrets: secrets?.placesOf(call.stepId) ?? [] };
     return largeJson.resolve(withStored(unresolved, read), options);
   }
 
@@ -146,7 +153,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     const argsHash = large?.argsHash ?? sha256(JSON.stringify(call.arguments));
     const sent = earlierCalls.mayRepeat(call) ? await earlierCalls.compare(call, argsHash) : {};
     if ("type" in sent) return ended(call, sent);
-    const refusal = call.approvable && !call.verify ? await approvals.refusalOf(call) : null;
+    const refusal = call.verify ? null : await approvals.refusalOf(call, large?.digest);
     if (refusal) return ended(call, { type: "failed", effect: "none", error: refusal });
     const idempotencyKey = sent.sentKey ?? keyOf(call, argsHash);
     const sending = { idempotencyKey, argsHash, signal, large };
@@ -222,13 +229,16 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
         traced.callTool({
           ...lookup,
           beforeSend: (offered) => {
-            const { arguments: asked } = lookup;
-            const fill = async () => toSend(asked);
+            const fill = async () => toSend(lookup.arguments);
             return clearances.clear(call, { offered, slot, sendsSecrets: false, fill });
           },
         });
       const { wait } = timers;
-      return askLookup({ call, idempotencyKey, planTools, tools: { callTool }, signal, wait });
+      const argumentsOf = async (template: JsonObject) =>
+        large
+          ? largeJson.lookup(large, template, idempotencyKey)
+          : lookupArguments(template, { arguments: call.arguments, idempotencyKey });
+      return askLookup({ call, idempotencyKey, argumentsOf, planTools, tools: { callTool }, signal, wait });
     }
     const { timeoutMs } = call;
     const args = large?.bytes ?? call.arguments;

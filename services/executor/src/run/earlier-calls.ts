@@ -1,22 +1,22 @@
-import { type Call, type CarriedUnit, type Outcome, unitKeysOf } from "@planwright/engine";
+import { type CallToApprove, type CarriedUnit, type Outcome, unitKeysOf } from "@planwright/engine";
 import { sha256 } from "@planwright/plan";
 import type { EarlierCall, ExecutionStore, PlanClaim, Repeat } from "@planwright/store";
 
 /** The comparison of calls with those of earlier versions of the plan. */
 export interface EarlierCalls {
   /** True for a call that may have an effect and is the first of its units in this version. */
-  mayRepeat: (call: Call) => boolean;
+  mayRepeat: (call: CallToApprove) => boolean;
   /**
    * What the earlier calls mean for this one: how it ends without being sent, or the idempotency key under
    * which it was sent before; without a key it is a new call. Also reserves the earlier calls for its units.
    * @param argsHash - of its resolved arguments
    */
-  compare(call: Call, argsHash: string): Promise<Outcome | { sentKey?: string | undefined }>;
+  compare(call: CallToApprove, argsHash: string): Promise<Outcome | { sentKey?: string | undefined }>;
   /**
    * True when earlier versions have made all these calls of a step, for all units: `compare` carries each of
    * them over.
    */
-  areDone: (calls: readonly Call[]) => Promise<boolean>;
+  areDone: (calls: readonly CallToApprove[]) => Promise<boolean>;
 }
 
 /** The earlier versions are read once, before the first call that may have an effect. */
@@ -74,7 +74,7 @@ function carried({ version, unit }: EarlierCall): CarriedUnit {
   return { planId, key: unit.key, ...(bytes === undefined ? { output: null } : { outputBytes: bytes }) };
 }
 
-function notAccepted({ stepId, key }: Call, repeat: Repeat): Outcome {
+function notAccepted({ stepId, key }: CallToApprove, repeat: Repeat): Outcome {
   const call = "call" in repeat ? repeat.call : undefined;
   const version = call?.version.folded.version ?? 1;
   const acted = call?.effect === "done" ? "is done" : "may have acted";

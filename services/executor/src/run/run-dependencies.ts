@@ -20,7 +20,7 @@ export interface RunDependencies {
   /** The memory for outputs of all plans of this process. Default: up to 256 MiB. */
   outputMemory?: OutputMemory | undefined;
   /** Resolves the arguments of calls that insert large outputs. Default: on the event loop. */
-  largeJson?: Pick<LargeJson, "resolve" | "fill" | "answer"> | undefined;
+  largeJson?: Pick<LargeJson, "resolve" | "fill" | "lookup" | "answer"> | undefined;
   /** Learns the shapes of outputs. Default: nothing is learned. */
   outputs?: Pick<OutputRecorder, "note"> | undefined;
   /** Counts calls by tool. Default: they are not counted. */

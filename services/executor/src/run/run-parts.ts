@@ -123,6 +123,8 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     limits: planLimits,
     right: createRightToCall({ claim, liveness: parts.liveness, clock, hasEnded, onLost: lose }),
     onError: fail,
+    onRefused: ({ key, attempt }, units) =>
+      dispatch({ type: "refused", key, attempt, units, at: store.now() }),
     onEnded: ({ key, attempt }, outcome) =>
       dispatch({ type: "attempt.ended", key, attempt, outcome, at: store.now(), random: clock.random() }),
   });

@@ -1,6 +1,7 @@
 import type { Call, Outcome } from "@planwright/engine";
 import { type JsonValue, PlanSchema } from "@planwright/plan";
 import { describe, expect, test } from "vitest";
+import { lookupArguments } from "../outputs/large-json-jobs.ts";
 import { askLookup } from "./ask-lookup.ts";
 import { createPlanTools } from "./plan-tools.ts";
 
@@ -50,6 +51,8 @@ async function ask(answers: readonly Outcome[], contract: object = { settle_ms: 
   const outcome = await askLookup({
     call: CALL,
     idempotencyKey: "p/pay",
+    argumentsOf: async (template) =>
+      lookupArguments(template, { arguments: CALL.arguments, idempotencyKey: "p/pay" }),
     planTools,
     tools: {
       async callTool({ tool, arguments: args, idempotencyKey }) {

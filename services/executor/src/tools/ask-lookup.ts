@@ -3,9 +3,7 @@ import {
   CodedError,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
   knownContract,
-  resolveReferences,
   type ToolContract,
   type ToolDescriptor,
   valueOfHeld,
@@ -17,6 +15,8 @@ import type { PlanTools } from "./plan-tools.ts";
 export interface LookupQuestion {
   call: Call;
   idempotencyKey: string;
+  /** The arguments of the look-up, resolved. Rejects with a `CodedError` when they cannot be. */
+  argumentsOf: (template: JsonObject) => Promise<JsonObject | Uint8Array>;
   planTools: Pick<PlanTools, "find" | "addressOf">;
   tools: Pick<ToolClients, "callTool">;
   signal: AbortSignal;
@@ -66,10 +66,10 @@ async function ask(
   lookup: Lookup,
   by: ToolDescriptor,
 ): Promise<Outcome | { type: "not found" }> {
-  const { call, idempotencyKey, planTools, tools, signal } = question;
-  let args: JsonObject;
+  const { call, idempotencyKey, argumentsOf, planTools, tools, signal } = question;
+  let args: JsonObject | Uint8Array;
   try {
-    args = resolveArguments(lookup.arguments, { arguments: call.arguments, idempotencyKey });
+    args = await argumentsOf(lookup.arguments);
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     return doubt(`The lookup of ${call.tool} could not be asked: ${error.message}`);
@@ -91,11 +91,6 @@ async function ask(
   }
   if (isJsonObject(output) && output["found"] === false) return { type: "not found" };
   return doubt(`The lookup tool ${lookup.tool} answered neither {"found": true, ...} nor {"found": false}`);
-}
-
-function resolveArguments(template: JsonObject, outputs: { [name: string]: JsonValue }): JsonObject {
-  const { value } = resolveReferences(template, { outputs: new Map(Object.entries(outputs)) });
-  return isJsonObject(value) ? value : {};
 }
 
 /**
