@@ -99,7 +99,7 @@ export {
   type Unreachable,
   type UnresolvedArguments,
 } from "./state/protocol.ts";
-export { itemKey, unitKeysOf } from "./state/units.ts";
+export { isSkippedByCondition, itemKey, positionsInResults, unitKeysOf } from "./state/units.ts";
 export {
   fromSent,
   type Sent,

@@ -336,3 +336,146 @@ test("an operator's decision on an item is ignored once the end of its list is b
   expect(run.finish?.status).toBe("CANCELLED");
   expect([...run.records.values()].map(({ status }) => status)).toEqual(["CANCELLED", "IN_DOUBT"]);
 });
+
+const STOCKED = { gt: ["<<item.stock>>", 0] };
+const SHELF = [
+  { n: "a", stock: 2 },
+  { n: "b", stock: 0 },
+  { n: "c", stock: 1 },
+];
+const stocked = (forEach: JsonObject = {}) =>
+  each({ items: SHELF, when: STOCKED, do: { tool: "t", arguments: { x: "<<item.n>>" } }, ...forEach });
+const statusesOf = ({ records }: { records: ReadonlyMap<string, StepRecord> }) =>
+  Object.fromEntries([...records].map(([key, { status, error }]) => [key, error?.code ?? status]));
+
+test("an item whose condition is false is SKIPPED, is not called, and is counted beside the results", () => {
+  const reader = { id: "r", tool: "t", arguments: { x: "<<f.results[*].data>>" } };
+  const run = simulate(planOf([stocked(), reader]), [tool("t")], { outcome: echo });
+  expect(run.calls.map(({ call }) => [call.key, call.arguments["x"]])).toEqual([
+    ["f[0]", "a"],
+    ["f[2]", "c"],
+    ["r", ["a", "c"]],
+  ]);
+  expect(run.records.get("f[1]")).toMatchObject({ status: "SKIPPED", error: { code: "CONDITION_FALSE" } });
+  expect(run.finish).toMatchObject({ status: "COMPLETED" });
+  expect(run.finish?.outputs?.["f"]).toEqual({
+    results: [
+      { index: 0, key: "0", status: "ok", data: "a" },
+      { index: 2, key: "2", status: "ok", data: "c" },
+    ],
+    summary: { ok: 2, error: 0, skipped: 1 },
+  });
+});
+
+test.each<[string, JsonObject, JsonValue[], object]>([
+  ["a share of the called items", { minSuccess: 0.9 }, [], { status: "COMPLETED" }],
+  [
+    "a share that failed items do not reach",
+    { minSuccess: 0.9, errors: "collect" },
+    ["c"],
+    { status: "FAILED" },
+  ],
+  ["a number of the called items", { minSuccess: 2 }, [], { status: "COMPLETED" }],
+  ["more than are called", { minSuccess: 3 }, [], { status: "FAILED" }],
+  ["no item is called", { when: { gt: ["<<item.stock>>", 9] }, minSuccess: 3 }, [], { status: "COMPLETED" }],
+])("skipped items do not count for minSuccess: %s", (_, forEach, bad, expected) => {
+  const run = simulate(planOf([stocked(forEach)]), [tool("t")], { outcome: failingAt(...bad) });
+  expect(run.records.get("f")).toMatchObject(expected);
+  if (forEach["when"]) expect(run.calls).toEqual([]);
+});
+
+test("a list that failed says how many of the called items succeeded", () => {
+  const run = simulate(planOf([stocked({ minSuccess: 3 })]), [tool("t")], { outcome: failingAt("c") });
+  expect(run.records.get("f")?.error?.message).toBe(
+    "1 of 2 items succeeded (1 skipped by their condition), which is too few; first: item 2: it broke",
+  );
+});
+
+test.each<[string, object, string]>([
+  [
+    "collect",
+    { f: "COMPLETED", "f[0]": "COMPLETED", "f[1]": "CONDITION_INVALID", "f[2]": "CONDITION_FALSE" },
+    "PARTIAL",
+  ],
+  [
+    "stop",
+    { f: "ITEMS_FAILED", "f[0]": "ITEMS_FAILED", "f[1]": "CONDITION_INVALID", "f[2]": "CONDITION_FALSE" },
+    "FAILED",
+  ],
+])(
+  "a condition without an answer fails its item like a failed call (errors: %s)",
+  (errors, statuses, status) => {
+    const items = [
+      { n: "a", stock: 2 },
+      { n: "b", stock: null },
+      { n: "c", stock: 0 },
+    ];
+    const run = simulate(planOf([stocked({ items, errors })]), [tool("t")], { outcome: echo });
+    expect(statusesOf(run)).toEqual(statuses);
+    expect(run.finish?.status).toBe(status);
+  },
+);
+
+test("batches have only called items, and their sizes count these", () => {
+  const items = [1, 0, 3, 4, 0, 6, 7].map((stock) => ({ stock }));
+  const call = { tool: "t", arguments: { x: "<<item.stock>>" } };
+  const run = simulate(
+    planOf([stocked({ items, do: call })]),
+    [tool("t", { batch: { param: "list", max: 3 } })],
+    {
+      outcome: ({ arguments: { list } }) => completed(Array.isArray(list) ? list : []),
+    },
+  );
+  expect(run.calls.map(({ call: { key, items: sent } }) => [key, sent])).toEqual([
+    ["f[0..3]", [0, 2, 3]],
+    ["f[5..6]", [5, 6]],
+  ]);
+  expect(run.finish?.outputs?.["f"]).toMatchObject({ summary: { ok: 5, error: 0, skipped: 2 } });
+});
+
+test("a condition of items may read other steps and their statuses, and the operator approves called items only", () => {
+  const steps = [
+    { id: "a", tool: "t", arguments: { x: 1 } },
+    { id: "b", tool: "t", arguments: { x: 2 }, onError: "fail-forward" },
+    {
+      ...stocked({ when: { all: [{ gt: ["<<item.stock>>", "<<a>>"] }, { status: ["b", "FAILED"] }] } }),
+      approval: true,
+    },
+  ];
+  const run = simulate(planOf(steps), [tool("t")], {
+    outcome: failingAt(2),
+    events: [{ type: "approval", stepId: "f", approved: true, at: 1_000 }],
+  });
+  const asked = run.commands.flatMap((command) => (command.type === "record" ? command.records : []));
+  expect(asked.find(({ status }) => status === "WAITING_APPROVAL")?.arguments).toEqual({
+    calls: { "f[0]": { x: "a" } },
+  });
+  expect(run.calls.map(({ call }) => call.key)).toEqual(["a", "b", "f[0]"]);
+});
+
+test("after a crash that kept only the expansion, an item whose condition is false is still skipped", () => {
+  const records: StepRecord[] = [
+    { key: "f", stepId: "f", status: "RUNNING", attempts: 0 },
+    ...[0, 1, 2].map((item) => ({
+      key: `f[${item}]`,
+      stepId: "f",
+      item,
+      status: "PENDING" as const,
+      attempts: 0,
+    })),
+  ];
+  const run = simulate(planOf([stocked()]), [tool("t")], { records, outcome: echo });
+  expect(run.calls.map(({ call }) => call.key)).toEqual(["f[0]", "f[2]"]);
+  expect(run.records.get("f[1]")?.status).toBe("SKIPPED");
+});
+
+test("a completed item of an earlier version stays, whatever its condition says now", () => {
+  const records: StepRecord[] = [
+    { key: "f[1]", stepId: "f", item: 1, status: "COMPLETED", attempts: 1, output: "B", carried: true },
+  ];
+  const run = simulate(planOf([stocked()]), [tool("t")], { records, outcome: echo });
+  expect(run.finish?.outputs?.["f"]).toMatchObject({
+    results: [{ data: "a" }, { index: 1, data: "B" }, { data: "c" }],
+    summary: { ok: 3, error: 0, skipped: 0 },
+  });
+});

@@ -48,10 +48,22 @@ const STEPS = [
       do: { tool: "keyed", arguments: { x: "<<item>>" } },
     },
   },
+  {
+    id: "some",
+    forEach: {
+      items: "<<a.numbers>>",
+      when: { all: [{ ne: ["<<item>>", 2] }, { contains: ["<<a.numbers>>", "<<index>>"] }] },
+      do: { tool: "read", arguments: { x: "<<item>>" } },
+    },
+  },
   { id: "batch", forEach: { items: "<<a.numbers>>", do: { tool: "batched", arguments: { x: "<<item>>" } } } },
   { id: "no", tool: "read", when: { eq: ["<<b.of>>", "nothing"] } },
   { id: "wall", tool: "alone", arguments: { x: "<<b.numbers[0]>>" } },
-  { id: "late", tool: "read", arguments: { text: "<<each.results[1].data>> and <<b>>" } },
+  {
+    id: "late",
+    tool: "read",
+    arguments: { text: "<<each.results[1].data>>, <<some.results[1].data>> and <<b>>" },
+  },
   { id: "end", tool: "read", arguments: { x: ["<<each.summary.ok>>", "<<batch.summary.ok>>", "<<c.of>>"] } },
 ];
 

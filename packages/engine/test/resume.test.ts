@@ -26,6 +26,14 @@ const MIXED = planOf([
   { id: "b", tool: "keyed", arguments: { x: "<<a.of>>" } },
   { id: "each", forEach: { items: "<<a.list>>", do: { tool: "keyed", arguments: { x: "<<item>>" } } } },
   { id: "batch", forEach: { items: "<<a.list>>", do: { tool: "batched", arguments: { x: "<<item>>" } } } },
+  {
+    id: "some",
+    forEach: {
+      items: "<<a.list>>",
+      when: { in: ["<<item>>", [1, 3, 4, 5]] },
+      do: { tool: "batched", arguments: { x: "<<item>>" } },
+    },
+  },
   { id: "none", forEach: { items: [], do: { tool: "keyed", arguments: {} } } },
   { id: "no", tool: "read", when: { eq: ["<<a.of>>", "nothing"] } },
   { id: "v", tool: "asked", dependsOn: ["b"] },

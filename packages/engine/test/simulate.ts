@@ -23,6 +23,7 @@ import {
   type EngineState,
   fromSent,
   type Outcome,
+  positionsInResults,
   type Question,
   resolveUnresolved,
   type StepError,
@@ -366,8 +367,12 @@ function resolvedCall(
 function storedOutput(records: ReadonlyMap<string, StepRecord>, key: string): StoredOutput {
   const record = records.get(key);
   const ofItems: OutputTexts = [];
-  for (const { stepId, item, outputText } of records.values())
-    if (stepId === key && item !== undefined && outputText !== undefined) ofItems[item] = outputText;
+  const items = [...records.values()].filter(({ stepId, item }) => stepId === key && item !== undefined);
+  const positions = positionsInResults(items);
+  for (const { item = -1, outputText } of items) {
+    const position = positions.get(item);
+    if (position !== undefined && outputText !== undefined) ofItems[position] = outputText;
+  }
   const texts = record?.outputText ?? (ofItems.length > 0 ? ofItems : undefined);
   return { key, output: structuredClone(record?.output ?? null), texts };
 }

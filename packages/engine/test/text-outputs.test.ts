@@ -123,14 +123,20 @@ test.each<[string, string, JsonObject, JsonValue]>([
   expect(calls).toEqual([call]);
 });
 
-test("items of a forEach keep the text that their tools wrote", async () => {
+test.each([
+  ["", {}],
+  [
+    ", also behind an item that the condition skips",
+    { items: ["1", "1e3", "x"], when: { ne: ["<<item>>", "1"] } },
+  ],
+])("items of a forEach keep the text that their tools wrote%s", async (_, forEach) => {
   const calls: JsonObject[] = [];
   await runPlan(
     {
       steps: [
         {
           id: "each",
-          forEach: { items: ["1e3", "x"], do: { tool: "read", arguments: { say: "<<item>>" } } },
+          forEach: { items: ["1e3", "x"], ...forEach, do: { tool: "read", arguments: { say: "<<item>>" } } },
         },
         {
           id: "send",

@@ -64,6 +64,7 @@ export {
   CallStepSchema,
   type Condition,
   ConditionSchema,
+  conditionsOf,
   type ForEach,
   type ForEachOutput,
   type ForEachResult,
@@ -271,6 +272,7 @@ export {
   callOfStep,
   referencedSteps,
   referencesInArguments,
+  stepsInStatus,
   stepsInValue,
 } from "./reference/referenced-steps.ts";
 export { hasRequiredField } from "./reference/required-fields.ts";

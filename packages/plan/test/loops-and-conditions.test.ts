@@ -1,4 +1,13 @@
-import { type Diagnostic, parsePlan, readModelAnswer, type ToolDescriptor } from "@planwright/plan";
+import {
+  type Diagnostic,
+  PlanSchema,
+  parsePlan,
+  planGraph,
+  printPlan,
+  readModelAnswer,
+  type ToolDescriptor,
+  validatePlan,
+} from "@planwright/plan";
 import { describe, expect, test } from "vitest";
 
 const text = { type: "string" };
@@ -76,6 +85,77 @@ test("a condition as JSON text equals the condition as JSON", () => {
   );
 });
 
+describe("a condition for each item of a forEach", () => {
+  const when = { all: [{ gt: ["<<item.id>>", "<<find.total>>"] }, { ne: ["<<index>>", 0] }] };
+  const wanted = { id: "close", dependsOn: [], forEach: { ...CANONICAL.forEach, as: "item", when } };
+  test.each<[string, object]>([
+    ["in the forEach", close({ forEach: { items: "<<find.tickets>>", when } })],
+    ["as JSON text", close({ forEach: { items: "<<find.tickets>>", when: JSON.stringify(when) } })],
+    [
+      "in another notation",
+      close({
+        forEach: {
+          items: "<<find.tickets>>",
+          when: JSON.parse(JSON.stringify(when).replaceAll("<<", "{{").replaceAll(">>", "}}")),
+        },
+      }),
+    ],
+  ])("is written %s", (_, step) => {
+    expect(stepsOf(FIND, step)[1]).toEqual(wanted);
+  });
+
+  test("beside the forEach, where it names the item, is read as the condition of the items, with a warning", () => {
+    const parsed = read(FIND, close({ forEach: "<<find.tickets>>", when }));
+    expect(parsed.ok && parsed.plan.steps[1]).toEqual(wanted);
+    expect(parsed.diagnostics).toMatchObject([
+      { code: "CONDITION_INVALID", severity: "warning", path: "steps[1].when", suggestion: "forEach.when" },
+    ]);
+    const answer = readModelAnswer(JSON.stringify([FIND, close({ forEach: "<<find.tickets>>", when })]), {
+      tools: TOOLS,
+    });
+    expect(answer.ok && answer.plan.steps[1]).toEqual(wanted);
+    const canonical = parsed.ok ? parsed.plan : undefined;
+    const moved = canonical?.steps.map((step) =>
+      "forEach" in step ? { ...step, ...close({ forEach: CANONICAL.forEach, when }) } : step,
+    );
+    const found = canonical
+      ? validatePlan({ ...canonical, steps: moved as typeof canonical.steps }, TOOLS)
+      : [];
+    expect(found).toMatchObject([{ code: "CONDITION_INVALID", severity: "error" }]);
+  });
+
+  test("beside the forEach, where it names no item, decides about the step", () => {
+    const step = close({ forEach: "<<find.tickets>>", when: { gt: ["<<find.total>>", 1] } });
+    expect(stepsOf(FIND, step)[1]).toMatchObject({ when: { gt: ["<<find.total>>", 1] } });
+  });
+
+  test("adds dependencies, and its text returns the same plan", () => {
+    const parsed = read(
+      FIND,
+      balance,
+      close({
+        forEach: {
+          items: "<<find.tickets>>",
+          when: { all: [{ lt: ["<<item.id>>", "<<b.balance>>"] }, { status: ["find", "COMPLETED"] }] },
+        },
+      }),
+    );
+    if (!parsed.ok) throw new TypeError("a valid plan");
+    expect(planGraph(parsed.plan).dependencies.get("close")).toEqual(["find", "b"]);
+    expect(parsePlan(printPlan(parsed.plan), { tools: TOOLS })).toEqual(parsed);
+    expect(PlanSchema.parse(JSON.parse(printPlan(parsed.plan)))).toEqual(parsed.plan);
+  });
+
+  test("adds the number of skipped items to the known output", () => {
+    const skipped = { body: "<<close.summary.skipped>> left open" };
+    const list = { forEach: { items: "<<find.tickets>>", when: { gt: ["<<item.id>>", 1] } } };
+    expect(stepsOf(FIND, close(list), mail({ arguments: skipped }))).toHaveLength(3);
+    expect(read(FIND, LOOP, mail({ arguments: skipped })).diagnostics).toMatchObject([
+      { code: "REFERENCE_FIELD_UNKNOWN" },
+    ]);
+  });
+});
+
 const balance = { id: "b", tool: "getBalance" };
 const mail = (rest: object) => ({ id: "m", tool: "sendMail", arguments: { body: "low" }, ...rest });
 
@@ -121,9 +201,34 @@ const CORRECTIONS: [string, object[], Partial<Diagnostic>][] = [
     { code: "REFERENCE_UNKNOWN", message: "ticket is the item of step close and known only there" },
   ],
   [
-    "an item in the condition of its step",
-    [FIND, close({ forEach: "<<find.tickets>>", when: { eq: ["<<item.title>>", "x"] } })],
-    { code: "REFERENCE_UNKNOWN", message: "items and when are read once" },
+    "an item in the items of its list",
+    [FIND, close({ forEach: "<<item.tags>>" })],
+    { code: "REFERENCE_UNKNOWN", message: "its items are read once" },
+  ],
+  [
+    "a number as text in the condition of the items",
+    [FIND, close({ forEach: { items: "<<find.tickets>>", when: { gt: ["<<item.id>>", "10"] } } })],
+    { code: "CONDITION_INVALID", path: "steps[1].forEach.when.gt", message: '<<item.id>>" is integer' },
+  ],
+  [
+    "an expression for the items",
+    [FIND, close({ forEach: { items: "<<find.tickets>>", when: "<<item.id>> > 10" } })],
+    { code: "CONDITION_INVALID", path: "steps[1].forEach.when", suggestion: '{"gt":["<<item.id>>",10]}' },
+  ],
+  [
+    "a field that items do not have, in their condition",
+    [FIND, close({ forEach: "<<find.tickets>>", when: { gt: ["<<item.idd>>", 10] } })],
+    { code: "REFERENCE_FIELD_UNKNOWN", path: "steps[1].forEach.when.gt[0]", suggestion: "id" },
+  ],
+  [
+    "an unknown step in the condition of the items",
+    [FIND, close({ forEach: { items: "<<find.tickets>>", when: { status: ["bal", "FAILED"] } } })],
+    { code: "REFERENCE_UNKNOWN", path: "steps[1].forEach.when.status[0]" },
+  ],
+  [
+    "a placeholder in the condition of the items",
+    [FIND, close({ forEach: { items: "<<find.tickets>>", when: { eq: ["<<item.title>>", "<title>"] } } })],
+    { code: "ARGUMENT_PLACEHOLDER", path: "steps[1].forEach.when.eq[1]" },
   ],
   [
     "a field of a forEach as if it were one call",

@@ -33,13 +33,18 @@ function stepText(
 function notesOf(step: StepRecord, { forEach, when, approval, timeoutMs, onError }: JsonObject): string {
   const notes = [
     step.dependsOn.length > 0 && `after ${step.dependsOn.map((id) => oneLine(id, 80)).join(" and ")}`,
-    isJsonObject(forEach) && `for each of ${inlineJson(forEach["items"] ?? null, 80)}`,
+    isJsonObject(forEach) && `for each of ${itemsOf(forEach)}`,
     when !== undefined && `when ${inlineJson(when, 120)}`,
     approval === true && "asks for approval",
     typeof timeoutMs === "number" && `${durationText(timeoutMs)} at most`,
     typeof onError === "string" && `on error ${oneLine(onError, 40)}`,
   ].filter((note) => typeof note === "string");
   return notes.length > 0 ? `  ${notes.join(", ")}` : "";
+}
+
+function itemsOf({ items = null, when }: JsonObject): string {
+  const only = when === undefined ? "" : ` where ${inlineJson(when, 120)}`;
+  return `${inlineJson(items, 80)}${only}`;
 }
 
 function argumentLines(args: JsonValue): string[] {

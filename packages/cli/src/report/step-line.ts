@@ -98,9 +98,11 @@ function itemsNote(items: readonly StepProgress[]): string[] {
   const of = (status: string) => items.filter((item) => item.status === status).length;
   const failed = of("FAILED");
   const inDoubt = of("IN_DOUBT");
+  const skipped = of("SKIPPED");
   return [
     `${of("COMPLETED")} of ${countText(items.length, "item")}`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(inDoubt > 0 ? [`${inDoubt} in doubt`] : []),
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ];
 }

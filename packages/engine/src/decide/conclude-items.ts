@@ -14,7 +14,7 @@ export function concludeItems(turn: Turn, node: StepNode): void {
   if (node.active > 0 || items.unacknowledged > 0) return;
   if (node.heldCalls > 0 && !turn.state.stopping) return;
   const open = items.units.length - items.settled - items.inDoubt;
-  const allItemsEnded = items.ok + items.failed + items.inDoubt === items.units.length;
+  const allItemsEnded = items.ok + items.failed + items.skipped + items.inDoubt === items.units.length;
   const required = requiredSuccesses(items, node.step.forEach.minSuccess);
   const waits = waitsForOperator(items, required);
   // A plan that is being ended does not wait for operators: a list that waits for one is cut short.
@@ -33,7 +33,8 @@ export function concludeItems(turn: Turn, node: StepNode): void {
     if (error) return change(turn, node.unit, { status: "FAILED", error });
     if (!hasOutputs(turn, node, items.units)) return;
     if (node.dependents.length > 0) turn.holdsSlots = true;
-    change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
+    const hasCondition = node.step.forEach.when !== undefined;
+    change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items, hasCondition) });
   }
 }
 
@@ -47,9 +48,9 @@ export function closeCutShort(turn: Turn, node: StepNode): void {
   change(turn, unit, { status: "CANCELLED", error: stopReason(turn.state) });
 }
 
-/** True for a list with items that were skipped or cancelled although no item failed. */
-function wasClosed({ settled, ok, failed, stopped }: Items): boolean {
-  return !stopped && settled > ok + failed;
+/** True for a list with items that were skipped or cancelled although no item failed, and not by its condition. */
+function wasClosed({ settled, ok, failed, skipped, stopped }: Items): boolean {
+  return !stopped && settled > ok + failed + skipped;
 }
 
 /**
@@ -61,10 +62,11 @@ function waitsForOperator(items: Items, required: number): boolean {
   return items.ok < required && items.ok + items.inDoubt >= required;
 }
 
-/** @param minSuccess - a fraction of the items in (0, 1), or a count; an empty list needs no success */
+/** @param minSuccess - a fraction of the called items in (0, 1), or a count; without such items none is needed */
 function requiredSuccesses(items: Items, minSuccess = 1): number {
-  if (items.units.length === 0) return 0;
-  return minSuccess < 1 ? minSuccess * items.units.length : minSuccess;
+  const count = items.units.length - items.skipped;
+  if (count === 0) return 0;
+  return minSuccess < 1 ? minSuccess * count : minSuccess;
 }
 
 function skipOpenItems(turn: Turn, node: StepNode, items: Items): void {
@@ -86,7 +88,9 @@ function skipOpenItems(turn: Turn, node: StepNode, items: Items): void {
 function fail(turn: Turn, node: StepNode, items: Items, why: string): void {
   const first = items.units.find(({ status }) => status === "FAILED");
   const cause = first?.error ? `; first: item ${first.item}: ${first.error.message}` : "";
-  const message = `${items.ok} of ${items.units.length} items succeeded, ${why}${cause}`;
+  const skipped = items.skipped > 0 ? ` (${items.skipped} skipped by their condition)` : "";
+  const count = items.units.length - items.skipped;
+  const message = `${items.ok} of ${count} items succeeded${skipped}, ${why}${cause}`;
   change(turn, node.unit, {
     status: "FAILED",
     error: {

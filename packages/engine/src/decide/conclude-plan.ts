@@ -16,7 +16,7 @@ import type { EngineState } from "../state/engine-state.ts";
 import { hasOutputs, isLoading, isOnlyStored, requestedSteps } from "../state/outputs.ts";
 import { type Command, MAX_END_BYTES, type StepError } from "../state/protocol.ts";
 import type { Turn } from "../state/turn.ts";
-import { isEnding } from "../state/units.ts";
+import { isEnding, isSkippedByCondition } from "../state/units.ts";
 import { expiredError } from "./stop.ts";
 
 /** Ends or parks the plan when nothing is running (invariant 5 of the protocol). */
@@ -118,7 +118,7 @@ function partsOf(turn: Turn, parts: JsonObject): PlanOutputs | undefined {
 function isLeftOutByCondition({ stepsById }: EngineState, { steps }: OmittedOutput): boolean {
   return steps.some((id) => {
     const unit = stepsById.get(id)?.unit;
-    return unit?.status === "SKIPPED" && unit.error?.code === "CONDITION_FALSE";
+    return unit !== undefined && isSkippedByCondition(unit);
   });
 }
 

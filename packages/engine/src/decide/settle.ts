@@ -1,4 +1,11 @@
-import { type Condition, isForEachStep, isTerminalStepStatus, referencedSteps } from "@planwright/plan";
+import {
+  type Condition,
+  conditionsOf,
+  isForEachStep,
+  isTerminalStepStatus,
+  referencedSteps,
+  type Step,
+} from "@planwright/plan";
 import { ITEMS_FAILED_WARNING, shortfallOf } from "../for-each/shortfall.ts";
 import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
 import { releaseFromBarriers } from "../schedule/barriers.ts";
@@ -8,6 +15,7 @@ import { failureModeOf } from "../state/failure-mode.ts";
 import { canAskAgain } from "../state/may-have-acted.ts";
 import { countRequested, forgetInputs, holdOutput, isOnlyStored, publishOutput } from "../state/outputs.ts";
 import { change, type Turn } from "../state/turn.ts";
+import { isSkippedByCondition } from "../state/units.ts";
 import { concludeItems } from "./conclude-items.ts";
 import { close, stop } from "./stop.ts";
 
@@ -120,7 +128,7 @@ export function finalize(turn: Turn, node: StepNode): void {
   countRequested(state, node);
   holdOutput(state, unit);
   forgetInputs(state, node);
-  if (unit.status === "SKIPPED" && unit.error?.code === "CONDITION_FALSE") skipReaders(turn, node);
+  if (isSkippedByCondition(unit)) skipReaders(turn, node);
   for (const dependent of node.dependents) {
     dependent.unmet--;
     if (dependent.unmet === 0) admit(turn, dependent);
@@ -166,7 +174,9 @@ function skipDependents(turn: Turn, failed: StepNode): void {
   const path = [failed];
   for (let node = path.pop(); node; node = path.pop()) {
     for (const dependent of node.dependents) {
-      if (dependent.skipChecked || readsStatus(dependent.step.when, node.step.id)) continue;
+      const conditions = conditionsOf(dependent.step);
+      const decides = conditions.some(({ condition }) => readsStatus(condition, node.step.id));
+      if (dependent.skipChecked || decides) continue;
       dependent.skipChecked = true;
       const isOpen =
         dependent.unit.status === "PENDING" && !dependent.unit.unacknowledged && !dependent.final;
@@ -186,15 +196,20 @@ function skipReaders(turn: Turn, skipped: StepNode): void {
   for (const dependent of skipped.dependents) {
     const { unit } = dependent;
     if (dependent.final || unit.status !== "PENDING" || unit.unacknowledged) continue;
-    const { when: _, ...unconditional } = dependent.step;
-    if (!referencedSteps(unconditional, turn.state.plan).includes(skipped.step.id)) continue;
+    if (!referencedSteps(withoutConditions(dependent.step), turn.state.plan).includes(skipped.step.id))
+      continue;
     const message = `Skipped because dependency '${skipped.step.id}' was skipped`;
     change(turn, unit, { status: "SKIPPED", error: { code: "CONDITION_FALSE", message, retryable: false } });
   }
 }
 
-function readsStatus(condition: Condition | undefined, stepId: string): boolean {
-  if (!condition) return false;
+function withoutConditions({ when: _, ...step }: Step): Step {
+  if (!isForEachStep(step)) return step;
+  const { when: __, ...forEach } = step.forEach;
+  return { ...step, forEach };
+}
+
+function readsStatus(condition: Condition, stepId: string): boolean {
   if ("status" in condition) return condition.status[0] === stepId;
   if ("not" in condition) return readsStatus(condition.not, stepId);
   if ("all" in condition) return condition.all.some((part) => readsStatus(part, stepId));

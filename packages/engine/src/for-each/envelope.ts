@@ -8,15 +8,19 @@ import {
   valueOfHeld,
 } from "@planwright/plan";
 import type { Items, Unit } from "../state/engine-state.ts";
+import { isSkippedByCondition } from "../state/units.ts";
 
 /**
  * The output of a forEach, always in input order: `{results: [...], summary: {ok, error}}`. Items in doubt
- * count as errors. Large outputs of items are put in as texts.
+ * count as errors. Items that the condition skipped are no entries, so that steps which read the results of all
+ * items find one for each: they are counted (`skipped`). Large outputs of items are put in as texts.
+ * @param hasCondition - the list has a condition for its items
  */
-export function envelopeOf(items: Items): HeldJson {
-  const { results, summary } = summaryOf(items);
-  if (!items.units.some(({ output }) => output instanceof JsonText)) {
-    for (const [index, { output = null }] of items.units.entries()) {
+export function envelopeOf(items: Items, hasCondition: boolean): HeldJson {
+  const { results, summary } = summaryOf(items, hasCondition);
+  const units = entriesOf(items);
+  if (!units.some(({ output }) => output instanceof JsonText)) {
+    for (const [index, { output = null }] of units.entries()) {
       const result = results[index];
       if (result?.status === "ok") result["data"] = valueOfHeld(output);
     }
@@ -28,7 +32,7 @@ export function envelopeOf(items: Items): HeldJson {
     parts.push(text);
     sizeBytes += bytes;
   };
-  for (const [index, { output = null }] of items.units.entries()) {
+  for (const [index, { output = null }] of units.entries()) {
     const result = stringifyExactJson(results[index] ?? {});
     const isOk = results[index]?.status === "ok";
     add(`${index === 0 ? '{"results":[' : ","}${isOk ? `${result.slice(0, -1)},"data":` : result}`);
@@ -41,12 +45,20 @@ export function envelopeOf(items: Items): HeldJson {
   return new JsonText(parts.join(""), sizeBytes);
 }
 
-/** The output of a forEach without the data of its items. */
-export function summaryOf(items: Items) {
-  const results = items.units.map((unit, index) => entryOf(unit, items.keys[index] ?? String(index)));
+/** The output of a forEach without the data of its items. @param hasCondition - as of {@link envelopeOf} */
+export function summaryOf(items: Items, hasCondition: boolean) {
+  const units = entriesOf(items);
+  const results = units.map((unit) => entryOf(unit, items.keys[unit.item ?? 0] ?? String(unit.item)));
   const ok = results.filter(({ status }) => status === "ok").length;
   const error = results.filter(({ status }) => status === "error" || status === "in_doubt").length;
-  return { results, summary: { ok, error } };
+  return {
+    results,
+    summary: { ok, error, ...(hasCondition && { skipped: items.units.length - units.length }) },
+  };
+}
+
+function entriesOf({ units, notCalled }: Items): readonly Unit[] {
+  return notCalled.size === 0 ? units : units.filter((unit) => !isSkippedByCondition(unit));
 }
 
 type Entry = JsonObject & { status: ForEachResult["status"] };

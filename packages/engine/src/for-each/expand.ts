@@ -1,4 +1,5 @@
 import {
+  evaluateCondition,
   type ForEachStep,
   type HeldJson,
   isForEachStep,
@@ -6,10 +7,16 @@ import {
   type JsonValue,
   readAsList,
 } from "@planwright/plan";
-import { type ArgumentsState, itemScope, type Resolved, resolveValue } from "../state/arguments.ts";
+import {
+  type ArgumentsState,
+  itemScope,
+  type Resolved,
+  resolveValue,
+  toStepError,
+} from "../state/arguments.ts";
 import type { Caller, EngineState, Items, StepNode, Unit } from "../state/engine-state.ts";
-import type { Answer, StepError } from "../state/protocol.ts";
-import { createCaller, createUnit, itemKey } from "../state/units.ts";
+import type { Answer, NotCalled, StepError } from "../state/protocol.ts";
+import { conditionFalse, createCaller, createUnit, itemKey } from "../state/units.ts";
 import { batchSize } from "./batch.ts";
 
 /** The items of a forEach with their durable records applied, or the error. */
@@ -17,14 +24,23 @@ export type Expansion =
   | { ok: true; items: Items; warnings: readonly string[] }
   | { ok: false; error: StepError };
 
-/** The items of a list and their keys, or the error. */
+/** The items of a list, their keys, and which of them are not called, or the error. */
 export type List<Value extends HeldJson = HeldJson> =
-  | { ok: true; values: readonly Value[]; keys: readonly string[]; warnings: readonly string[] }
+  | {
+      ok: true;
+      values: readonly Value[];
+      keys: readonly string[];
+      notCalled: readonly [item: number, reason: NotCalled][];
+      warnings: readonly string[];
+    }
   | { ok: false; error: StepError };
 
+/** What is read of a plan's state to determine the items of a list. */
+export type ListState = ArgumentsState & Pick<EngineState, "statuses">;
+
 /**
- * Determines the items of a forEach. They depend only on durable outputs, so an expansion after a crash gives
- * the same items, keys and batches. Takes time linear in the number of items.
+ * Determines the items of a forEach. They depend only on durable outputs and final statuses, so an expansion
+ * after a crash gives the same items, keys, conditions and batches. Takes time linear in the number of items.
  */
 export function expandForEach(
   state: EngineState,
@@ -34,14 +50,18 @@ export function expandForEach(
 ): Expansion {
   if (!list.ok) return list;
   const units = unitsOf(state, node, list.values.length);
+  const notCalled = new Map(list.notCalled);
+  const called = notCalled.size === 0 ? units : units.filter((_, item) => !notCalled.has(item));
   const items: Items = {
     values: list.values,
     keys: list.keys,
     units,
-    callers: callersOf(node, step, units),
+    callers: callersOf(node, step, called),
+    notCalled,
     settled: 0,
     ok: 0,
     failed: 0,
+    skipped: 0,
     inDoubt: 0,
     unacknowledged: 0,
     stopsAtFailure: stopsAtFailure(node, step),
@@ -50,15 +70,38 @@ export function expandForEach(
   return { ok: true, items, warnings: list.warnings };
 }
 
-/** Resolves the items of a forEach and their keys. */
-export function listOf(state: ArgumentsState, step: ForEachStep, maxItems: number): List<JsonValue> {
+/** Resolves the items of a forEach, their keys and their conditions. */
+export function listOf(state: ListState, step: ForEachStep, maxItems: number): List<JsonValue> {
   const list = itemsOf(state, step);
   if (!list.ok) return list;
   const { value: values, warnings } = list;
   if (values.length > maxItems)
     return invalid(`forEach of step ${step.id} has ${values.length} items; at most ${maxItems} are allowed`);
   const keys = keysOf(state, step, values);
-  return keys.ok ? { ok: true, values, keys: keys.value, warnings } : keys;
+  if (!keys.ok) return keys;
+  const notCalled = values.flatMap((value, item): [number, NotCalled][] => {
+    const reason = reasonNotToCall(state, step, value, item);
+    return reason ? [[item, reason]] : [];
+  });
+  return { ok: true, values, keys: keys.value, notCalled, warnings };
+}
+
+/** Decides the condition of an item; undefined when the item is called. */
+function reasonNotToCall(
+  { outputs, texts, statuses, plan: { policy } }: ListState,
+  step: ForEachStep,
+  value: JsonValue,
+  item: number,
+): NotCalled | undefined {
+  const { when } = step.forEach;
+  if (!when) return undefined;
+  try {
+    const scope = itemScope(step, value, item);
+    if (evaluateCondition(when, { outputs, texts, statuses, policy, scope })) return undefined;
+    return { status: "SKIPPED", error: conditionFalse() };
+  } catch (error) {
+    return { status: "FAILED", error: toStepError(error, "CONDITION_INVALID") };
+  }
 }
 
 /** The list that another thread has resolved: each item is parsed when it is called. */
@@ -145,27 +188,29 @@ function unitsOf(state: EngineState, node: StepNode, count: number): Unit[] {
   return units;
 }
 
-/** One caller for each item or batch. */
+/** One caller for each called item or batch of them. */
 function callersOf(node: StepNode, step: ForEachStep, units: readonly Unit[]): Caller[] {
-  return callsOfList(node, step, units.length).map(({ key, from, to }, position) =>
+  const called = units.map(({ item = 0 }) => item);
+  return callsOfList(node, step, called).map(({ key, from, to }, position) =>
     createCaller(node, key, position, units.slice(from, to)),
   );
 }
 
 /**
- * The calls of a list with so many items: one for each item or batch, with the items from `from` to before `to`.
- * The split does not depend on earlier results, so keys stay the same.
+ * The calls of a list for the items that are called: one for each item or batch, from the place `from` to before
+ * `to` among them. The split does not depend on earlier results, so keys stay the same.
  */
 export function callsOfList(
   node: Parameters<typeof batchSize>[0],
   { id, forEach }: ForEachStep,
-  count: number,
+  called: readonly number[],
 ): { key: string; from: number; to: number }[] {
-  const size = batchSize(node, count, forEach.as);
+  const size = batchSize(node, called.length, forEach.as);
   const calls: { key: string; from: number; to: number }[] = [];
-  for (let from = 0; from < count; from += size) {
-    const to = Math.min(from + size, count);
-    calls.push({ key: size === 1 ? itemKey(id, from) : `${id}[${from}..${to - 1}]`, from, to });
+  for (let from = 0; from < called.length; from += size) {
+    const to = Math.min(from + size, called.length);
+    const first = called[from] ?? from;
+    calls.push({ key: size === 1 ? itemKey(id, first) : `${id}[${first}..${called[to - 1]}]`, from, to });
   }
   return calls;
 }

@@ -113,10 +113,16 @@ function isNewItem({ item, status, attempts, approved }: TurnRecord): boolean {
   return item !== undefined && status === "PENDING" && attempts === 0 && !approved;
 }
 
+/** An item that its list's condition excludes has ended when its list begins, and is one of its items. */
 function expansions(records: readonly TurnRecord[]): EventOf<"items.expanded">[] {
+  const begun = new Set(
+    records.flatMap(({ stepId, item, status }) =>
+      item === undefined && status === "RUNNING" ? [stepId] : [],
+    ),
+  );
   const counts = new Map<string, number>();
   for (const record of records) {
-    if (!isNewItem(record) || record.item === undefined) continue;
+    if (record.item === undefined || (!isNewItem(record) && !begun.has(record.stepId))) continue;
     counts.set(record.stepId, Math.max(counts.get(record.stepId) ?? 0, record.item + 1));
   }
   return [...counts].map(([stepId, count]) => ({ type: "items.expanded", stepId, count }));

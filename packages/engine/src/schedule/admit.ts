@@ -4,6 +4,7 @@ import { stopList } from "../for-each/stop-list.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { hasInputs, holdOutput, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";
+import { conditionFalse, isSkippedByCondition } from "../state/units.ts";
 import { callsToApprove, lacksApproval, noteExpiry } from "./approval.ts";
 import { holdForBarrier, waitsForBarrier } from "./barriers.ts";
 import { resumeCaller } from "./dispatch.ts";
@@ -70,12 +71,7 @@ function conditionHolds(turn: Turn, node: StepNode): boolean {
     return false;
   }
   if (result.holds) return true;
-  const error = {
-    code: "CONDITION_FALSE",
-    message: "Skipped because its condition is false",
-    retryable: false,
-  };
-  change(turn, node.unit, { status: "SKIPPED", error });
+  change(turn, node.unit, { status: "SKIPPED", error: conditionFalse() });
   return false;
 }
 
@@ -100,8 +96,12 @@ export function expand(turn: Turn, node: StepNode): void {
   node.unit.warnings = [...new Set([...node.unit.warnings, ...expansion.warnings])].toSorted();
   if (node.unit.status !== "RUNNING") change(turn, node.unit, { status: "RUNNING" });
   for (const unit of items.units) {
-    const record = unit.item === undefined ? undefined : records?.get(unit.item);
-    if (!record) store(turn, unit);
+    const { item = -1 } = unit;
+    const record = records?.get(item);
+    const notCalled = items.notCalled.get(item);
+    // Of a turn that was stored in parts, only the expansion may be durable: then the item is still PENDING.
+    if (notCalled && !isTerminalStepStatus(unit.status)) change(turn, unit, notCalled);
+    else if (!record) store(turn, unit);
     else {
       countItem(turn.state, unit);
       holdOutput(turn.state, unit);
@@ -120,6 +120,7 @@ export function countItem(state: EngineState, unit: Unit): void {
   if (!isTerminalStepStatus(unit.status)) return;
   forEach.settled++;
   if (unit.status === "COMPLETED") forEach.ok++;
+  if (isSkippedByCondition(unit)) forEach.skipped++;
   if (unit.status === "FAILED") {
     forEach.failed++;
     stopList(state, unit.step);

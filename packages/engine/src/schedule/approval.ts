@@ -80,7 +80,9 @@ export function toApprove(state: EngineState, node: StepNode): ToApprove {
     ? node.forEach.units.filter(({ isCarried }) => isCarried)
     : [...(itemRecords.get(node.step.id)?.values() ?? [])].filter(({ carried }) => carried);
   const carried = items.flatMap(({ item }) => item ?? []);
-  return { ...callTemplate(state, node), maxItems: plan.limits.maxItems, carried, largeBytes };
+  const { maxItems } = plan.limits;
+  const statuses = isForEachStep(node.step) && node.step.forEach.when ? [...state.statuses] : [];
+  return { ...callTemplate(state, node), maxItems, carried, statuses, largeBytes };
 }
 
 /**
@@ -127,17 +129,19 @@ export function callsToApprove({ step, tool }: StepNode, approvable: Approvable)
 
 /** The calls are resolved one after the other: together they may be larger than a text can be. */
 function resolveList(state: ArgumentsState, asked: ToApprove, step: ForEachStep): Approvable {
-  const list = listOf(state, step, asked.maxItems);
+  const list = listOf({ ...state, statuses: new Map(asked.statuses) }, step, asked.maxItems);
   if (!list.ok) return list;
+  const notCalled = new Map(list.notCalled);
+  const called = [...list.values.keys()].filter((item) => !notCalled.has(item));
   const { name, descriptor, batch } = asked.tool;
   const node = { step, tool: { name, descriptor, contract: { batch } } };
-  const calls = callsOfList(node, step, list.values.length);
+  const calls = callsOfList(node, step, called);
   const carried = new Set(asked.carried);
   const resolve = ({ from, to }: { from: number; to: number }): JsonObject | undefined => {
-    const units = list.values.slice(from, to).flatMap((value, index) => {
-      const item = from + index;
-      return carried.has(item) ? [] : [{ key: itemKey(step.id, item), item, value }];
-    });
+    const units = called
+      .slice(from, to)
+      .filter((item) => !carried.has(item))
+      .map((item) => ({ key: itemKey(step.id, item), item, value: list.values[item] }));
     const call = { ...asked, units, isBatch: to - from > 1, hashesItems: false };
     return resolveCall(state, call, { shares: true }).arguments;
   };

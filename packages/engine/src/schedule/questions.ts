@@ -32,12 +32,13 @@ export function answerQuestion(question: Question): Answer {
     case "when":
       return { type: "when", result: holds(state, asks.when, new Map(asks.statuses)) };
     case "items": {
-      const list = listOf(state, asks.step, asks.maxItems);
+      const list = listOf({ ...state, statuses: new Map(asks.statuses) }, asks.step, asks.maxItems);
       if (!list.ok) return { type: "items", result: list };
-      const { values, keys, warnings } = list;
+      const { values, keys, notCalled, warnings } = list;
+      const texts = values.map(stringifyExactJson);
       return {
         type: "items",
-        result: { ok: true, texts: values.map(stringifyExactJson), keys: [...keys], warnings },
+        result: { ok: true, texts, keys: [...keys], notCalled: [...notCalled], warnings },
       };
     }
     case "part": {
@@ -81,10 +82,11 @@ export function conditionOf(turn: Turn, node: StepNode, when: Condition): Holds 
 export function itemsOfList(turn: Turn, node: StepNode, step: ForEachStep): List | undefined {
   const { state } = turn;
   const { maxItems } = state.plan.limits;
-  const { items, key = null } = step.forEach;
-  const sources = sourcesIn(state, [items, key]);
+  const { items, key = null, when = null } = step.forEach;
+  const sources = sourcesIn(state, [items, key, when]);
   if (!areLarge(state, sources)) return listOf(state, step, maxItems);
-  const answer = ask(turn, node, sources, { type: "items", step, maxItems });
+  const statuses = [...state.statuses];
+  const answer = ask(turn, node, sources, { type: "items", step, maxItems, statuses });
   return answer && listOfAnswer(answer);
 }
 

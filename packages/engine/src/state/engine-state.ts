@@ -26,6 +26,7 @@ import type { HeldOutputs } from "./held-outputs.ts";
 import type {
   Answer,
   Approvable,
+  NotCalled,
   Resolution,
   StepError,
   StepRecord,
@@ -175,11 +176,16 @@ export interface Items {
   values: readonly HeldJson[] | undefined;
   readonly keys: readonly string[];
   readonly units: readonly Unit[];
+  /** Of the items that are called: an item that its condition excludes has none. */
   readonly callers: readonly Caller[];
+  /** The items that are never called, and why. */
+  readonly notCalled: ReadonlyMap<number, NotCalled>;
   /** Number of items whose terminal record is durable. */
   settled: number;
   ok: number;
   failed: number;
+  /** Number of items that the condition of the list skipped. */
+  skipped: number;
   inDoubt: number;
   /** Number of item records that are being stored. */
   unacknowledged: number;

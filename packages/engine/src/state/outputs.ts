@@ -18,6 +18,7 @@ import {
   type StepError,
 } from "./protocol.ts";
 import type { Turn } from "./turn.ts";
+import { positionsInResults } from "./units.ts";
 
 type Published = Pick<EngineState, "outputs" | "texts" | "stepsById" | "itemRecords">;
 
@@ -49,12 +50,15 @@ function textsOfItems(
   { itemRecords }: Pick<EngineState, "itemRecords">,
   { step, forEach }: StepNode,
 ): OutputTexts | undefined {
-  const items = forEach?.units ?? itemRecords.get(step.id)?.values() ?? [];
+  const items = forEach?.units ?? [...(itemRecords.get(step.id)?.values() ?? [])];
+  if (!items.some(({ outputText }) => outputText !== undefined)) return undefined;
+  const positions = positionsInResults(items);
   const texts: OutputTexts = [];
-  for (const { item, outputText } of items) {
-    if (item !== undefined && outputText !== undefined) texts[item] = outputText;
+  for (const { item = -1, outputText } of items) {
+    const position = positions.get(item);
+    if (position !== undefined && outputText !== undefined) texts[position] = outputText;
   }
-  return texts.length > 0 ? texts : undefined;
+  return texts;
 }
 
 /** Registers the output of a unit as droppable, and drops it when nothing needs it. */

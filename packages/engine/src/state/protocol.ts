@@ -271,8 +271,8 @@ export interface UnresolvedArguments extends Sources, CallTemplate, CallUnits {}
 export interface Question extends Sources {
   asks:
     | { type: "when"; when: Condition; statuses: [stepId: string, status: StepStatus][] }
-    /** The items of a list, and their keys. */
-    | { type: "items"; step: ForEachStep; maxItems: number }
+    /** The items of a list, their keys, and which of them are not called. */
+    | { type: "items"; step: ForEachStep; maxItems: number; statuses: [stepId: string, status: StepStatus][] }
     /** A part of the plan's outputs. @property room - see `GrowingOutputs` */
     | { type: "part"; name: string; part: JsonValue; room: number }
     | ({ type: "approval" } & ToApprove);
@@ -283,6 +283,8 @@ export interface ToApprove extends CallTemplate {
   maxItems: number;
   /** Items of a forEach that are not called, because an earlier version of the plan finished them. */
   carried: number[];
+  /** Of all steps, for the condition of the items. */
+  statuses: [stepId: string, status: StepStatus][];
   /** Arguments whose text is longer are large. */
   largeBytes: number;
 }
@@ -293,13 +295,22 @@ export type Approvable =
   | { ok: true; large: LargeApprovable }
   | { ok: false; error: StepError };
 
+/** Why an item of a list is never called: its condition is false, or has no answer. */
+export type NotCalled = { status: "SKIPPED" | "FAILED"; error: StepError };
+
 /** The answer to a {@link Question}. */
 export type Answer =
   | { type: "when"; result: { ok: true; holds: boolean } | { ok: false; error: StepError } }
   | {
       type: "items";
       result:
-        | { ok: true; texts: string[]; keys: string[]; warnings: readonly string[] }
+        | {
+            ok: true;
+            texts: string[];
+            keys: string[];
+            notCalled: [item: number, reason: NotCalled][];
+            warnings: readonly string[];
+          }
         | { ok: false; error: StepError };
     }
   /** `outputs` has the part; it is null when the part is larger than {@link MAX_END_BYTES}. */
@@ -493,7 +504,7 @@ export const STEP_ERROR_CODES = [
   "OUTPUT_UNRESOLVED", // of a plan: a part of its outputs refers to a missing value
   "ITEMS_INVALID", // forEach over a value that is not a list, too many items, or keys that are not unique
   "ITEMS_TOO_LARGE", // the results of a list are too large for one output; each item keeps its output
-  "ITEMS_FAILED", // an item failed with errors: stop, or fewer items than minSuccess succeeded
+  "ITEMS_FAILED", // an item failed with errors: stop, or fewer called items than minSuccess succeeded
   "DEPENDENCY_FAILED", // reason of SKIPPED
   "CONDITION_FALSE", // reason of SKIPPED
   "PLAN_FAILED", // reason of SKIPPED under fail-fast

@@ -1,6 +1,6 @@
-import type { HeldJson } from "@planwright/plan";
+import type { HeldJson, StepStatus } from "@planwright/plan";
 import type { Caller, EngineState, StepNode, Unit } from "./engine-state.ts";
-import type { Call, StepRecord } from "./protocol.ts";
+import type { Call, StepError, StepRecord } from "./protocol.ts";
 
 /** Key of an item: `stepId[3]`. */
 export function itemKey(stepId: string, item: number): string {
@@ -73,6 +73,39 @@ export function createCaller(step: StepNode, key: string, position: number, unit
   };
   for (const unit of units) unit.caller = caller;
   return caller;
+}
+
+/** Why a condition skipped a step or an item. */
+export function conditionFalse(): StepError {
+  return { code: "CONDITION_FALSE", message: "Skipped because its condition is false", retryable: false };
+}
+
+/** What tells why a unit was skipped. */
+interface MaybeSkipped {
+  readonly status: StepStatus;
+  readonly error?: { readonly code: string } | null | undefined;
+}
+
+/** True for a unit that a condition skipped, which is no failure. */
+export function isSkippedByCondition({ status, error }: MaybeSkipped): boolean {
+  return status === "SKIPPED" && error?.code === "CONDITION_FALSE";
+}
+
+/**
+ * The position of each item of a list in the results of its output, by item; an item that the condition of the
+ * list skipped has none. Takes O(n log n).
+ */
+export function positionsInResults(
+  items: Iterable<MaybeSkipped & { readonly item?: number | undefined }>,
+): Map<number, number> {
+  const positions = new Map<number, number>();
+  let skipped = 0;
+  for (const unit of [...items].toSorted((one, other) => (one.item ?? 0) - (other.item ?? 0))) {
+    if (unit.item === undefined) continue;
+    if (isSkippedByCondition(unit)) skipped++;
+    else positions.set(unit.item, unit.item - skipped);
+  }
+  return positions;
 }
 
 /** True when the plan is being ended: nothing is retried, running calls are stopped. */

@@ -31,10 +31,13 @@ export const systemPrompt = (language: PlanLanguage): string => OPENING + number
 /** The rules for plans, with those of the offered parts of the plan language. */
 export const planRules = (language: PlanLanguage): string[] => [...RULES, ...languageRules(language)];
 
+/** Only where both are offered. */
+const CONDITIONS_OF_ITEMS = ` Beside a forEach, a "when" about "<<item.field>>" calls only the items that meet it.`;
+
 function languageRules({ loops, conditions, outputs }: PlanLanguage): string[] {
   return [
     ...(loops ? [LANGUAGE_RULES.loops] : []),
-    ...(conditions ? [LANGUAGE_RULES.conditions] : []),
+    ...(conditions ? [`${LANGUAGE_RULES.conditions}${loops ? CONDITIONS_OF_ITEMS : ""}`] : []),
     ...(outputs ? [LANGUAGE_RULES.outputs] : []),
   ];
 }

@@ -1,6 +1,6 @@
 import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { Plan } from "../document/plan.ts";
-import { argumentsOfStep, isForEachStep } from "../document/step.ts";
+import { argumentsOfStep, conditionsOf, isForEachStep } from "../document/step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { placeKeys, visitTexts } from "../json/map-json.ts";
 import { secretsMentioned } from "../secrets/secret.ts";
@@ -30,6 +30,6 @@ export function checkSecretSources(
       });
     if (isForEachStep(step)) check(step.forEach.items, ["forEach", "items"]);
     check(argumentsOfStep(step), isForEachStep(step) ? ["forEach", "do", "arguments"] : ["arguments"]);
-    if (step.when) check(step.when, ["when"]);
+    for (const { condition, keys } of conditionsOf(step)) check(condition, keys);
   }
 }

@@ -1,13 +1,15 @@
+import { comparisonsIn } from "../condition/comparisons.ts";
 import { hasSideEffects } from "../contract/tool-contract.ts";
 import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { Plan } from "../document/plan.ts";
-import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
+import { argumentsOfStep, conditionsOf, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { type Place, placeKeys, visitTexts } from "../json/map-json.ts";
+import { scanText } from "../reference/scan-text.ts";
 import { findTool } from "../tools/name-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { checkNoValues, type PlannedCall } from "../validation/check-no-values.ts";
-import { foreignReference, isPlaceholder } from "../validation/placeholder.ts";
+import { foreignReference, isPlaceholder, isPlaceholderFor } from "../validation/placeholder.ts";
 import type { FactValues } from "./fact-values.ts";
 import type { MomentValues } from "./moment-values.ts";
 import { createQueryWords, type QueryWords } from "./query-words.ts";
@@ -76,7 +78,54 @@ export function checkValues(
     if (isValue) literals.add(text);
     return isValue;
   };
-  checkNoValues(calls, { diagnostics, isPlaceholder: isStandIn, isSaid, ask: ASK, emptyText: "error" });
+  checkNoValues(calls, {
+    diagnostics,
+    isPlaceholder: isStandIn,
+    isSaid,
+    ask: ASK,
+    emptyText: "error",
+    checksOptional: true,
+  });
+  for (const [index, step] of plan.steps.entries())
+    checkComparisons(step, { step: { index, id: step.id }, isSaid, diagnostics });
+}
+
+/**
+ * Finds placeholders for the value that a condition compares a field with (`extracted_email`, `[email]` beside
+ * `<<find.email>>`). {@link checkText} finds those that need no field.
+ */
+function checkComparisons(
+  step: Step,
+  {
+    step: found,
+    isSaid,
+    diagnostics,
+  }: Pick<Checking, "step" | "diagnostics"> & { isSaid: (text: string, how: "words") => boolean },
+): void {
+  for (const { operands, keys } of comparisonsIn(conditionsOf(step))) {
+    const names = operands.map(fieldNamed);
+    for (const [index, operand] of operands.entries()) {
+      const name = names[1 - index];
+      if (name === undefined) continue;
+      visitTexts(operand, (text, place) => {
+        if (isStandIn(text) || !isPlaceholderFor(text, name) || isSaid(text, "words")) return;
+        const message = `step ${found.id}: its condition compares ${name} with ${cut(text)}, which is a placeholder; give the value, or a reference such as <<step.field>>`;
+        diagnostics.add(
+          "ARGUMENT_PLACEHOLDER",
+          { step: found, keys: [...keys, index, ...placeKeys(place)] },
+          { message },
+        );
+      });
+    }
+  }
+}
+
+/** The last name of an operand that is one reference: "email" of `<<find.email>>`; undefined for any other. */
+function fieldNamed(operand: JsonValue): string | undefined {
+  const [only, ...others] = typeof operand === "string" ? (scanText(operand)?.parts ?? []) : [];
+  if (only?.type !== "reference" || others.length > 0) return undefined;
+  const last = only.path.findLast((segment) => segment.type === "key");
+  return last?.key ?? only.root;
 }
 
 const ASK = 'ask for it under "missing"';
@@ -102,7 +151,7 @@ function checkStep(step: Step, checking: Checking): void {
     });
   if (isForEachStep(step)) check(step.forEach.items, ["forEach", "items"]);
   check(argumentsOfStep(step), isForEachStep(step) ? ["forEach", "do", "arguments"] : ["arguments"]);
-  if (step.when) check(step.when, ["when"]);
+  for (const { condition, keys } of conditionsOf(step)) check(condition, keys);
 }
 
 /** @returns true when a diagnostic was added */

@@ -10,10 +10,13 @@ const OPERATORS = ["all", "any", "not", ...COMPARISONS, "exists", "empty", "stat
 const MAX_CONDITIONS = 100;
 const EXAMPLE = '{"lt": ["<<a.balance>>", 10]}';
 
-/** True for a valid condition; adds a diagnostic for each error. Iterative, so depth does not matter. */
+/**
+ * True for a valid condition; adds a diagnostic for each error. Iterative, so depth does not matter.
+ * @param where - the step, and the path in it to the condition
+ */
 export function checkCondition(
   value: JsonValue,
-  step: DraftStep,
+  { step, keys: place }: { step: DraftStep; keys: readonly string[] },
   diagnostics: DiagnosticCollector,
 ): value is Condition {
   let isValid = true;
@@ -25,7 +28,7 @@ export function checkCondition(
       { message: `step ${step.id}: ${message}`, suggestion },
     );
   };
-  const pending: { value: JsonValue; keys: readonly (string | number)[] }[] = [{ value, keys: ["when"] }];
+  const pending: { value: JsonValue; keys: readonly (string | number)[] }[] = [{ value, keys: place }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { value: condition, keys } = next;
     if (!isJsonObject(condition)) {

@@ -1,5 +1,6 @@
 import type { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { createDraftStep, type DraftStep } from "../document/draft-step.ts";
+import { conditionsOf } from "../document/step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { visitTexts } from "../json/map-json.ts";
 import { locateRoot, type Names } from "../reference/locate-root.ts";
@@ -93,8 +94,9 @@ function rootsOf(step: DraftStep): string[] {
       }
     });
   };
-  gather(step.arguments, step.forEach ? [step.forEach.as, "index"] : []);
+  const inside = step.forEach ? [step.forEach.as, "index"] : [];
+  gather(step.arguments, inside);
   if (step.forEach) gather(step.forEach.items, []);
-  if (step.when) gather(step.when, []);
+  for (const { condition } of conditionsOf(step)) gather(condition, inside);
   return [...roots];
 }

@@ -1,3 +1,4 @@
+import { checkCondition } from "../condition/check-condition.ts";
 import type { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import { type ForEach, ForEachSchema } from "../document/step.ts";
@@ -27,13 +28,16 @@ export function readForEach(value: JsonValue, outer: Fields, step: DraftStep, re
     diagnostics.add("FIELD_INVALID", { step, keys: ["forEach"] }, { message });
     return;
   }
-  const { items, do: call } = fields;
-  const given = Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== null));
+  const { items, do: call, when: condition = null, ...others } = fields;
+  const given = Object.fromEntries(Object.entries(others).filter(([, field]) => field !== null));
   // Items and arguments are already JSON and may be large: only the other fields are parsed.
   const parsed = ForEachSchema.safeParse({ ...given, items: [], do: { tool: "tool", arguments: {} } });
   if (!parsed.success) addIssues(parsed.error, { step, keys: ["forEach"] }, FOR_EACH_NAMES, diagnostics);
   const base: ForEach = parsed.success ? parsed.data : { ...DEFAULT_FOR_EACH };
   step.forEach = { ...base, items: readItems(items, step, reading) };
+  const when = fromJsonText(condition);
+  if (when !== null && checkCondition(when, { step, keys: ["forEach", "when"] }, diagnostics))
+    step.forEach.when = when;
   if (isShort) readCall(outer, step, reading);
   else if (isJsonObject(call)) {
     checkOuter(outer, call, step, diagnostics);

@@ -88,7 +88,7 @@ export function readStep(value: JsonValue, index: number, reading: StepReading):
   step.dependsOn = readDependencies(fields, step, diagnostics);
   step.provides = readProvides(fields, step, diagnostics);
   const when = fromJsonText(fields.get("when")?.value ?? null);
-  if (when !== null && checkCondition(when, step, diagnostics)) step.when = when;
+  if (when !== null && checkCondition(when, { step, keys: ["when"] }, diagnostics)) step.when = when;
   readOptions(fields, step, diagnostics);
   return step;
 }

@@ -2,7 +2,7 @@ import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagno
 import { argumentKeys, type DraftStep } from "../document/draft-step.ts";
 import type { Condition } from "../document/step.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
-import { mapJson, type Place, placeKeys } from "../json/map-json.ts";
+import { mapJson, type Place, placeKeys, visitTexts } from "../json/map-json.ts";
 import { type PathSegment, printReference } from "../json/path.ts";
 import type { Policy } from "../policy/policy.ts";
 import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
@@ -36,14 +36,45 @@ export function rewriteStep(step: DraftStep, rewriting: Rewriting): void {
   if (forEach) {
     const names: Names = { ...rewriting.names, hasScope: (name) => name === forEach.as || name === "index" };
     const inside = createRewriter(step, names, rewriting);
+    const when = conditionOfItems(step, names, rewriting);
     step.arguments = asObject(inside(step.arguments, argumentKeys(step)));
     step.forEach = {
       ...forEach,
       items: asItems(outside(forEach.items, ["forEach", "items"]), forEach.items),
       ...(forEach.key !== undefined && { key: asText(inside(forEach.key, ["forEach", "key"]), forEach.key) }),
+      ...(when && {
+        when: rewriteCondition(when, { step, keys: ["forEach", "when"] }, { ...rewriting, names }),
+      }),
     };
   } else step.arguments = asObject(outside(step.arguments, argumentKeys(step)));
-  if (step.when) step.when = rewriteCondition(step.when, step, rewriting);
+  if (step.when) step.when = rewriteCondition(step.when, { step, keys: ["when"] }, rewriting);
+}
+
+/**
+ * The condition for the items of a forEach. A condition beside the forEach that names the item can only mean
+ * each item, so it is read as this condition, with a warning.
+ */
+function conditionOfItems(step: DraftStep, inside: Names, rewriting: Rewriting): Condition | undefined {
+  const { forEach, when } = step;
+  if (!forEach || forEach.when || !when) return forEach?.when;
+  let named: string | undefined;
+  visitTexts(when, (text) => {
+    for (const part of scanText(text)?.parts ?? []) {
+      if (part.type === "literal" || locateRoot(part.root, part.path, rewriting.names).type !== "unknown")
+        continue;
+      if (locateRoot(part.root, part.path, inside).type === "scope") named ??= part.text;
+    }
+  });
+  if (named === undefined) return undefined;
+  step.when = undefined;
+  const message = `step ${step.id}: its condition is about ${cut(named)}, so it is decided for each item: it is read as forEach.when`;
+  const suggestion = "forEach.when";
+  rewriting.diagnostics.add(
+    "CONDITION_INVALID",
+    { step, keys: ["when"] },
+    { message, severity: "warning", suggestion },
+  );
+  return when;
 }
 
 function asObject(value: JsonValue) {
@@ -186,12 +217,10 @@ const literalHint = (text: string): string =>
 
 const itemHint = ({ forEach }: DraftStep) => `; inside this forEach the item is <<${forEach?.as ?? "item"}>>`;
 
-/**
- * A hint for an item alias that is used outside its scope: outside the forEach, in its items, or in `when`.
- */
+/** A hint for an item alias that is used outside its scope: outside the forEach, or in its items. */
 function aliasHint(root: string, step: DraftStep, { aliases }: Pick<Rewriting, "aliases">): string {
   if (step.forEach && (root === step.forEach.as || root === "index")) {
-    return `; <<${root}>> is known in the arguments of the forEach alone: items and when are read once, before there is an item`;
+    return `; <<${root}>> is known in the arguments, the key and the when of the forEach alone: its items are read once, before there is an item`;
   }
   const owner = aliases?.get(root);
   if (owner !== undefined) {
@@ -215,7 +244,11 @@ function checkMalformed(malformed: readonly { root: string; text: string }[], at
 }
 
 /** Recursion is safe: the document's limit bounds the depth of conditions. */
-function rewriteCondition(condition: Condition, step: DraftStep, rewriting: Rewriting): Condition {
+function rewriteCondition(
+  condition: Condition,
+  { step, keys: place }: { step: DraftStep; keys: readonly string[] },
+  rewriting: Rewriting,
+): Condition {
   const rewrite = createRewriter(step, rewriting.names, rewriting);
   const inner = (value: Condition, keys: readonly (string | number)[]): Condition => {
     if ("all" in value) return { all: value.all.map((item, index) => inner(item, [...keys, "all", index])) };
@@ -234,7 +267,7 @@ function rewriteCondition(condition: Condition, step: DraftStep, rewriting: Rewr
     if (located.type !== "scope") refuseReference(name, name, located, keys, { step, rewriting });
     return value;
   };
-  return inner(condition, ["when"]);
+  return inner(condition, place);
 }
 
 /** The same comparison with other operands. */

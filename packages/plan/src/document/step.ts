@@ -71,10 +71,16 @@ export const ForEachSchema = z.strictObject({
    */
   errors: z.enum(["stop", "collect"]).optional(),
   /**
-   * The step fails with fewer successes than this: a fraction in (0, 1) or a count. Absent: 1. An empty list
-   * needs none.
+   * The step fails with fewer successes than this: a fraction in (0, 1) or a count, of the items that `when`
+   * lets through. Absent: 1. Without such an item none is needed.
    */
   minSuccess: z.number().min(0).max(1_000_000).optional(),
+  /**
+   * Decided for each item before anything is called; it may name the item, as `do.arguments` does. An item for
+   * which it is false is SKIPPED: it is not called, is no entry of the envelope, and does not count for
+   * `minSuccess`.
+   */
+  when: ConditionSchema.optional(),
   do: z.strictObject({ tool: ToolNameSchema, arguments: JsonObjectSchema.default({}) }),
 });
 export type ForEach = z.infer<typeof ForEachSchema>;
@@ -127,10 +133,29 @@ export function argumentsOfStep(step: Step): Record<string, JsonValue> {
   return isForEachStep(step) ? step.forEach.do.arguments : step.arguments;
 }
 
-/** Output of a forEach, in input order. */
+/** A condition of a step, with the path to it. */
+export interface PlacedCondition {
+  condition: Condition;
+  keys: readonly string[];
+}
+
+/** The conditions of a step: its own, and that of the items of its forEach, which may name the item. */
+export function conditionsOf(step: {
+  when?: Condition | undefined;
+  forEach?: Pick<ForEach, "when"> | undefined;
+}): PlacedCondition[] {
+  const { when, forEach } = step;
+  return [
+    ...(when ? [{ condition: when, keys: ["when"] }] : []),
+    ...(forEach?.when ? [{ condition: forEach.when, keys: ["forEach", "when"] }] : []),
+  ];
+}
+
+/** Output of a forEach, in input order. Items that its `when` skipped are only counted. */
 export interface ForEachOutput {
   results: ForEachResult[];
-  summary: { ok: number; error: number };
+  /** `skipped` is there when the forEach has a `when`. */
+  summary: { ok: number; error: number; skipped?: number };
 }
 /** One entry of the envelope. */
 export interface ForEachResult {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parsePlan } from "../reading/parse-plan.ts";
 import { readModelAnswer } from "./read-model-answer.ts";
 
 const send = {
@@ -83,4 +84,70 @@ test("items of a loop and operands of a condition are checked too", () => {
     "steps[0].forEach.items[0]",
     "steps[1].when.eq[0]",
   ]);
+});
+
+const event = {
+  name: "createEvent",
+  inputSchema: {
+    type: "object",
+    properties: {
+      title: { type: "string" },
+      when: { type: "string" },
+      note: { type: "string" },
+      mode: { type: "string", enum: ["unknown", "public"] },
+      guests: { type: "array", items: { type: "object", properties: { email: { type: "string" } } } },
+    },
+    required: ["title"],
+  },
+};
+const reading = { ...event, name: "findEvents", annotations: { readOnlyHint: true }, trusted: true };
+
+test.each<[string, object, string[], string?]>([
+  ["a placeholder", { when: "extracted_date" }, ["when"]],
+  ["a placeholder in brackets", { note: "[note]" }, ["note"]],
+  ["a field of a list", { guests: [{ email: "email_from_query" }] }, ["guests[0].email"]],
+  ["an option, a value and a listed value", { when: "unknown", note: "[sic] as heard", mode: "unknown" }, []],
+  [
+    "what the request says",
+    { note: "[note]", when: "extracted_date" },
+    [],
+    'The note is "[note]", its date extracted_date',
+  ],
+])(
+  "in the answer of a model, %s is no value for an optional argument of a tool that acts",
+  (_, args, found, query = "Create the event Tea") => {
+    const answer = (tool: string) =>
+      JSON.stringify([{ id: "e", tool, arguments: { title: "Tea", ...args } }]);
+    const read = (tool: string) => readModelAnswer(answer(tool), { tools: [event, reading], query });
+    const acting = read("createEvent");
+    const errors = acting.diagnostics.filter(({ severity }) => severity === "error");
+    expect(errors.map(({ code, path }) => [code, path])).toEqual(
+      found.map((path) => ["ARGUMENT_PLACEHOLDER", `steps[0].arguments.${path}`]),
+    );
+    if (!acting.ok) expect(acting.open?.gaps).toHaveLength(found.length);
+    expect(read("findEvents").ok).toBe(true);
+    expect(parsePlan(answer("createEvent"), { tools: [event] }).ok).toBe(true);
+  },
+);
+
+test.each<[string, object, string[]]>([
+  ["a placeholder", { eq: ["<<f.email>>", "extracted_email"] }, ["when.eq[1]"]],
+  ["a placeholder about the field", { ne: ["[city]", "<<f.home_city>>"] }, ["when.ne[0]"]],
+  ["one in a list", { not: { in: ["<<f.email>>", ["a@b.org", "[email]"]] } }, ["when.not.in[1][1]"]],
+  ["text about something else", { contains: ["<<f.subject>>", "[urgent]"] }, []],
+  ["what the request says", { eq: ["<<f.tag>>", "[tag]"] }, []],
+])("in the answer of a model, %s is no value for a condition", (_, when, found) => {
+  const steps = [
+    { id: "f", tool: "find", arguments: {} },
+    { id: "s", tool: "send", arguments: { to: "<<f.email>>" }, when },
+  ];
+  const query = "Find a@b.org and send it mail if its tag is [tag]";
+  const { diagnostics } = readModelAnswer(JSON.stringify({ steps }), {
+    tools: [{ name: "find" }, send],
+    query,
+  });
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  expect(errors.map(({ code, path }) => [code, path])).toEqual(
+    found.map((path) => ["ARGUMENT_PLACEHOLDER", `steps[1].${path}`]),
+  );
 });

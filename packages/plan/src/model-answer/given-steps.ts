@@ -66,7 +66,10 @@ function repeatsForEach(call: JsonObject, forEach: ForEach): boolean {
   return (
     firstOf(inner, isToolField) === forEach.do.tool &&
     jsonEquals(fromJsonText(firstOf(inner, isArgumentsField) ?? {}), forEach.do.arguments) &&
-    Object.entries(around).every(([name, value]) => value === null || jsonEquals(value, own[name] ?? null))
+    Object.entries(around).every(([name, value]) => {
+      const said = name === "when" ? fromJsonText(value) : value;
+      return said === null || jsonEquals(said, own[name] ?? null);
+    })
   );
 }
 

@@ -209,7 +209,10 @@ function linkSteps(steps: readonly DraftStep[], { catalogue, ...link }: LinkCont
 function toStep(draft: DraftStep): Step {
   const { id, tool, forEach, dependsOn, when, options } = draft;
   const common = { dependsOn, ...(when && { when }), ...options };
-  if (forEach) return { id, forEach: { ...forEach, do: { tool, arguments: draft.arguments } }, ...common };
+  if (forEach) {
+    const { do: _, ...list } = forEach;
+    return { id, forEach: { ...list, do: { tool, arguments: draft.arguments } }, ...common };
+  }
   return { id, tool, arguments: draft.arguments, ...common };
 }
 

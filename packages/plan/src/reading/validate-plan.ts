@@ -6,7 +6,8 @@ import { readPlan } from "./read-plan.ts";
 
 /**
  * All diagnostics of a plan; it may run when none has the severity `error`. The plan's own limits apply. A
- * plan in canonical form has no notes: a field that readers of other dialects ignore is an error here.
+ * plan in canonical form has no notes: a field that readers of other dialects ignore is an error here, and so is a
+ * condition about items beside their forEach, which these readers move into it.
  * @param policy - options that override the plan's policy
  */
 export function validatePlan(
@@ -16,6 +17,10 @@ export function validatePlan(
 ): Diagnostic[] {
   const { diagnostics } = readPlan(plan, { tools, policy, limits: plan?.limits });
   return diagnostics.map((each) =>
-    each.code === "FIELD_IGNORED" ? { ...each, code: "FIELD_UNKNOWN", severity: "error" } : each,
+    each.code === "FIELD_IGNORED"
+      ? { ...each, code: "FIELD_UNKNOWN", severity: "error" }
+      : each.code === "CONDITION_INVALID" && each.observedIn === undefined
+        ? { ...each, severity: "error" }
+        : each,
   );
 }

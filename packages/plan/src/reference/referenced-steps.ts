@@ -1,5 +1,5 @@
 import type { Plan } from "../document/plan.ts";
-import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
+import { argumentsOfStep, conditionsOf, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { mapJson, visitTexts } from "../json/map-json.ts";
 import { locateRoot, type Names } from "./locate-root.ts";
@@ -80,17 +80,17 @@ function gather(value: JsonValue, names: Names, found: { add(stepId: string): un
 /** {@link referencedSteps} with given names. */
 export function stepsReferredTo(step: Step, names: Names): string[] {
   const found = new Set<string>();
+  const inside = namesInside(names, step);
   if (isForEachStep(step)) {
-    const inside = namesInside(names, step);
     gather(step.forEach.items, names, found);
     if (step.forEach.key !== undefined) gather(step.forEach.key, inside, found);
     gather(step.forEach.do.arguments, inside, found);
   } else {
     gather(step.arguments, names, found);
   }
-  if (step.when) {
-    gather(step.when, names, found);
-    for (const name of stepsInStatus(step.when)) {
+  for (const { condition } of conditionsOf(step)) {
+    gather(condition, condition === step.when ? names : inside, found);
+    for (const name of stepsInStatus(condition)) {
       const located = locateRoot(name, [], names);
       if (located.type === "step") found.add(located.name);
     }

@@ -2,9 +2,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { toSegment } from "./fit-texts.ts";
 import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
 
-/** A text that a call requires. */
-export interface RequiredText {
+/** A text in the arguments of a call. */
+export interface ArgumentText {
   readonly text: string;
+  /** The call requires it. */
+  readonly isRequired: boolean;
   /** Path from the arguments to the text. */
   readonly keys: readonly (string | number)[];
   /** Name of its parameter or field. */
@@ -17,32 +19,47 @@ export interface RequiredText {
 const MAX_VALUES = 2_000;
 
 /**
- * The required texts in a call's arguments: required parameters, required fields of required objects, and
- * items of required lists. Texts without a schema do not count, and texts whose schema lists the accepted
- * values need no check.
+ * The texts in a call's arguments that any value may replace: those that it requires (required parameters, required
+ * fields of required objects, and items of required lists), and with `optional` the other ones that the schema
+ * declares. Texts whose schema lists the accepted values need no check.
  */
-export function requiredTexts(schema: JsonObject, args: JsonObject): RequiredText[] {
-  const found: RequiredText[] = [];
-  const pending: { value: JsonValue; keys: readonly (string | number)[]; name: string }[] = [
-    { value: args, keys: [], name: "" },
+export function argumentTexts(
+  schema: JsonObject,
+  args: JsonObject,
+  { optional }: { optional: boolean },
+): ArgumentText[] {
+  const found: ArgumentText[] = [];
+  const pending: { value: JsonValue; keys: ArgumentText["keys"]; name: string; isRequired: boolean }[] = [
+    { value: args, keys: [], name: "", isRequired: true },
   ];
   for (let count = 0; count < MAX_VALUES; count++) {
     const next = pending.pop();
     if (!next) break;
-    const { value, keys, name } = next;
+    const { value, keys, name, isRequired } = next;
     if (typeof value === "string") {
       const schemas = schemasOf(schemaAtPath(schema, keys.map(toSegment)));
-      if (takesAnyText(schemas)) found.push({ text: value, keys, name, schemas });
+      const isDeclared = isRequired || schemas.length > 0;
+      if (isDeclared && takesAnyText(schemas)) found.push({ text: value, isRequired, keys, name, schemas });
     } else if (Array.isArray(value)) {
-      const items = value.slice(0, MAX_VALUES);
-      pending.push(
-        ...items.map((item, index) => ({ value: item, keys: [...keys, index], name })).toReversed(),
-      );
+      const items = value
+        .slice(0, MAX_VALUES)
+        .map((item, index) => ({ ...next, value: item, keys: [...keys, index] }));
+      pending.push(...items.toReversed());
     } else if (isJsonObject(value)) {
       const required = requiredNames(schemasOf(schemaAtPath(schema, keys.map(toSegment))));
-      const fields = required.flatMap((field) =>
+      const names = optional
+        ? [...required, ...Object.keys(value).filter((field) => !required.includes(field))]
+        : required;
+      const fields = names.flatMap((field, index) =>
         Object.hasOwn(value, field)
-          ? [{ value: value[field] ?? null, keys: [...keys, field], name: field }]
+          ? [
+              {
+                value: value[field] ?? null,
+                keys: [...keys, field],
+                name: field,
+                isRequired: isRequired && index < required.length,
+              },
+            ]
           : [],
       );
       pending.push(...fields.toReversed());

@@ -2,7 +2,7 @@ import { hasSideEffects } from "../contract/tool-contract.ts";
 import { cut, type DiagnosticCollector, type DiagnosticText } from "../diagnostics/diagnostic-collector.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { checkAgainstSchema } from "../schema/compile-schema.ts";
-import { isListed, type RequiredText, requiredTexts } from "../schema/required-texts.ts";
+import { type ArgumentText, argumentTexts, isListed } from "../schema/required-texts.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { createGivenNames, type GivenName, type GivenNames } from "./given-names.ts";
 import { isNoValue, isPersonAddress, type ParameterKind, parameterKind, speaksOfValue } from "./no-value.ts";
@@ -40,6 +40,11 @@ export interface NoValueChecking {
    * model leaves out what it does not know.
    */
   readonly emptyText: "error" | "warning";
+  /**
+   * True: optional arguments of tools with side effects are checked for placeholders too. People and programs may
+   * mean such a text; a model leaves out what it does not know.
+   */
+  readonly checksOptional: boolean;
 }
 
 /** Maximum number of diagnostics for one step. */
@@ -48,7 +53,8 @@ const MAX_DIAGNOSTICS = 20;
 /**
  * Finds required arguments with a placeholder for this parameter (`[email]`, `extracted_email`), and, for
  * tools with side effects, those that have no real value (blank, "null", "unknown", "the author's id"), and
- * names instead of ids that an earlier call of the plan returns. Text that the request contains or the schema
+ * names instead of ids that an earlier call of the plan returns. In optional arguments it finds placeholders, where
+ * that is asked for. Text that the request contains or the schema
  * lists is a value. So is the empty text, except for an id, the address of a person, what an earlier step
  * gives, and where the schema refuses it. Another check reports
  * placeholders that need no parameter.
@@ -75,12 +81,13 @@ interface CallChecking {
 function checkCall(call: PlannedCall, schema: JsonObject, context: CallChecking): void {
   const { checking } = context;
   let count = 0;
-  for (const required of requiredTexts(schema, call.arguments)) {
-    const { text, schemas } = required;
+  const optional = checking.checksOptional && context.hasEffects;
+  for (const each of argumentTexts(schema, call.arguments, { optional })) {
+    const { text, schemas } = each;
     // Most texts are references.
-    const found = text.startsWith("<<") ? undefined : problemOf(required, context);
+    const found = text.startsWith("<<") ? undefined : problemOf(each, context);
     if (!found || checking.isPlaceholder(text) || isListed(text, schemas)) continue;
-    const keys = [...call.keys, ...required.keys];
+    const keys = [...call.keys, ...each.keys];
     const message = `step ${call.step.id}: ${found.message}`;
     checking.diagnostics.add("ARGUMENT_PLACEHOLDER", { step: call.step, keys }, { ...found, message });
     if (++count >= MAX_DIAGNOSTICS) return;
@@ -89,18 +96,18 @@ function checkCall(call: PlannedCall, schema: JsonObject, context: CallChecking)
 
 type Problem = Pick<DiagnosticText, "message" | "suggestion" | "severity">;
 
-function problemOf(required: RequiredText, context: CallChecking): Problem | undefined {
-  const { text, name, schemas } = required;
+function problemOf(argument: ArgumentText, context: CallChecking): Problem | undefined {
+  const { text, isRequired, name, schemas } = argument;
   const { names, hasEffects } = context;
   const { isSaid, ask } = context.checking;
   if (isPlaceholderFor(text, name)) {
     if (isSaid(text, "words")) return undefined;
     return {
-      message: `${shown(name, text)}, which is a placeholder; give the value, or a reference such as <<step.field>>`,
+      message: `${shown(name, text)}, which is a placeholder; give the value, or a reference such as <<step.field>>${isRequired ? "" : ", or leave it out"}`,
     };
   }
-  if (!hasEffects) return undefined;
-  if (text === "") return emptyProblem(required, context);
+  if (!hasEffects || !isRequired) return undefined;
+  if (text === "") return emptyProblem(argument, context);
   const kind = kindOf(name, schemas);
   if (isNoValue(text, kind)) {
     if (isSaid(text, speaksOfValue(text, kind) ? "quotes" : "words")) return undefined;
@@ -117,7 +124,7 @@ function problemOf(required: RequiredText, context: CallChecking): Problem | und
 }
 
 function emptyProblem(
-  { text, name, schemas }: RequiredText,
+  { text, name, schemas }: ArgumentText,
   { names, checking }: CallChecking,
 ): Problem | undefined {
   const given = names.fieldOf(name);

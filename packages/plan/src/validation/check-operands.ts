@@ -1,7 +1,9 @@
+import { comparisonsIn } from "../condition/comparisons.ts";
 import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
+import { conditionsOf } from "../document/step.ts";
 import { isExactNumber, stringifyExactJson } from "../json/exact-json.ts";
-import { isJsonObject, type JsonValue } from "../json/json.ts";
+import type { JsonValue } from "../json/json.ts";
 import { scanText } from "../reference/scan-text.ts";
 import { type KnownOutputs, typesAt, weightOf } from "./known-outputs.ts";
 
@@ -25,19 +27,8 @@ export function checkOperands(
   outputs: KnownOutputs,
   diagnostics: DiagnosticCollector,
 ): void {
-  if (!step.when) return;
-  const pending: { value: JsonValue; keys: (string | number)[] }[] = [{ value: step.when, keys: ["when"] }];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    const { value, keys } = next;
-    const [operator = "", operand = null] = isJsonObject(value) ? (Object.entries(value)[0] ?? []) : [];
-    const at = [...keys, operator];
-    if (operator === "not") pending.push({ value: operand, keys: at });
-    if (!Array.isArray(operand)) continue;
-    if (operator === "all" || operator === "any") {
-      pending.push(...operand.map((inner, index) => ({ value: inner, keys: [...at, index] })).reverse());
-      continue;
-    }
-    const [left, right] = operand.map((each, index) => operandOf(each, [...at, index], step, outputs));
+  for (const { operator, operands, keys: at } of comparisonsIn(conditionsOf(step))) {
+    const [left, right] = operands.map((each, index) => operandOf(each, [...at, index], step, outputs));
     const problem = left && right && problemOf(operator, left, right);
     if (!problem) continue;
     const message = `step ${step.id}: "${operator}" ${problem}`;

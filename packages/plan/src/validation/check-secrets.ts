@@ -1,5 +1,6 @@
 import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { argumentKeys, type DraftStep } from "../document/draft-step.ts";
+import { conditionsOf } from "../document/step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { placeKeys, visitTexts } from "../json/map-json.ts";
 import { holdsCredential } from "../secrets/credential.ts";
@@ -13,7 +14,7 @@ const MAX_DIAGNOSTICS = 20;
  * because plans are stored and shown unchanged.
  */
 export function checkSecrets(step: DraftStep, diagnostics: DiagnosticCollector): void {
-  const { forEach, when } = step;
+  const { forEach } = step;
   let count = 0;
   const check = (value: JsonValue, below: readonly string[], isArgument: boolean): void =>
     visitTexts(value, (text, place) => {
@@ -39,5 +40,5 @@ export function checkSecrets(step: DraftStep, diagnostics: DiagnosticCollector):
     });
   check(step.arguments, argumentKeys(step), true);
   if (forEach) check(forEach.items, ["forEach", "items"], false);
-  if (when) check(when, ["when"], false);
+  for (const { condition, keys } of conditionsOf(step)) check(condition, keys, false);
 }

@@ -51,6 +51,7 @@ export function checkTools(steps: readonly DraftStep[], checking: ToolChecking):
       isSaid: checking.isLiteral,
       ask: "give the value",
       emptyText: "warning",
+      checksOptional: false,
     },
   );
 }

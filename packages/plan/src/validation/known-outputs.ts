@@ -106,7 +106,7 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
   function schemaOfStep(step: DraftStep | undefined, schemaOf: SchemaOf): JsonObject | undefined {
     const tool = step && catalogue.find(step.tool);
     const own = tool && schemaOf(tool);
-    return step?.forEach ? envelopeOf(own) : own;
+    return step?.forEach ? envelopeOf(own, step.forEach.when !== undefined) : own;
   }
 
   function placeOf(reference: ReferencedPlace, step: DraftStep, schemaOf: SchemaOf): SchemaAtPath {
@@ -145,8 +145,11 @@ function itemsReference({ forEach }: DraftStep) {
   return only?.type === "reference" ? only : undefined;
 }
 
-/** Schema of a forEach's output. `$defs` are copied, so that references inside keep their targets. */
-function envelopeOf(item: JsonObject | undefined): JsonObject {
+/**
+ * Schema of a forEach's output. `$defs` are copied, so that references inside keep their targets.
+ * @param hasCondition - a condition decides which items are called
+ */
+function envelopeOf(item: JsonObject | undefined, hasCondition: boolean): JsonObject {
   const { $defs, definitions } = item ?? {};
   const hasRootReference = item !== undefined && JSON.stringify(item).includes('"$ref":"#"');
   return {
@@ -176,7 +179,11 @@ function envelopeOf(item: JsonObject | undefined): JsonObject {
       summary: {
         type: "object",
         additionalProperties: false,
-        properties: { ok: { type: "integer" }, error: { type: "integer" } },
+        properties: {
+          ok: { type: "integer" },
+          error: { type: "integer" },
+          ...(hasCondition && { skipped: { type: "integer" } }),
+        },
       },
     },
   };

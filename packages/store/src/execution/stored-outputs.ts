@@ -1,4 +1,4 @@
-import type { FoldedUnit, StoredOutput } from "@planwright/engine";
+import { type FoldedUnit, positionsInResults, type StoredOutput } from "@planwright/engine";
 import {
   type HeldJson,
   isForEachStep,
@@ -27,9 +27,8 @@ export async function readStoredOutputs(
   const lists = new Set<string>(plan.plan.steps.filter(isForEachStep).map(({ id }) => id));
   const wanted = new Set(keys);
   const isItemOf = (unit: FoldedUnit): boolean => unit.item !== undefined && wanted.has(unit.stepId);
-  const units = [...journal.units()].filter(
-    (unit) => unit.status === "COMPLETED" && (wanted.has(unit.key) || isItemOf(unit)),
-  );
+  const ofWanted = [...journal.units()].filter((unit) => wanted.has(unit.key) || isItemOf(unit));
+  const units = ofWanted.filter(({ status }) => status === "COMPLETED");
   const read = await withValues(
     unitReads.log,
     units.map((unit) => ({ requestId, unit })),
@@ -51,9 +50,13 @@ export async function readStoredOutputs(
   /** The JSON texts that tools wrote for the items of a list; undefined when there are none. */
   function textsOfItems(stepId: string): OutputTexts | undefined {
     const found: OutputTexts = [];
+    const positions = positionsInResults(
+      ofWanted.filter((unit) => unit.stepId === stepId && unit.item !== undefined),
+    );
     for (const unit of read) {
-      const text = unit.stepId === stepId && unit.item !== undefined ? textOf(unit, texts) : undefined;
-      if (unit.item !== undefined && text !== undefined) found[unit.item] = text;
+      const position = unit.stepId === stepId ? positions.get(unit.item ?? -1) : undefined;
+      const text = position === undefined ? undefined : textOf(unit, texts);
+      if (position !== undefined && text !== undefined) found[position] = text;
     }
     return found.length > 0 ? found : undefined;
   }

@@ -190,7 +190,8 @@ function findSource(step: Step, inputs: StepInputs, search: Search): StepSource 
       const ids = isOwn ? [step.id as string] : context.stepsWith(inputs.call).filter((id) => id !== step.id);
       for (const id of ids) {
         const other = context.stepOf(id);
-        const source = { version, stepId: id, isComplete: context.isComplete(id) };
+        const isComplete = context.isComplete(id) && !isDecidedAgain(step, inputs, { context, id });
+        const source = { version, stepId: id, isComplete };
         if (!other || (!source.isComplete && partial) || taken.has(stepOriginOf(source))) continue;
         if (
           !isSame(step, inputs, { ...search, context, other }) ||
@@ -204,6 +205,22 @@ function findSource(step: Step, inputs: StepInputs, search: Search): StepSource 
     }
   }
   return partial;
+}
+
+/**
+ * True for a list whose condition may now let other items through: it differs, or reads other outputs. Its
+ * completed items are kept, and the condition decides about the others.
+ */
+function isDecidedAgain(
+  step: Step,
+  { reads }: StepInputs,
+  { context, id }: { context: VersionContext; id: string },
+): boolean {
+  const other = context.stepOf(id);
+  const now = isForEachStep(step) ? step.forEach.when : undefined;
+  const before = other && isForEachStep(other) ? other.forEach.when : undefined;
+  if (!now && !before) return false;
+  return !isDeepStrictEqual(now, before) || !isDeepStrictEqual(reads, context.inputsOf(id)?.reads);
 }
 
 /** True when the new plan has a step with the id and the call of an earlier one. */

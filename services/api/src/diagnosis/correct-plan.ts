@@ -66,9 +66,10 @@ function correctStep(
   const index = document?.steps.findIndex((one) => one.id === id) ?? -1;
   const step = document?.steps[index];
   // The other items of a list are called with the same arguments, and most of them completed.
-  if (!step || item !== null) return undefined;
+  const isOfItems = item !== null && code === "CONDITION_INVALID";
+  if (!step || (item !== null && !isOfItems)) return undefined;
   const description = `${instruction}; then run what did not complete. Completed steps are kept:`;
-  const part = WRONG_PART[code];
+  const part = isOfItems ? "forEach/when" : WRONG_PART[code];
   if (part !== undefined) {
     const paths = [`/steps/${index}/${part}`];
     return { action: amendPart(request, { paths, value: PLACEHOLDER }, description), certainty: "part" };

@@ -11,6 +11,7 @@ const MAX_NAMED = 3;
 /** A forEach step that completed although some of its items failed. */
 interface PartlyDone {
   list: StepFact;
+  /** Without those that its condition skipped. */
   items: number;
   failedCount: number;
   /** Of very many the first ones. */
@@ -53,7 +54,7 @@ function partlyDone({ steps, itemCounts }: PlanFact): PartlyDone[] {
       const failed = steps.filter(
         ({ id, item, status }) => id === list.id && item !== null && status === "FAILED",
       );
-      return { list, items, failedCount: counts.FAILED ?? 0, failed };
+      return { list, items: items - (counts.SKIPPED ?? 0), failedCount: counts.FAILED ?? 0, failed };
     })
     .filter(({ failed }) => failed.length > 0);
 }

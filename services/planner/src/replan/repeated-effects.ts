@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   CodedError,
+  type Condition,
   type Diagnostic,
+  evaluateCondition,
   exactAsText,
   isForEachStep,
   type JsonObject,
@@ -9,6 +11,7 @@ import {
   type Plan,
   resolveReferences,
   type Step,
+  stepsInStatus,
   toolOfStep,
 } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
@@ -64,12 +67,23 @@ function callsDone(
 /** The arguments of the calls of a step; none if they depend on outputs that do not exist yet. */
 function callsOf(step: Step, { outputs }: PastPlan): JsonObject[] {
   if (!isForEachStep(step)) return resolved(step.arguments, { outputs });
-  const { items, as, do: call } = step.forEach;
+  const { items, as, when, do: call } = step.forEach;
   const [list] = Array.isArray(items) ? [items] : resolvedValue(items, outputs);
   if (!Array.isArray(list)) return [];
-  return list
-    .slice(0, MAX_ITEMS)
-    .flatMap((item: JsonValue, index) => resolved(call.arguments, { outputs, scope: { [as]: item, index } }));
+  return list.slice(0, MAX_ITEMS).flatMap((item: JsonValue, index) => {
+    const options = { outputs, scope: { [as]: item, index } };
+    return when && isFalse(when, options) ? [] : resolved(call.arguments, options);
+  });
+}
+
+/** True for a condition that is false now already; one that reads statuses of steps may change. */
+function isFalse(when: Condition, options: Parameters<typeof evaluateCondition>[1]): boolean {
+  try {
+    return stepsInStatus(when).length === 0 && !evaluateCondition(when, options);
+  } catch (error) {
+    if (error instanceof CodedError) return false;
+    throw error;
+  }
 }
 
 function resolved(value: JsonObject, options: Parameters<typeof resolveReferences>[1]): JsonObject[] {

@@ -25,6 +25,7 @@ function withEnvelope(run: Evidence, version: ListVersion): Evidence {
 
 const COLLECTED: ListVersion = { items: ["ok", "failed", "ok"], errors: "collect" };
 const STOPPED: ListVersion = { items: ["ok", "failed", "skipped"], list: "FAILED", plan: "FAILED" };
+const EXCLUDED: ListVersion = { items: ["excluded", "ok"] };
 const RERUN: readonly ListVersion[] = [
   COLLECTED,
   { items: ["carried", "ok", "carried"], errors: "collect", planId: NEXT_ID },
@@ -46,6 +47,19 @@ describe("a correct list", () => {
     ["failed for too few successes", [{ ...COLLECTED, minSuccess: 0.9, list: "FAILED", plan: "FAILED" }]],
     ["needs no success", [{ items: ["failed"], errors: "collect", minSuccess: 0 }]],
     ["was run again, without its completed items", RERUN],
+    ["has items that its condition excludes", [{ items: ["excluded", "ok", "excluded"] }]],
+    ["has only items that its condition excludes", [{ items: ["excluded"], minSuccess: 2 }]],
+    [
+      "needs a share of the items that its condition lets through",
+      [{ items: ["ok", "excluded"], minSuccess: 0.9 }],
+    ],
+    [
+      "was run again, without its excluded items",
+      [
+        { items: ["excluded", "failed"], errors: "collect", minSuccess: 0 },
+        { items: ["excluded", "ok"], errors: "collect", minSuccess: 0, planId: NEXT_ID },
+      ],
+    ],
   ])("that %s passes", (_title, versions) => {
     expect(checkRun(listEvidence(versions)).violations).toEqual([]);
   });
@@ -165,6 +179,30 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Evidence]
     "lists",
     item(2),
     { ...stopped, calls: [...stopped.calls, callOf({ item: 2, answer: "error" })] },
+  ],
+  [
+    "a call of an item that the condition excludes",
+    "lists",
+    item(0),
+    listEvidence([EXCLUDED], { calls: [callOf({ item: 0 }), callOf({ item: 1 })] }),
+  ],
+  [
+    "a success of an item that the condition excludes",
+    "lists",
+    item(0),
+    changed(listEvidence([EXCLUDED]), [item(0)], () => ({ status: "COMPLETED" })),
+  ],
+  [
+    "an item that the condition excludes among the results",
+    "lists",
+    EACH,
+    withEnvelope(listEvidence([EXCLUDED]), { items: ["skipped", "ok"], errors: "collect" }),
+  ],
+  [
+    "an item that the condition lets through and that was skipped",
+    "lists",
+    EACH,
+    changed(listEvidence([EXCLUDED]), [item(1)], () => ({ status: "SKIPPED", attempts: [] })),
   ],
   [
     "a plan that is COMPLETED with failed items",

@@ -1,19 +1,20 @@
 /**
  * Checks the results of lists from the plan, the log of the tools and the items, without the engine's counts.
  *
- * 1. A completed list has called each of its items, has as many successes as it needs, and has the right
- *    counts.
+ * 1. A completed list has called each of its items that its condition lets through, has as many successes as it
+ *    needs, and has the right counts.
  * 2. A completed list that stops at failures has no failed item. After its first failed item it starts no
  *    other.
  * 3. A failed list has too few successes or stops at failures.
  * 4. An item is COMPLETED only when its tool answered with a result for it, and the recorded output is
  *    exactly that result.
- * 5. A skipped item was never called.
- * 6. A plan is COMPLETED only when each item of its lists is. It is PARTIAL when only items failed.
+ * 5. A skipped item was never called. An item that the condition excludes is SKIPPED.
+ * 6. A plan is COMPLETED only when each called item of its lists is. It is PARTIAL when only items failed.
  * 7. A step that reads a list reads the results of its items.
  */
 import { isDeepStrictEqual } from "node:util";
 import { type ForEachStep, isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
+import { skippedItems } from "../../plans/draw-list-options.ts";
 import type { Evidence, FinalStep, Violation } from "../evidence/evidence.ts";
 import { CHAOS_TOOLS, labelOf as labelOfPlan } from "../plans/chaos-plan.ts";
 import { type PlanVersion, versionsByRequest } from "./plan-versions.ts";
@@ -29,12 +30,14 @@ const STOPS_WITHIN_MS = 1_000;
 interface EndedList {
   id: string;
   step: ForEachStep;
-  /** The number of items in the plan. */
-  planned: number;
+  /** The positions of the items in the plan that its condition lets through. */
+  planned: readonly number[];
   stops: boolean;
   unit: FinalStep;
-  /** In input order. */
+  /** Those items, in input order. */
   items: readonly FinalStep[];
+  /** The items that the condition excludes. */
+  excluded: readonly FinalStep[];
 }
 
 type Report = (id: string, expected: string, found: string) => void;
@@ -53,7 +56,7 @@ export function checkLists(evidence: Evidence): Violation[] {
       if (list.unit.status === "COMPLETED") checkCompleted(list, report);
       if (list.unit.status === "FAILED" && plan.error?.code !== "POISONED") checkFailed(list, report);
       if (list.stops) checkStopped(list, report);
-      for (const item of list.items) checkItem(version, item, calls, report);
+      for (const item of [...list.items, ...list.excluded]) checkItem(version, item, calls, report);
     }
     checkPlan(version, lists, report);
     for (const unit of units) checkReader(version, lists, unit, report);
@@ -65,40 +68,48 @@ export function checkLists(evidence: Evidence): Violation[] {
 export function listsOf({ plan, units }: Pick<PlanVersion, "plan" | "units">): EndedList[] {
   return (plan.plan?.steps ?? []).filter(isForEachStep).flatMap((step): EndedList[] => {
     const unit = units.find(({ key }) => key === step.id);
-    const { items: planned, errors } = step.forEach;
-    if (unit === undefined || !Array.isArray(planned)) return [];
+    const { items: given, errors } = step.forEach;
+    if (unit === undefined || !Array.isArray(given)) return [];
+    const skipped = skippedItems(step);
+    const planned = [...given.keys()].filter((item) => !skipped.has(item));
     const items = units
       .filter(({ stepId, item }) => stepId === step.id && item !== null)
       .toSorted((one, other) => (one.item ?? 0) - (other.item ?? 0));
     const stops = errors === undefined ? CHAOS_TOOLS[unit.tool]?.collects !== true : errors === "stop";
-    return [{ id: unit._id, step, planned: planned.length, stops, unit, items }];
+    const isExcluded = ({ item }: FinalStep): boolean => item !== null && skipped.has(item);
+    const called = items.filter((item) => !isExcluded(item));
+    return [{ id: unit._id, step, planned, stops, unit, items: called, excluded: items.filter(isExcluded) }];
   });
 }
 
 function checkCompleted(list: EndedList, report: Report): void {
-  const { id, items, planned, stops, unit } = list;
+  const { id, items, stops, excluded } = list;
+  const planned = list.planned.length;
   const ok = countOf(items, "COMPLETED");
   const failed = countOf(items, "FAILED") + countOf(items, "IN_DOUBT");
   const found = `COMPLETED with ${ok} of ${planned} items, ${failed} failed`;
+  for (const { _id, status } of excluded)
+    if (status !== "SKIPPED") report(_id, "SKIPPED, since its condition is false", status);
   if (ok + failed !== planned || items.length !== planned) report(id, "each of its items called", found);
   if (ok < needed(list)) report(id, `${needed(list)} successes at least`, found);
   if (stops && failed > 0) report(id, "FAILED, since it stops at failures", found);
-  if (!agreesWithItems(unit, items))
-    report(id, "an output that agrees with its items", JSON.stringify(unit.output));
+  if (!agreesWithItems(list))
+    report(id, "an output that agrees with its items", JSON.stringify(list.unit.output));
 }
 
 /** True when the envelope agrees with the documents of the items, each of them and in its summary. */
-function agreesWithItems({ output: recorded }: FinalStep, items: readonly FinalStep[]): boolean {
-  const output = JsonValueSchema.safeParse(recorded).data;
+function agreesWithItems({ step, unit, items, excluded }: EndedList): boolean {
+  const output = JsonValueSchema.safeParse(unit.output).data;
   if (!isJsonObject(output) || !Array.isArray(output["results"]) || !isJsonObject(output["summary"]))
     return false;
   const { results, summary } = output;
   const ok = countOf(items, "COMPLETED");
   if (summary["ok"] !== ok || summary["error"] !== items.length - ok || results.length !== items.length)
     return false;
+  if (summary["skipped"] !== (step.forEach.when ? excluded.length : undefined)) return false;
   return results.every((entry, index) => {
     const item = items[index];
-    if (item === undefined || !isJsonObject(entry) || entry["index"] !== index) return false;
+    if (item === undefined || !isJsonObject(entry) || entry["index"] !== item.item) return false;
     if (item.status === "COMPLETED")
       return entry["status"] === "ok" && isDeepStrictEqual(entry["data"], item.output);
     return entry["status"] === (item.status === "IN_DOUBT" ? "in_doubt" : "error");
@@ -113,7 +124,7 @@ function checkFailed(list: EndedList, report: Report): void {
   report(
     id,
     `a reason to fail: it needs ${needed(list)}`,
-    `FAILED with ${ok} of ${planned}, ${failed} failed`,
+    `FAILED with ${ok} of ${planned.length}, ${failed} failed`,
   );
 }
 
@@ -154,7 +165,7 @@ function checkItem(
 
 function checkPlan({ plan, units }: PlanVersion, lists: readonly EndedList[], report: Report): void {
   const partly = lists.find(
-    ({ unit, items, planned }) => unit.status === "COMPLETED" && countOf(items, "COMPLETED") < planned,
+    ({ unit, items, planned }) => unit.status === "COMPLETED" && countOf(items, "COMPLETED") < planned.length,
   );
   if (partly === undefined) return;
   const onlyItemsFailed = units.every(({ item, status }) => item !== null || status === "COMPLETED");
@@ -179,10 +190,11 @@ function checkReader(
   if (value["ok"] !== ok) report(reader._id, `${ok} successes of ${list.id}`, JSON.stringify(value["ok"]));
 }
 
-/** Number of successes that the plan requires. Default: 1. */
+/** Number of successes that the plan requires. Default: 1; none when no item is called. */
 function needed({ step: { forEach }, planned }: EndedList): number {
   const { minSuccess = 1 } = forEach;
-  return minSuccess < 1 ? minSuccess * planned : minSuccess;
+  if (planned.length === 0) return 0;
+  return minSuccess < 1 ? minSuccess * planned.length : minSuccess;
 }
 
 function countOf(items: readonly FinalStep[], status: FinalStep["status"]): number {

@@ -82,7 +82,9 @@ function repeatedBy(versions: readonly PlanVersion[], place: number): (label: st
   const steps = before.plan.plan?.steps ?? [];
   const partly = new Set(
     listsOf(before)
-      .filter(({ items, planned }) => items.filter(({ status }) => status === "COMPLETED").length < planned)
+      .filter(
+        ({ items, planned }) => items.filter(({ status }) => status === "COMPLETED").length < planned.length,
+      )
       .map(({ step }): string => step.id),
   );
   const named = from === null ? new Set<string>() : dependentsOf(steps, from);
@@ -181,7 +183,7 @@ function checkCalledAgain(earlier: readonly PlanVersion[], next: PlanVersion, fa
   return listsOf(next)
     .filter(({ unit, stops }) => unit.status === "COMPLETED" || (unit.status === "FAILED" && !stops))
     .filter(({ unit }) => unit.carriedFrom === null)
-    .flatMap(({ step, planned }) => Array.from({ length: planned }, (_, item) => `${step.id}[${item}]`))
+    .flatMap(({ step, planned }) => planned.map((item) => `${step.id}[${item}]`))
     .filter((key) => !completed.has(next.labelOf(key)))
     .filter((key) => !wasCalled(next, key, facts));
 }

@@ -9,8 +9,11 @@ import { withJournal } from "./journal.fixture.ts";
 export const NEXT_ID = "plan_1700000050_abcdefghij0123456789";
 const CREATED = { [PLAN_ID]: 0, [NEXT_ID]: 50_000 };
 
-/** How an item ended: `failed` was refused by its tool, `skipped` was never called. */
-export type ItemEnd = "ok" | "failed" | "skipped" | "carried" | "in doubt";
+/**
+ * How an item ended: `failed` was refused by its tool, `skipped` was never called, `excluded` was skipped by the
+ * condition of the list.
+ */
+export type ItemEnd = "ok" | "failed" | "skipped" | "excluded" | "carried" | "in doubt";
 
 /**
  * One version of a plan. Its step `each` is a list of these items; its step `reader` reads how many of them
@@ -120,10 +123,12 @@ const numberOf = (planId: keyof typeof CREATED, item: number): number =>
   item + (planId === NEXT_ID ? 100 : 1);
 
 function planOf({ planId = PLAN_ID, items, tool, errors, minSuccess, plan }: ListVersion): FinalPlan {
+  const excluded = excludedOf(items);
   const each = {
     id: "each",
     forEach: {
       items: items.map((_, index) => index),
+      ...(excluded.length > 0 && { when: { not: { in: ["<<index>>", excluded] } } }),
       ...(errors && { errors }),
       ...(minSuccess !== undefined && { minSuccess }),
       do: { tool: tool ?? "item_keyed", arguments: {} },
@@ -141,7 +146,11 @@ function planOf({ planId = PLAN_ID, items, tool, errors, minSuccess, plan }: Lis
     requestId: REQUEST_ID,
     tenant: TENANT,
     version: planId === NEXT_ID ? 2 : 1,
-    status: plan ?? (items.every((end) => end === "ok" || end === "carried") ? "COMPLETED" : "PARTIAL"),
+    status:
+      plan ??
+      (items.every((end) => end === "ok" || end === "carried" || end === "excluded")
+        ? "COMPLETED"
+        : "PARTIAL"),
     waitReason: null,
     plan: parsed.plan,
     error: null,
@@ -155,16 +164,21 @@ function planOf({ planId = PLAN_ID, items, tool, errors, minSuccess, plan }: Lis
 function unitsOf(version: ListVersion): FinalStep[] {
   const { planId = PLAN_ID, items, tool = "item_keyed", list = "COMPLETED" } = version;
   const ok = items.filter((end) => end === "ok" || end === "carried").length;
-  const results = items.map((end, index): JsonObject => {
+  const skipped = excludedOf(items).length;
+  const results = items.flatMap((end, index): JsonObject[] => {
     const isOk = end === "ok" || end === "carried";
-    return {
-      index,
-      key: String(index),
-      ...(isOk ? { status: "ok", data: outputOf(version, index) } : ERROR),
-      ...(end === "in doubt" && { status: "in_doubt" }),
-    };
+    if (end === "excluded") return [];
+    return [
+      {
+        index,
+        key: String(index),
+        ...(isOk ? { status: "ok", data: outputOf(version, index) } : ERROR),
+        ...(end === "in doubt" && { status: "in_doubt" }),
+      },
+    ];
   });
-  const envelope = { results, summary: { ok, error: items.length - ok } };
+  const summary = { ok, error: results.length - ok, ...(skipped > 0 && { skipped }) };
+  const envelope = { results, summary };
   const isCompleted = list === "COMPLETED";
   return [
     unit(planId, "each", tool, list, isCompleted ? envelope : null),
@@ -179,7 +193,10 @@ function unitsOf(version: ListVersion): FinalStep[] {
         stepId: "each",
         finishedAt: at,
         carriedFrom: end === "carried" ? PLAN_ID : null,
-        attempts: end === "skipped" ? [] : [{ executor: "one", startedAt: at, endedAt: at, outcome }],
+        attempts:
+          end === "skipped" || end === "excluded"
+            ? []
+            : [{ executor: "one", startedAt: at, endedAt: at, outcome }],
       };
     }),
     isCompleted
@@ -188,7 +205,15 @@ function unitsOf(version: ListVersion): FinalStep[] {
   ];
 }
 
-const UNFINISHED = { failed: "FAILED", skipped: "SKIPPED", "in doubt": "IN_DOUBT" } as const;
+const excludedOf = (items: readonly ItemEnd[]): number[] =>
+  items.flatMap((end, index) => (end === "excluded" ? [index] : []));
+
+const UNFINISHED = {
+  failed: "FAILED",
+  skipped: "SKIPPED",
+  excluded: "SKIPPED",
+  "in doubt": "IN_DOUBT",
+} as const;
 const ERROR = { status: "error", error: { code: "TOOL_FAILED", message: "no" } };
 
 function outputOf({ planId = PLAN_ID, items, tool = "item_keyed" }: ListVersion, item: number): JsonObject {

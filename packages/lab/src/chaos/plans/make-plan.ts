@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@planwright/plan";
-import { drawListOptions } from "../../plans/draw-list-options.ts";
+import { drawItemCondition, drawListOptions } from "../../plans/draw-list-options.ts";
 import { chain, diamond, fanIn, type GraphStep, scattered } from "../../plans/graph-shapes.ts";
 import type { Random } from "../../random/random.ts";
 import {
@@ -105,6 +105,7 @@ function toJson(random: Random, index: number, step: ChaosStep, all: readonly Ch
   if (latencyMs > 0) args["latencyMs"] = latencyMs;
   if (list === undefined) return { ...common, tool, arguments: args };
   const { errors, minSuccess } = list;
+  const when = drawItemCondition(random.stream(`condition of ${id}`), list.items);
   return {
     ...common,
     forEach: {
@@ -112,6 +113,7 @@ function toJson(random: Random, index: number, step: ChaosStep, all: readonly Ch
       concurrency: 4,
       ...(errors !== undefined && { errors }),
       ...(minSuccess !== undefined && { minSuccess }),
+      ...(when && { when }),
       do: { tool, arguments: args },
     },
   };

@@ -184,9 +184,12 @@ function edited(random: Random, ids: Accepted, { version, plan }: CurrentPlan): 
   }
 }
 
-/** Lists with an item that did not complete. */
+/** Lists with an item that did not complete; of a completed list, a condition skipped the SKIPPED ones. */
 function unfinishedLists(steps: NonNullable<Reading["plan"]>["steps"]): string[] {
-  const open = steps.filter(({ key, status }) => key.endsWith("]") && status !== "COMPLETED");
+  const completed = new Set(steps.flatMap(({ key, status }) => (status === "COMPLETED" ? [key] : [])));
+  const isOpen = ({ key, status }: (typeof steps)[number]): boolean =>
+    status !== "COMPLETED" && (status !== "SKIPPED" || !completed.has(key.slice(0, key.indexOf("["))));
+  const open = steps.filter((step) => step.key.endsWith("]") && isOpen(step));
   return [...new Set(open.map(({ key }) => key.slice(0, key.indexOf("["))))];
 }
 

@@ -145,6 +145,6 @@ function brokenLists(evidence: Evidence): number {
   return lists.filter(
     ({ unit, items, planned }) =>
       (unit.status === "COMPLETED" || unit.status === "FAILED") &&
-      items.filter(({ status }) => status === "COMPLETED").length < planned,
+      items.filter(({ status }) => status === "COMPLETED").length < planned.length,
   ).length;
 }

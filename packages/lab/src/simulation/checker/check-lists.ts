@@ -1,14 +1,17 @@
 /**
  * Checks the results of lists from the plan, the contracts and the items, without the engine's counts.
  *
- * 1. A completed list has as many successes as it needs, has called each item, and has the right counts.
+ * 1. A completed list has as many successes as it needs, has called each item that its condition lets through,
+ *    and has the right counts.
  * 2. A completed list that stops at failures has no failed item.
  * 3. A list that failed by its items has too few successes or stops at failures.
  * 4. The output of an item is the data itself, without the tool's envelope.
- * 5. A plan is COMPLETED only when each item of its lists is. It is PARTIAL when only items failed.
+ * 5. A plan is COMPLETED only when each called item of its lists is. It is PARTIAL when only items failed.
+ * 6. An item that the condition excludes is SKIPPED, without a call and without an entry in the output.
  */
 import { type ForEachStep, isForEachStep, isJsonObject } from "@planwright/plan";
 import type { PlanDocument, StepDocument } from "@planwright/store";
+import { skippedItems } from "../../plans/draw-list-options.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
 
@@ -18,14 +21,20 @@ interface EndedList {
   step: ForEachStep;
   stops: boolean;
   unit: StepDocument;
-  /** In input order. */
+  /** Those that its condition lets through, in input order. */
   items: readonly StepDocument[];
+  /** Those that its condition excludes. */
+  excluded: readonly StepDocument[];
 }
 
 /** Checks the lists of a plan that has just ended. */
 export function checkLists(facts: PlanFacts, after: PlanDocument, fail: Fail): void {
   const lists = [...facts.steps.values()].flatMap((step) => endedList(facts, step));
   for (const list of lists) {
+    for (const { key, status, attempts } of list.excluded)
+      if (attempts.length > 0) fail("lists-agree", `${key} was called, though its condition is false`);
+      else if (list.unit.status === "COMPLETED" && status !== "SKIPPED")
+        fail("lists-agree", `${key} is ${status}, though its condition is false`);
     if (list.unit.status === "COMPLETED") checkCompleted(list, fail);
     if (list.unit.error?.code === "ITEMS_FAILED" && list.unit.status === "FAILED") checkFailed(list, fail);
   }
@@ -58,7 +67,19 @@ function endedList(facts: PlanFacts, { step, ...rest }: StepFacts): EndedList[] 
   const items = [...facts.units.values()]
     .filter(({ stepId, item }) => stepId === step.id && item !== null)
     .toSorted((one, other) => (one.item ?? 0) - (other.item ?? 0));
-  return [{ name: `${facts.name}/${step.id}`, step, stops: stopsAtFailure({ step, ...rest }), unit, items }];
+  const skipped = skippedItems(step);
+  const isExcluded = ({ item }: StepDocument): boolean => item !== null && skipped.has(item);
+  const name = `${facts.name}/${step.id}`;
+  return [
+    {
+      name,
+      step,
+      stops: stopsAtFailure({ step, ...rest }),
+      unit,
+      items: items.filter((item) => !isExcluded(item)),
+      excluded: items.filter(isExcluded),
+    },
+  ];
 }
 
 function checkCompleted(list: EndedList, fail: Fail): void {
@@ -82,7 +103,7 @@ function isData({ status, output, outputRef }: StepDocument): boolean {
 }
 
 /** True when the envelope agrees with the documents of its items, each of them and in its summary. */
-function agreesWithItems({ unit: { output, outputRef }, items }: EndedList): boolean {
+function agreesWithItems({ step, unit: { output, outputRef }, items, excluded }: EndedList): boolean {
   if (outputRef) return true;
   if (!isJsonObject(output) || !Array.isArray(output["results"]) || !isJsonObject(output["summary"]))
     return false;
@@ -90,9 +111,10 @@ function agreesWithItems({ unit: { output, outputRef }, items }: EndedList): boo
   const ok = countOf(items, "COMPLETED");
   if (summary["ok"] !== ok || summary["error"] !== items.length - ok || results.length !== items.length)
     return false;
+  if (summary["skipped"] !== (step.forEach.when ? excluded.length : undefined)) return false;
   return results.every((entry, index) => {
     const item = items[index];
-    if (!item || !isJsonObject(entry) || entry["index"] !== index) return false;
+    if (!item || !isJsonObject(entry) || entry["index"] !== item.item) return false;
     const isOk = item.status === "COMPLETED";
     return (entry["status"] === "ok") === isOk && Object.hasOwn(entry, isOk ? "data" : "error");
   });

@@ -1,5 +1,5 @@
 import { type JsonObject, type Plan, PlanSchema } from "@planwright/plan";
-import { drawListOptions } from "../../plans/draw-list-options.ts";
+import { drawItemCondition, drawListOptions } from "../../plans/draw-list-options.ts";
 import { chain, diamond, fanIn, type GraphStep, scattered } from "../../plans/graph-shapes.ts";
 import type { Random } from "../../random/random.ts";
 import { DEADLY_TOOL } from "../world/catalogue.ts";
@@ -32,6 +32,9 @@ const TOOLS_OF_LISTS = [
   "looked_up",
   "plain",
 ] as const;
+
+/** Most items of a list. */
+const MAX_ITEMS = 6;
 
 /** Share of the dependencies without a reference to an output: the step only waits. */
 const WAIT_RATE = 0.2;
@@ -90,7 +93,8 @@ function drawStep(
       arguments: { unit: `${unit}/<<index>>`, item: "<<item>>" },
     };
     const options = { concurrency: random.whole(1, 4), ...drawListOptions(random) };
-    return { ...common, forEach: { items, ...options, do: call } };
+    const when = drawItemCondition(random.stream(`condition of ${unit}`), MAX_ITEMS);
+    return { ...common, forEach: { items, ...options, ...(when && { when }), do: call } };
   }
   const inputs = Object.fromEntries(uses.map((use) => [use, `<<${use}.value>>`]));
   const isGuarded = random.chance(GUARDED_RATE);
