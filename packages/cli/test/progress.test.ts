@@ -1,12 +1,25 @@
 import { isAtRest, needOf, requestLook } from "@planwright/client";
 import { STATE_LOOKS, stateLook, WAIT_WORDS } from "@planwright/plan";
 import { expect, test } from "vitest";
+import { TIMES } from "../../client/test/progress.ts";
+import { debugReport } from "../src/report/debug-report.ts";
 import { exitCodeOf } from "../src/report/exit-code.ts";
 import { progressLines } from "../src/report/progress-lines.ts";
 import { progressTree } from "../src/report/progress-tree.ts";
 import { markOf } from "../src/report/status-mark.ts";
+import { stepLine } from "../src/report/step-line.ts";
 import { plainStyle } from "../src/terminal/style.ts";
-import { attemptOf, errorOf, NOW_MS, planOf, REQUEST_ID, requestOf, stepOf } from "./fixtures/requests.ts";
+import {
+  attemptOf,
+  errorOf,
+  factsOf,
+  later,
+  NOW_MS,
+  planOf,
+  REQUEST_ID,
+  requestOf,
+  stepOf,
+} from "./fixtures/requests.ts";
 
 const waiting = (status: string, waitReason: string | null) =>
   requestOf({
@@ -219,4 +232,45 @@ test("a call of a dead executor is not shown as running", () => {
   const lost = attemptOf(1, { outcome: "unknown", endedAt: null, durationMs: null });
   const request = requestOf({ plan: planOf([stepOf("a", { status: "RUNNING", attempts: [lost] })]) });
   expect(drawn(request)).toContain("its executor was lost, the next one goes on");
+});
+
+test.each(TIMES)(
+  "%d ms of own time and %d ms of people are told everywhere as: %s",
+  (durationMs, waited, words) => {
+    const times = { durationMs, waitedForPeopleMs: waited, startedAt: later(0), finishedAt: later(9) };
+    const step = stepOf("a", { ...times, status: "COMPLETED" });
+    const failed = stepOf("a", { ...times, status: "FAILED", error: errorOf("TOOL_FAILED", "full") });
+    const plan = planOf([step], { ...times, status: "COMPLETED" });
+    const request = requestOf({ status: "COMPLETED", plan });
+    const [headline, ofStep] = drawn(request).split("\n");
+    expect(headline).toMatch(new RegExp(`  ${words}$`));
+    expect(ofStep).toMatch(new RegExp(`a  ${words}$`));
+    expect(stepLine(failed, [], { style: plainStyle, nowMs: NOW_MS })).toContain(`a  ${words}  full`);
+    expect(progressLines(null, request)).toContain(`  a COMPLETED ${words}`);
+    expect(debugReport(factsOf(request), plainStyle)[0]).toMatch(new RegExp(`COMPLETED after ${words}$`));
+  },
+);
+
+test.each([
+  ["runs", { status: "RUNNING" }, "8.0 s, and 2.0 s waiting for people"],
+  [
+    "waits for an approval",
+    { status: "WAITING", waitReason: "approval" },
+    "6.0 s, and 4.0 s waiting for people",
+  ],
+  ["is paused", { status: "PAUSED", waitReason: "paused" }, "6.0 s, and 4.0 s waiting for people"],
+  [
+    "waits for its next try",
+    { status: "WAITING", waitReason: "backoff" },
+    "8.0 s, and 2.0 s waiting for people",
+  ],
+])("of a plan that %s, read 2 s ago, one of its two clocks goes on", (_, state, words) => {
+  const steps = [stepOf("a", { status: "WAITING_APPROVAL", approvalHash: "h" })];
+  const times = { startedAt: later(0), durationMs: 6_000, waitedForPeopleMs: 2_000 };
+  expect(drawn(requestOf({ plan: planOf(steps, { ...times, ...state }) }))).toContain(`  ${words}`);
+});
+
+test("planning that went on after an answer is timed from that answer", () => {
+  const answers = [{ question: "Whose?", answer: "Ann", at: later(7) }];
+  expect(drawn(requestOf({ status: "PLANNING", answers }))).toMatch(/  3\.0 s$/);
 });

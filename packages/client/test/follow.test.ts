@@ -50,7 +50,10 @@ describe("following", () => {
   test("a growing duration is not a change", async () => {
     const running = (durationMs: number) =>
       requestOf({ plan: planOf([stepOf("a", { durationMs })], { durationMs }) });
+    const waiting = (waitedForPeopleMs: number) =>
+      requestOf({ plan: planOf([], { status: "RUNNING", waitedForPeopleMs }) });
     expect(await follow([running(1), running(2), completed])).toEqual(["EXECUTING", "COMPLETED"]);
+    expect(await follow([waiting(1), waiting(2), completed])).toEqual(["EXECUTING", "COMPLETED"]);
   });
 
   test("an API that answered before is tried again; one that never answered is an error", async () => {

@@ -8,6 +8,14 @@ export const NOW_MS = Date.parse("2026-11-21T09:28:52.000Z");
 /** The instant this many seconds after the request was accepted. */
 export const later = (seconds: number) => new Date(NOW_MS - 10_000 + seconds * 1_000).toISOString();
 
+/** Times of a plan or a step, and the words for them everywhere: its own time, and beside it what it waited for people. */
+export const TIMES: readonly [durationMs: number, waitedForPeopleMs: number | null, words: string][] = [
+  [2_300, 0, "2.3 s"],
+  [2_300, 50_400_000, "2.3 s, and 14 h 0 min waiting for people"],
+  [12, 900_000, "12 ms, and 15 min 0 s waiting for people"],
+  [2_300, null, "2.3 s"],
+];
+
 /** A step, PENDING by default. */
 export function stepOf(id: string, more: Partial<StepProgress> = {}): StepProgress {
   return {
@@ -30,6 +38,7 @@ export function stepOf(id: string, more: Partial<StepProgress> = {}): StepProgre
     startedAt: null,
     finishedAt: null,
     durationMs: null,
+    waitedForPeopleMs: null,
     warnings: [],
     ...more,
   };
@@ -51,9 +60,11 @@ export function planOf(steps: StepProgress[], more: Partial<PlanProgress> = {}):
     startedAt: later(2),
     finishedAt: null,
     durationMs: 8_000,
+    waitedForPeopleMs: 0,
     cancelRequestedAt: null,
     pauseRequestedAt: null,
     deadlineAt: null,
+    expiresAt: null,
     approvals: [],
     resolutions: [],
     steps,
@@ -79,6 +90,7 @@ export function requestOf(more: Partial<RequestProgress> = {}): RequestProgress 
     waitReason: null,
     createdAt: later(0),
     planningStartedAt: later(0.1),
+    answers: [],
     modelWait: null,
     planningFinishedAt: later(1),
     plan: null,

@@ -33,7 +33,7 @@ export {
   type TimeUse,
   timeUse,
   timeUseText,
-  unitOwnMs,
+  unitTime,
   type WaitedFor,
   waitedForPeopleMs,
 } from "./journal/time-use.ts";

@@ -332,6 +332,6 @@ export {
   type ToolResultLimits,
   type ToolResultOutput,
 } from "./tools/tool-result.ts";
-export { boundedText, countText, durationText, shareText } from "./wording/amounts.ts";
+export { boundedText, countText, durationText, ownTimeText, shareText } from "./wording/amounts.ts";
 export { hasPlaceholder, PLACEHOLDER } from "./wording/placeholder.ts";
 export { requestTitle } from "./wording/request-title.ts";

@@ -8,7 +8,7 @@ import { type Document, MongoClient } from "mongodb";
 export interface OpenStore {
   store: MemoryStore;
   /** Changes a document without the store. */
-  change(collection: "requests" | "plans", id: string, fields: Document): Promise<void>;
+  change(collection: "requests" | "plans" | "journal", id: string, fields: Document): Promise<void>;
   /** Removes a document without the store. */
   remove(collection: "requests" | "plans", id: string): Promise<void>;
   close(): Promise<void>;

@@ -101,6 +101,37 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect(ended?.needsSince).toEqual(ended?.finishedAt);
   });
 
+  test("a plan has the time when the first of its open approvals expires, while others of its steps run", async () => {
+    const claim = await held();
+    const until = async () => (await store.getPlan(TENANT, claim.plan._id))?.approvalUntil ?? null;
+    const waits = (key: string, expiresAt: number) => ({ ...record(key, "WAITING_APPROVAL"), expiresAt });
+    await store.writeRecords(claim, [waits("a", 9_000_000_000_000)], []);
+    expect(await until()).toEqual(new Date(9_000_000_000_000));
+    await store.writeRecords(claim, [waits("b", 8_000_000_000_000)], []);
+    expect(await until()).toEqual(new Date(8_000_000_000_000));
+    await store.writeRecords(claim, [record("b", "SKIPPED")], []);
+    expect(await until()).toEqual(new Date(9_000_000_000_000));
+    await store.writeRecords(claim, [record("a", "SKIPPED")], []);
+    expect(await until()).toBeNull();
+  });
+
+  test("a plan that has ended says how long it had waited for people, as its journal does", async () => {
+    const claim = await held();
+    const { _id: planId } = claim.plan;
+    await store.writeRecords(claim, [record("a", "WAITING_APPROVAL")], []);
+    const due = { status: "WAITING", reason: "approval", dueAtMs: null } as const;
+    await store.releasePlan(claim, due);
+    const { requestId } = claim.plan;
+    const [seq] = await store.readLastSeqs(TENANT, [requestId]);
+    const hourAgo = new Date(store.now() - 3_600_000);
+    await opened.change("journal", `${requestId}/${String(seq).padStart(8, "0")}`, { at: hourAgo });
+    const again = await claimed(planId, "e2");
+    await store.finishPlan(again, { type: "finish", status: "CANCELLED", outputs: {} });
+    const waitedMs = (await store.getPlan(TENANT, planId))?.waitedForPeopleMs;
+    expect(waitedMs).toBeGreaterThanOrEqual(3_600_000);
+    expect(await store.waitedForPeopleMs(TENANT, planId, new Date())).toBe(waitedMs);
+  });
+
   test("a plan counts the units that failed after a call that may have acted, while it runs and at its end", async () => {
     const claim = await held();
     const failed = async (key: string, effect: "none" | "possible") => {

@@ -1,12 +1,13 @@
 import type { Scope } from "@planwright/store";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { bearer } from "./keys.ts";
-import { type RunningApi, startTestApi } from "./running-api.ts";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { failAs, planAs, playStep } from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {
   running = await startTestApi();
+  await running.store.addWorker({ _id: "executor alive", kind: "executor", deadAfterMs: 3_600_000 });
 });
 afterAll(() => running.close());
 
@@ -64,6 +65,49 @@ test("debugBundle contains request, versions, steps, attempts, model calls, tool
   }
   const times = bundle.timeline.map(({ at }: { at: string }) => at);
   expect(times).toEqual(times.toSorted());
+});
+
+test.each([
+  ["alive", { outcome: null, error: null }],
+  ["lost", { outcome: "unknown", error: { code: "EXECUTOR_LOST" } }],
+])("debugBundle tells a call whose executor is %s as the request does", async (state, expected) => {
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { requestId planId } }",
+    { plan: BLOG_PLAN },
+  );
+  const { requestId, planId } = body.data.submitPlan;
+  const claim = (await running.store.claimPlan(planId, `executor ${state}`))!;
+  const call = {
+    key: "createAuthor",
+    stepId: "createAuthor",
+    attempt: 1,
+    tool: "createAuthor",
+    arguments: { name: "Alice" },
+    effectClass: "U" as const,
+    mayAct: true,
+    timeoutMs: 1_000,
+  };
+  await running.store.writeIntents(claim, [{ call, attemptId: "a1", argsHash: "h" }]);
+  const bundle = await bundleOf(requestId);
+  const shown = await running.graphql(
+    "query ($id: ID!) { plan(id: $id) { steps { attempts { outcome effect endedAt error { code } } } } }",
+    { id: planId },
+  );
+  for (const plan of [bundle.plans[0], shown.body.data.plan])
+    expect(plan.steps[0].attempts).toMatchObject([{ ...expected, effect: "possible", endedAt: null }]);
+});
+
+test("debugBundle has the times of each version as the API tells them", async () => {
+  const requestId = await requestOfTwoVersions("time this");
+  const [, ended] = (await bundleOf(requestId)).plans;
+  const { body } = await running.graphql(
+    "query ($id: ID!) { plan(id: $id) { durationMs waitedForPeopleMs } }",
+    {
+      id: ended._id,
+    },
+  );
+  expect(ended).toMatchObject(body.data.plan);
+  expect(ended.durationMs).toEqual(expect.any(Number));
 });
 
 test("debugBundle needs as many reads for many versions as for two", async () => {

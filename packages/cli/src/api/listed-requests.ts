@@ -4,7 +4,7 @@ const LISTED_NODE = graphql(`
   fragment ListedNode on Request {
     requestId status source query title createdAt error { code }
     plan {
-      status error { code } finishedAt cancelRequestedAt pauseRequestedAt waitReason mayHaveActed counts { inDoubt }
+      status error { code } finishedAt cancelRequestedAt pauseRequestedAt waitReason expiresAt mayHaveActed counts { inDoubt }
       stepsConnection(first: 1, filter: { status: [FAILED, IN_DOUBT, WAITING_APPROVAL] }) { nodes { tool status error { code } } }
     }
   }
@@ -36,6 +36,7 @@ export type ListedRequest = ReturnType<typeof toListedRequest>;
 export function toListedRequest({ plan, error, ...request }: ListedNode) {
   const [step] = plan?.stepsConnection.nodes ?? [];
   const asked = request.status === "NEEDS_INPUT" ? ("answer" as const) : null;
+  const paused = plan?.status === "PAUSED" ? ("resume" as const) : null;
   return {
     ...request,
     /** The plan's status, and when a cancel or pause was requested. */
@@ -52,7 +53,9 @@ export function toListedRequest({ plan, error, ...request }: ListedNode) {
     /** Number of steps and items that failed or were cancelled, and whose calls may have acted. */
     mayHaveActed: plan?.mayHaveActed ?? 0,
     /** The decision that it waits for. */
-    needs: (plan && needOfPlan(plan)) ?? asked,
+    needs: (plan && needOfPlan(plan)) ?? asked ?? paused,
+    /** When that wait ends by itself; null: it waits for nobody, or for ever. */
+    expiresAt: plan?.expiresAt ?? null,
   };
 }
 

@@ -13,10 +13,9 @@ const REQUEST_RECORD = graphql(
     diagnostics { code severity stepId path message suggestion }
     diagnosis { cause { code severity message errorCode } reasons stepKeys since next { description operation arguments command } }
     openQuestions { id question stepId tool parameter schema }
-    answers { question answer at }
     modelCalls { purpose model finishReason inputTokens outputTokens latencyMs error { code message } createdAt endedAt }
     plans { planId version status createdAt finishedAt error { code message } }
-    plan { ...PlanFields raw waitedForPeopleMs document planHash outputs outputReferences { name ref sizeBytes preview } steps { ...StepRecord } }
+    plan { ...PlanFields raw document planHash outputs outputReferences { name ref sizeBytes preview } steps { ...StepRecord } }
   }`,
   [REQUEST_FIELDS, PLAN_FIELDS, STEP_RECORD],
 );

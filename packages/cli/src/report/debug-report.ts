@@ -1,6 +1,6 @@
 import { stepTree } from "@planwright/client";
-import { countText, durationText } from "@planwright/plan";
-import type { RequestRecord, StepRecord } from "../api/request-record.ts";
+import { countText, durationText, ownTimeText } from "@planwright/plan";
+import type { PlanRecord, RequestRecord, StepRecord } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { answerLines } from "./answer-lines.ts";
@@ -54,13 +54,10 @@ function headLines(request: RequestRecord, style: Style): string[] {
   ];
 }
 
-/** " after 2.3 s, and 15 min 0 s waiting for people": the own time of the plan first. */
-function tookText({ durationMs, waitedForPeopleMs, finishedAt }: NonNullable<RequestRecord["plan"]>): string {
+/** " after 2.3 s, and 15 min 0 s waiting for people". */
+function tookText({ durationMs, waitedForPeopleMs, finishedAt }: PlanRecord): string {
   if (durationMs === null) return "";
-  const waitedMs = waitedForPeopleMs ?? 0;
-  const own = durationText(Math.max(0, durationMs - waitedMs));
-  const waited = waitedMs > 0 ? `, and ${durationText(waitedMs)} waiting for people` : "";
-  return ` ${finishedAt === null ? "for" : "after"} ${own}${waited}`;
+  return ` ${finishedAt === null ? "for" : "after"} ${ownTimeText(durationMs, waitedForPeopleMs)}`;
 }
 
 function part(title: string, lines: readonly string[], style: Style): string[] {

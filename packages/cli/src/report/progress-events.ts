@@ -32,6 +32,7 @@ export type ProgressEvent =
       attempt: number;
       waitReason: string | null;
       durationMs: number | null;
+      waitedForPeopleMs: number | null;
       error: Problem | null;
       settled: StepProgress["settled"];
       warnings: string[];
@@ -95,17 +96,18 @@ function changedSteps(before: PlanProgress | null, { steps }: PlanProgress): Pro
       return old.status !== step.status || old.attempts.length !== step.attempts.length;
     })
     .toSorted((a, b) => instantOf(a).localeCompare(instantOf(b)))
-    .map(({ key, tool, status, attempts, waitReason, durationMs, error, settled, warnings }) => ({
+    .map(({ key, tool, status, attempts, waitReason, error, ...step }) => ({
       event: "step",
       key,
       tool,
       status,
       attempt: attempts.length,
       waitReason,
-      durationMs,
+      durationMs: step.durationMs,
+      waitedForPeopleMs: step.waitedForPeopleMs,
       error: error ? { code: error.code, message: error.message } : null,
-      settled,
-      warnings,
+      settled: step.settled,
+      warnings: step.warnings,
     }));
 }
 

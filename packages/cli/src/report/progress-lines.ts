@@ -1,5 +1,5 @@
 import { type Need, pendingText, type RequestProgress } from "@planwright/client";
-import { countText, durationText, waitWords } from "@planwright/plan";
+import { countText, ownTimeText, waitWords } from "@planwright/plan";
 import { problem, stepName, unexpectedNote } from "./format.ts";
 import { type ProgressEvent, progressEvents } from "./progress-events.ts";
 import { settledNote } from "./settlement-text.ts";
@@ -50,12 +50,14 @@ function stepText({
   status,
   attempt,
   durationMs,
+  waitedForPeopleMs,
   error,
   settled,
   warnings,
   ...step
 }: Extract<ProgressEvent, { event: "step" }>) {
-  const took = durationMs === null || status === "RUNNING" ? "" : ` ${durationText(durationMs)}`;
+  const took =
+    durationMs === null || status === "RUNNING" ? "" : ` ${ownTimeText(durationMs, waitedForPeopleMs)}`;
   const repeated = attempt > 1 ? ` attempt ${attempt}` : "";
   const notes = status === "COMPLETED" ? [...settledNote({ settled }), ...unexpectedNote(warnings, 200)] : [];
   const why =

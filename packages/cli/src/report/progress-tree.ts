@@ -1,6 +1,7 @@
 import type { StepProgress } from "@planwright/client";
 import {
   needOf,
+  type PlanProgress,
   pendingControl,
   pendingText,
   type RequestProgress,
@@ -8,7 +9,7 @@ import {
   stepTree,
   type TreeRow,
 } from "@planwright/client";
-import { countText, durationText } from "@planwright/plan";
+import { countText, durationText, ownTimeText } from "@planwright/plan";
 import type { Style } from "../terminal/style.ts";
 import { between } from "./format.ts";
 import { markOf } from "./status-mark.ts";
@@ -64,15 +65,26 @@ function phase(request: RequestProgress): string {
   return pending ? pendingText(pending) : requestLook(request).word;
 }
 
-function progress({ plan, createdAt, planningFinishedAt, status }: RequestProgress, nowMs: number): string {
+function progress(request: RequestProgress, nowMs: number): string {
+  const { plan, createdAt, answers, status } = request;
   if (!plan || plan.steps.length === 0) {
-    const since = between(createdAt, planningFinishedAt ?? nowMs);
+    // Until the last answer a person was waited for.
+    const since = between(answers.at(-1)?.at ?? createdAt, nowMs);
     return status === "PLANNING" && since !== null ? `  ${durationText(since)}` : "";
   }
   const plain = plan.steps.filter(({ item }) => item === null);
   const done = plain.filter((step) => step.status === "COMPLETED").length;
-  const since = between(plan.startedAt, plan.finishedAt ?? nowMs);
-  return `  ${done} of ${countText(plain.length, "step")}${since === null ? "" : `  ${durationText(since)}`}`;
+  return `  ${done} of ${countText(plain.length, "step")}${timeSince(plan, needOf(request) !== null, nowMs)}`;
+}
+
+/** How long the plan has run until now, or until its end: of the two clocks that were read only one goes on. */
+function timeSince(plan: PlanProgress, waitsForPerson: boolean, nowMs: number): string {
+  const { durationMs, waitedForPeopleMs, finishedAt } = plan;
+  const totalMs = between(plan.startedAt, nowMs);
+  if (durationMs === null || totalMs === null) return "";
+  if (finishedAt !== null) return `  ${ownTimeText(durationMs, waitedForPeopleMs)}`;
+  const waitedMs = waitsForPerson ? totalMs - durationMs : (waitedForPeopleMs ?? 0);
+  return `  ${ownTimeText(totalMs - waitedMs, Math.max(0, waitedMs))}`;
 }
 
 /** At most `maxRows` rows: the most urgent ones, in the order of the tree. */

@@ -1,5 +1,12 @@
 import type { StepProgress } from "@planwright/client";
-import { countText, durationText, type StepStatus, stateLook, WAIT_WORDS } from "@planwright/plan";
+import {
+  countText,
+  durationText,
+  ownTimeText,
+  type StepStatus,
+  stateLook,
+  WAIT_WORDS,
+} from "@planwright/plan";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between, problem, stepName, unexpectedNote } from "./format.ts";
@@ -83,7 +90,8 @@ function effectNote({ effect }: StepProgress): string[] {
   return effect === "done" ? ["acted"] : [];
 }
 
-const took = ({ durationMs }: StepProgress) => (durationMs === null ? [] : [durationText(durationMs)]);
+const took = ({ durationMs, waitedForPeopleMs }: StepProgress) =>
+  durationMs === null ? [] : [ownTimeText(durationMs, waitedForPeopleMs)];
 
 /** Most characters of an error's message, so that the tree stays readable. */
 const MAX_MESSAGE = 80;

@@ -1,7 +1,9 @@
+import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { type ListedRequest, toListedRequest } from "../api/listed-requests.ts";
+import { colourStyle } from "../terminal/style.ts";
 import { bulkTable } from "./bulk-table.ts";
-import { requestsTable } from "./tables.ts";
+import { requestsTable, table } from "./tables.ts";
 
 const style = (_: unknown, text: string) => text;
 const LONG = "Reserve a pen for each of the authors who wrote about tea in the last year, and tell them";
@@ -9,13 +11,15 @@ const LONG = "Reserve a pen for each of the authors who wrote about tea in the l
 function listed({
   title = "searchItems → reserveStock",
   code = null,
+  expiresAt = null,
 }: {
   title?: string;
   code?: string | null;
+  expiresAt?: string | null;
 }): ListedRequest {
   return toListedRequest({
     requestId: "req_1795253322_b8dzgomm7f8z2yi7kyqz",
-    status: code === null ? "COMPLETED" : "FAILED",
+    status: expiresAt !== null ? "EXECUTING" : code === null ? "COMPLETED" : "FAILED",
     source: "plan",
     query: null,
     title,
@@ -27,7 +31,8 @@ function listed({
       finishedAt: "2026-11-25T09:00:00.000Z",
       cancelRequestedAt: null,
       pauseRequestedAt: null,
-      waitReason: null,
+      waitReason: expiresAt === null ? null : "approval",
+      expiresAt,
       mayHaveActed: 0,
       counts: { inDoubt: 0 },
       stepsConnection: {
@@ -42,11 +47,13 @@ const REQUESTS = [
   listed({
     title: "お茶について書いた作家を探して、それぞれにペンを一本ずつ予約してください。お願いします。",
   }),
+  listed({ title: "🎉🫠✅ 축하 메일을 보내 🇰🇷".repeat(12), expiresAt: "2026-12-01T08:00:00.000Z" }),
 ];
-/** East Asian characters are two columns wide. */
-const widthOf = (line: string) => line.replace(/[\u3000-\u9fff]/g, "xx").length;
+/** East Asian characters and emoji are two columns wide. */
+const widthOf = (line: string) =>
+  line.replace(/\p{RI}{2}|\p{Emoji_Presentation}|[\u1100-\u115f\u3000-\u9fff\uac00-\ud7a3]/gu, "xx").length;
 
-test.each([46, 60, 80, 100, 132, 200])(
+test.each([40, 46, 60, 80, 100, 132, 200])(
   "no line of a list is longer than a terminal of %d columns",
   (columns) => {
     const lines = requestsTable(REQUESTS, { columns, style });
@@ -55,8 +62,38 @@ test.each([46, 60, 80, 100, 132, 200])(
   },
 );
 
+test("columns stay below each other whatever is cut, and colours do not run on", () => {
+  const coloured = requestsTable(REQUESTS, { columns: 60, style: colourStyle });
+  expect(coloured.map((line) => stripVTControlCharacters(line))).toEqual(
+    requestsTable(REQUESTS, { columns: 60, style }),
+  );
+  const rows = table(
+    ["A", "B"],
+    [
+      ["🫠🫠🫠", "x"],
+      ["long text", "x"],
+    ],
+    style,
+    { columns: 8, least: [2, null] },
+  );
+  expect(rows.slice(1).map((row) => widthOf(row.slice(0, row.indexOf("x"))))).toEqual([7, 7]);
+  const [, row] = table(["A"], [[colourStyle("bad", "long text")]], style, { columns: 5, least: [2] });
+  expect(row?.endsWith(`…${String.fromCharCode(27)}[0m`)).toBe(true);
+});
+
+test.each([
+  [80, "12-01 08:00Z"],
+  [200, "2026-12-01T08:00:00Z"],
+  [Number.POSITIVE_INFINITY, "2026-12-01T08:00:00Z"],
+])("at %d columns a list says until when a request waits for a person", (columns, expected) => {
+  const [head, ...rows] = requestsTable(REQUESTS, { columns, style });
+  const at = head?.indexOf("EXPIRES") ?? -1;
+  expect(rows.map((row) => row.slice(at, at + expected.length).trim())).toEqual(["", "", "", expected]);
+  expect(requestsTable(REQUESTS.slice(0, 3), { columns, style })[0]).not.toContain("EXPIRES");
+});
+
 test("a terminal's width is used: a wide one shows what a narrow one cuts or leaves out", () => {
-  const at = (columns: number) => requestsTable(REQUESTS, { columns, style }).join("\n");
+  const at = (columns: number) => requestsTable(REQUESTS.slice(0, 3), { columns, style }).join("\n");
   expect(at(60)).not.toContain("TOOL_FAILED");
   expect(at(100)).toContain("TOOL_FAILED");
   expect(at(250)).toContain(LONG);

@@ -1,31 +1,12 @@
-import { stripVTControlCharacters } from "node:util";
 import { pendingControl, pendingText } from "@planwright/client";
 import { durationText, isJsonObject, shareText } from "@planwright/plan";
-import Table from "cli-table3";
+import measure from "fast-string-truncated-width";
 import type { ListedRequest } from "../api/listed-requests.ts";
 import type { CalledTool, ListedTool } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { toSecond } from "./format.ts";
 import { markOf } from "./status-mark.ts";
-
-const NO_BORDERS = {
-  top: "",
-  "top-mid": "",
-  "top-left": "",
-  "top-right": "",
-  bottom: "",
-  "bottom-mid": "",
-  "bottom-left": "",
-  "bottom-right": "",
-  left: "",
-  "left-mid": "",
-  mid: "",
-  "mid-mid": "",
-  right: "",
-  "right-mid": "",
-  middle: "  ",
-};
 
 /** How a table fits the width of a terminal. */
 interface Fit {
@@ -42,18 +23,32 @@ export function table(
   style: Style,
   fit: Fit = { columns: Number.POSITIVE_INFINITY, least: [] },
 ): string[] {
-  const drawn = new Table({
-    head: head.map((title) => style("strong", title)),
-    chars: NO_BORDERS,
-    style: { head: [], border: [], "padding-left": 0, "padding-right": 0, compact: true },
-    ...(Number.isFinite(fit.columns) && { colWidths: fittedWidths([head, ...rows], fit) }),
-  });
-  drawn.push(...rows);
-  return drawn
-    .toString()
-    .split("\n")
-    .map((line) => line.trimEnd());
+  const lines = [head.map((title) => style("strong", title)), ...rows];
+  const widths = fittedWidths(lines, fit);
+  return lines.map((cells) =>
+    cells
+      .map((cell, index) => fitted(cell, widths[index] ?? 0))
+      .join(" ".repeat(GAP))
+      .trimEnd(),
+  );
 }
+
+/** A cell of exactly this width, cut if it is longer. */
+function fitted(cell: string, width: number): string {
+  let shown = cell;
+  // The package measures every text right, but cuts some with signs of East Asia a character too late.
+  for (let limit = width; widthOf(shown) > width && limit >= 0; limit -= 1) {
+    const kept = cell.slice(0, measure(cell, { limit, ellipsis: "…" }).index);
+    // What is cut may be coloured.
+    shown = `${kept}…${kept.includes(ESCAPE) ? `${ESCAPE}[0m` : ""}`;
+  }
+  return shown + " ".repeat(Math.max(0, width - widthOf(shown)));
+}
+
+const ESCAPE = String.fromCharCode(27);
+
+/** The width of a text on a terminal, where characters of East Asia and emoji are two columns wide. */
+const widthOf = (text: string): number => measure(text).width;
 
 /** Between two columns. */
 const GAP = 2;
@@ -71,15 +66,6 @@ function fittedWidths(rows: readonly (readonly string[])[], { columns, least }: 
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;
-}
-
-/** The width of a text on a terminal, where characters of East Asia and emoji are two columns wide. */
-function widthOf(text: string): number {
-  const plain = stripVTControlCharacters(text);
-  return (
-    plain.length +
-    (plain.match(/[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\uff60]/g)?.length ?? 0)
-  );
 }
 
 /** The tools that plans may use. @param columns - width of the terminal; Infinity cuts nothing */
@@ -179,18 +165,32 @@ function pendingNote(plan: ListedRequest["plan"]): string {
 }
 
 /** Printed beside the status of a request that waits for a person. */
-const NEED_WORDS = { doubt: "in doubt", approval: "needs approval", answer: "needs answer" } as const;
+const NEED_WORDS = {
+  doubt: "in doubt",
+  approval: "needs approval",
+  answer: "needs answer",
+  resume: "paused",
+} as const;
 
 /** The columns of a list of requests, each with its least width; null: never cut, so that it can be copied. */
-const REQUEST_COLUMNS = { REQUEST: null, STATUS: 9, CODE: 10, TOOL: 8, CREATED: null, SENTENCE: 12 };
+const REQUEST_COLUMNS = {
+  REQUEST: null,
+  STATUS: 9,
+  EXPIRES: null,
+  CODE: 10,
+  TOOL: 8,
+  CREATED: null,
+  SENTENCE: 12,
+};
 type RequestColumn = keyof typeof REQUEST_COLUMNS;
 /** The columns that a terminal without room for all of them does not show, the first one first. */
-const LEAVE_OUT: readonly RequestColumn[] = ["TOOL", "CODE", "CREATED", "SENTENCE"];
-/** From this width on, the time of creation is shown to the second. */
+const LEAVE_OUT: readonly RequestColumn[] = ["TOOL", "CODE", "CREATED", "EXPIRES", "SENTENCE", "STATUS"];
+/** From this width on, times are shown to the second. */
 const WIDE = 140;
 
 /**
- * Requests, newest first. The columns CODE and TOOL are left out if no request has one.
+ * Requests, newest first. EXPIRES is when a wait for a person ends by itself. It, CODE and TOOL are left out if no
+ * request has one.
  * @param columns - width of the terminal: no line is longer, long texts are cut, and on a narrow one columns are
  * left out. Infinity shows everything whole
  */
@@ -200,17 +200,14 @@ export function requestsTable(
 ): string[] {
   if (requests.length === 0) return ["No requests."];
   const facts = requests.map((request): Record<RequestColumn, string> => {
-    const { requestId, status, plan, needs, mayHaveActed, code, tool, createdAt, title } = request;
-    const instant = toSecond(createdAt);
+    const { requestId, status, plan, needs, mayHaveActed, expiresAt, code, tool, createdAt, title } = request;
     return {
       REQUEST: oneLine(requestId, 64),
       STATUS: `${oneLine(status, 32)}${needs === null || status === "NEEDS_INPUT" ? "" : `, ${NEED_WORDS[needs]}`}${mayHaveActed > 0 ? ", may have acted" : ""}${pendingNote(plan)}`,
       CODE: code === null ? "" : oneLine(code, 40),
       TOOL: tool === null ? "" : oneLine(tool, 40),
-      CREATED: oneLine(
-        columns < WIDE ? instant.replace(/^\d{4}-(.*)T(\d\d:\d\d).*Z$/, "$1 $2Z") : instant,
-        24,
-      ),
+      EXPIRES: expiresAt === null ? "" : timeText(expiresAt, columns),
+      CREATED: timeText(createdAt, columns),
       SENTENCE: oneLine(title, columns),
     };
   });
@@ -225,9 +222,15 @@ export function requestsTable(
   return table(heads, rows, style, { columns, least: heads.map((head) => REQUEST_COLUMNS[head]) });
 }
 
+/** An instant, as exact as the terminal has room for. */
+function timeText(at: string, columns: number): string {
+  const instant = toSecond(at);
+  return oneLine(columns < WIDE ? instant.replace(/^\d{4}-(.*)T(\d\d:\d\d).*Z$/, "$1 $2Z") : instant, 24);
+}
+
 /** The columns that have a text in some row, without those for which the terminal has no room. */
 function shownColumns(rows: readonly Record<RequestColumn, string>[], columns: number): RequestColumn[] {
-  const widest = (head: RequestColumn) => Math.max(head.length, ...rows.map((row) => row[head].length));
+  const widest = (head: RequestColumn) => Math.max(head.length, ...rows.map((row) => widthOf(row[head])));
   const leastOf = (head: RequestColumn) => Math.min(widest(head), REQUEST_COLUMNS[head] ?? columns) + GAP;
   let heads = (Object.keys(REQUEST_COLUMNS) as RequestColumn[]).filter((head) =>
     rows.some((row) => row[head] !== ""),

@@ -5,7 +5,7 @@ import { graphql } from "../schema/graphql.ts";
 export const STEP_FIELDS = graphql(`
   fragment StepFields on Step {
     id key item tool status dependsOn waitReason approvalHash settled { resolution by at } carriedFrom effectClass effect
-    nextAttemptAt expiresAt startedAt finishedAt durationMs warnings
+    nextAttemptAt expiresAt startedAt finishedAt durationMs waitedForPeopleMs warnings
     error { code message retryable }
     attempts { attempt executor startedAt endedAt durationMs outcome effect error { code message } unsent { tries since } }
   }
@@ -15,7 +15,7 @@ export const STEP_FIELDS = graphql(`
 export const PLAN_FIELDS = graphql(`
   fragment PlanFields on Plan {
     planId version status waitReason executor epoch createdAt queuedAt startedAt finishedAt durationMs
-    cancelRequestedAt pauseRequestedAt deadlineAt
+    waitedForPeopleMs cancelRequestedAt pauseRequestedAt deadlineAt expiresAt
     origin { kind model } error { code message }
     approvals { stepId approved approvalHash reason by at }
     resolutions { stepKey attempt resolution by at }
@@ -28,6 +28,7 @@ export const REQUEST_FIELDS = graphql(`
     requestId planId status source query version autoExecute questions waitReason
     answerRequested answer answerError { code message }
     createdAt planningStartedAt planningFinishedAt error { code message }
+    answers { question answer at }
     modelWait { error { code message } since tries nextAttemptAt until }
   }
 `);

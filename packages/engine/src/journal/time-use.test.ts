@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JournalEntry, JournalEvent } from "./events.ts";
 import { emptyRequest, fold } from "./fold.ts";
-import { deadlineOf, timeUse, timeUseText, waitedForPeopleMs } from "./time-use.ts";
+import { deadlineOf, timeUse, timeUseText, unitTime, waitedForPeopleMs } from "./time-use.ts";
 
 const PLAN = "plan_1";
 const MINUTE = 60_000;
@@ -211,6 +211,36 @@ test("a step's time begins with its question or first call, and only its own cal
   );
   const use = timeUse(plan, at(20), "a");
   expect(inMinutes(use)).toEqual({ total: 15, own: 11, approval: 4, calls: 11 });
+});
+
+test.each<[string, { own: number; waited: number }, Parameters<typeof journalOf>]>([
+  [
+    "its approval is waited for before its first call",
+    { own: 3, waited: 5 },
+    [
+      [0, asked, taken(1), changed("a", "WAITING_APPROVAL")],
+      [5, approved(5), changed("a", "PENDING")],
+      [6, started("a", 1, 6)],
+      [9, ended("a", 1, 9), changed("a", "FAILED")],
+    ],
+  ],
+  [
+    "a pause of its plan between two calls is waited for",
+    { own: 4, waited: 10 },
+    [
+      [0, asked, taken(1)],
+      [1, started("a", 1, 1)],
+      [2, ended("a", 1, 2), changed("a", "RETRYING")],
+      [3, control("pause.asked", 1, 3), released("paused")],
+      [13, taken(2), control("resume.asked", 2, 13)],
+      [14, started("a", 2, 14)],
+      [15, ended("a", 2, 15), changed("a", "FAILED")],
+    ],
+  ],
+])("the time of a step that has ended: %s", (_, { own, waited }, entries) => {
+  const plan = planAfter(journalOf(...entries));
+  const time = unitTime(plan.units.get("a")!, plan.waits);
+  expect(time).toEqual({ ownMs: own * MINUTE, waitedForPeopleMs: waited * MINUTE });
 });
 
 test("the text names what used the time, and the deadline moves by the waits for people", () => {

@@ -77,18 +77,21 @@ export function timeUse(plan: FoldedPlan, at: Date, stepId?: string): TimeUse {
 }
 
 /**
- * The own time of a step or an item that has ended, in milliseconds: from its first call, or its beginning as a list,
- * to its end, without what it or its plan waited for people. Null before its end, and for a unit without a call.
+ * How long a step or an item that has ended took, in milliseconds. Null before its end, and for a unit without a call.
+ * `ownMs`: from its first call, or its beginning as a list, to its end, without what it or its plan waited for people.
+ * `waitedForPeopleMs`: those waits, also the one for its approval, which comes before its first call.
  * @param planWaits - those of its plan
  */
-export function unitOwnMs(
+export function unitTime(
   { startedAt, finishedAt, waits = [] }: Pick<FoldedUnit, "startedAt" | "finishedAt" | "waits">,
   planWaits: readonly FoldedWait[],
-): number | null {
+): { ownMs: number; waitedForPeopleMs: number } | null {
   if (!startedAt || !finishedAt) return null;
   const until = finishedAt.getTime();
   const spans = [...planWaits, ...waits].map((wait) => spanOf(wait, until));
-  return sumUp(spans, startedAt.getTime(), Math.max(startedAt.getTime(), until)).ownMs;
+  const useFrom = (from: number) => sumUp(spans, from, Math.max(from, until));
+  const whole = useFrom(Math.min(startedAt.getTime(), waits[0]?.from.getTime() ?? startedAt.getTime()));
+  return { ownMs: useFrom(startedAt.getTime()).ownMs, waitedForPeopleMs: whole.totalMs - whole.ownMs };
 }
 
 /** How long a plan waited only for people until `at`, in milliseconds: its deadline moves by as much. */

@@ -9,7 +9,7 @@ import {
   fold,
   type JournalEntry,
   timeUse,
-  unitOwnMs,
+  unitTime,
 } from "@planwright/engine";
 import { durationText, isTerminalStepStatus } from "@planwright/plan";
 import { expect, test } from "vitest";
@@ -102,7 +102,7 @@ function differences(plan: FoldedPlan, entries: readonly JournalEntry[], now: nu
     compare(`running calls of ${key}`, open, calls.filter(({ until }) => until === null).length);
     compare(`start of ${key}`, startedAt?.getTime(), bare.began.get(key));
     if (isTerminalStepStatus(status)) compare(`end of ${key}`, finishedAt?.getTime(), bare.ended.get(key));
-    const took = unitOwnMs(unit, plan.waits);
+    const took = unitTime(unit, plan.waits)?.ownMs ?? null;
     const most = (finishedAt?.getTime() ?? 0) - (startedAt?.getTime() ?? 0);
     if (took !== null && (took < 0 || took > Math.max(0, most)))
       found.push(`${key} took ${took} of ${most} ms`);

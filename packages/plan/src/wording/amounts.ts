@@ -9,6 +9,16 @@ export function durationText(durationMs: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/**
+ * How long something took, as every duration of a plan or a step is told: its own time, and beside it what it waited
+ * for people: "2.3 s", "2.3 s, and 15 min 0 s waiting for people".
+ * @param waitedForPeopleMs - null or absent: not known, such as from an older API
+ */
+export function ownTimeText(ownMs: number, waitedForPeopleMs: number | null | undefined): string {
+  const waited = waitedForPeopleMs ? `, and ${durationText(waitedForPeopleMs)} waiting for people` : "";
+  return `${durationText(ownMs)}${waited}`;
+}
+
 /** "1 step", "2 steps". */
 export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

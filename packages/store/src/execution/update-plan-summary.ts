@@ -1,13 +1,13 @@
 import type { StepStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import { controlsAfter } from "../heads/pending-controls.ts";
-import { countMayHaveActed, needsFields, needsOf, undecidedOf } from "../heads/plan-needs.ts";
+import { approvalUntil, countMayHaveActed, needsFields, needsOf, undecidedOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanClaim } from "./execution-store.ts";
 
 /**
- * Updates `needs`, `undecided`, `items` and `mayHaveActed` of the plan if they have changed. They follow the
+ * Updates `needs`, `approvalUntil`, `undecided`, `items` and `mayHaveActed` of the plan if they have changed. They follow the
  * journal: after a crash the next claim updates them.
  * @param changed - units that have changed since the last update. Default: all
  */
@@ -26,14 +26,17 @@ export async function updatePlanSummary(
   const items = units.filter(({ item }) => item !== undefined).length;
   const mayHaveActed = countMayHaveActed(units);
   const undecided = undecidedNow({ plan, journal });
+  const until = approvalUntil(units);
   const isSame =
     items === itemsBefore &&
     mayHaveActed === actedBefore &&
     needs.join() === needsBefore.join() &&
+    until?.getTime() === plan.approvalUntil?.getTime() &&
     JSON.stringify(undecided) === JSON.stringify(plan.undecided);
   if (isSame) return;
   const set = {
     ...needsFields(plan, needs, new Date(clock.now())),
+    ...((until || plan.approvalUntil) && { approvalUntil: until }),
     ...(undecided && { undecided }),
     items,
     ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),

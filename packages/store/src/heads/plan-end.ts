@@ -10,6 +10,7 @@ import {
   type JournalEvent,
   MAX_END_BYTES,
   toEventError,
+  waitedForPeopleMs,
 } from "@planwright/engine";
 import { type JsonObject, type RequestId, STARTED_REQUEST_STATUSES, type StepStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
@@ -42,6 +43,8 @@ type EndEvent = EventOf<"plan.ended"> & Pick<FinishCommand, "status">;
 export interface EndedPlan extends Pick<EndEvent, "status" | "outputs" | "error"> {
   units: ReadonlyMap<string, FoldedUnit>;
   finishedAt: Date | null;
+  /** How long only a person could continue it. */
+  waitedForPeopleMs: number;
   cancelAskedAt: Date | null;
   /** Number of the latest control with which nothing is left to do. */
   controlSeq: number;
@@ -50,7 +53,17 @@ export interface EndedPlan extends Pick<EndEvent, "status" | "outputs" | "error"
 /** A plan that ended by this event, as folded after that event. Pure. */
 export function endedBy({ status, outputs, error }: EndEvent, plan: FoldedPlan | undefined): EndedPlan {
   const { units = new Map(), finishedAt = null, cancelAskedAt = null, controlSeq = 0 } = plan ?? {};
-  return { status, outputs, error, units, finishedAt, cancelAskedAt, controlSeq };
+  const waitedMs = plan && finishedAt ? waitedForPeopleMs(plan, finishedAt) : 0;
+  return {
+    status,
+    outputs,
+    error,
+    units,
+    finishedAt,
+    waitedForPeopleMs: waitedMs,
+    cancelAskedAt,
+    controlSeq,
+  };
 }
 
 /**
@@ -89,7 +102,7 @@ function requestAfter({ followUp }: PlanDocument, ended: EndedPlan): RequestChan
 
 /** Pure. */
 function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
-  const { _id, plan, needs: before = [], mayHaveActed: actedBefore = 0 } = document;
+  const { _id, plan, epoch, needs: before = [], mayHaveActed: actedBefore = 0 } = document;
   const { status, units, outputs, error, finishedAt, controlSeq } = ended;
   const needs = needsOf(units.values());
   const mayHaveActed = countMayHaveActed(units.values());
@@ -105,6 +118,7 @@ function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
       // An empty list would put every ended plan into the index of plans that need a person.
       ...((needs.length > 0 || before.length > 0) && needsFields(document, needs, finishedAt)),
       ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),
+      ...(epoch > 1 && { waitedForPeopleMs: ended.waitedForPeopleMs }),
       outputs: { $literal: outputs },
       error: { $literal: error && withoutBytes(error) },
       lease: null,

@@ -14,6 +14,13 @@ export function needsOf(units: Iterable<Pick<FoldedUnit, "status">>): Needs {
   return [...needs].toSorted();
 }
 
+/** When the first approval that units wait for expires; null without one. Pure. */
+export function approvalUntil(units: Iterable<Pick<FoldedUnit, "expiresAt">>): Date | null {
+  let first: Date | null = null;
+  for (const { expiresAt } of units) if (expiresAt && (!first || expiresAt < first)) first = expiresAt;
+  return first;
+}
+
 /** The units of a running plan about which an operator may decide, without those that were decided. Pure. */
 export function undecidedOf(plan: FoldedPlan): NonNullable<PlanDocument["undecided"]> {
   const units: UndecidedUnit[] = [];

@@ -5,7 +5,7 @@ import {
   type FoldedPlan,
   type FoldedUnit,
   type FoldedWait,
-  unitOwnMs,
+  unitTime,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { MAX_INLINE_BYTES } from "../outputs/inline-value.ts";
@@ -173,14 +173,17 @@ export function toStepDocument(outline: PlanOutline, placed: PlacedUnit): StepDo
     startedAt: null,
     finishedAt: null,
     durationMs: null,
+    waitedForPeopleMs: null,
     updatedAt: unit?.updatedAt ?? outline.createdAt,
   };
   if (!unit) return document;
   // A carried unit ran in another version, whose waits it does not know.
+  const time = unitTime(unit, unit.carriedFrom === null ? planWaits : []);
   return {
     ...document,
     ...foldedFields(unit, document),
-    durationMs: unitOwnMs(unit, unit.carriedFrom === null ? planWaits : []),
+    durationMs: time?.ownMs ?? null,
+    waitedForPeopleMs: time?.waitedForPeopleMs ?? null,
   };
 }
 

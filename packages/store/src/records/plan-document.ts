@@ -110,6 +110,8 @@ export interface PlanDocument extends Leased {
   undecided?: { controlSeq: number; units: UndecidedUnit[] };
   /** Time since when it has needed a person without a break. Null or absent: it needs none, or it is not known. */
   needsSince?: Date | null;
+  /** When the first approval that it waits for expires; null: it waits for none. Absent: none yet, or not known. */
+  approvalUntil?: Date | null;
   /** Steps and items that failed or were cancelled, and whose calls may have acted. Absent: none is known. */
   mayHaveActed?: number;
   /** Number of known items of its lists. Absent: none. */
@@ -137,6 +139,11 @@ export interface PlanDocument extends Leased {
   deadlineAt: Date | null;
   /** The plan's own time, in milliseconds from `startedAt`. Absent: the deadline was never moved. */
   timeoutMs?: number;
+  /**
+   * How long only a person could continue it, in milliseconds, after the end of the plan. Absent: it was claimed
+   * once, so it never waited, or it ended before this was recorded.
+   */
+  waitedForPeopleMs?: number;
   /** Number of steps by status, after the end of the plan; before, they are counted from the journal. */
   counts: { [status in StepStatus]?: number } | null;
   outputs: { [stepId: string]: JsonValue } | null;

@@ -127,7 +127,8 @@ export interface StepDocument {
   expiresAt: Date | null;
   startedAt: Date | null;
   finishedAt: Date | null;
-  /** Time from the start of the first attempt to the end of the last, in milliseconds. */
+  /** See `unitTime`: its own time, and what it waited for people, in milliseconds; null before its end. */
   durationMs: number | null;
+  waitedForPeopleMs: number | null;
   updatedAt: Date;
 }

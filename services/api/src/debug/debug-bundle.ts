@@ -10,10 +10,12 @@
  * 4. It is built in slices: other answers are sent in between.
  */
 import { isJsonObject, type RequestId } from "@planwright/plan";
-import type { ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
+import type { LiveWorkers, ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import { runInSlices } from "../load/pace.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { Reads } from "../operation/reads.ts";
+import { planTimes } from "../plans/plan-times.ts";
+import { attemptsSeen } from "../plans/step-views.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { type BundleSection, createBundleSection, type LeftOut } from "./bundle-section.ts";
 import { bundleStep, byWeight, type ReadStep } from "./bundle-step.ts";
@@ -60,7 +62,7 @@ async function makeBundle(context: GraphqlContext, requestId: RequestId): Promis
   const inSlices = <T>(steps: Generator<void, T>) => runInSlices(bytes.limits.pace, steps);
   const { tenant: _tenant, writeId: _writeId, ...recorded } = request;
   const bundledRequest = await inSlices(section(2).keep("request", recorded));
-  const { bundled, steps, graphs } = await bundlePlans(reads, plans, section(6), inSlices);
+  const { bundled, steps, graphs } = await bundlePlans(context, plans, section(6), inSlices);
   const tools = await inSlices(bundleTools(graphs, catalogue));
   return {
     formatVersion: 1,
@@ -109,13 +111,17 @@ interface ReadVersion {
 }
 
 async function bundlePlans(
-  reads: Reads,
+  { reads, liveWorkers, nowMs }: Pick<GraphqlContext, "reads" | "liveWorkers" | "nowMs">,
   plans: readonly PlanHead[],
   section: BundleSection,
   inSlices: InSlices,
 ): Promise<{ bundled: unknown[]; steps: ReadStep[]; graphs: (PlanHead & PlanGraph)[] }> {
+  const live = await liveWorkers();
   const heads: unknown[] = [];
-  for (const plan of plans) heads.push(await inSlices(section.keep("plans", headOf(plan))));
+  for (const plan of plans) {
+    const times = await planTimes(plan, reads, nowMs);
+    heads.push(await inSlices(section.keep("plans", { ...headOf(plan), ...times })));
+  }
   const bundled: unknown[] = [];
   const all: ReadVersion[] = [];
   // Two rounds of reads: first the newest version, which may fill the section alone, then all older versions
@@ -164,7 +170,7 @@ async function bundlePlans(
       part("plan", plan.graphBytes, () => reads.graph(plan._id)),
       part("outputs", plan.resultBytes, () => reads.results(plan._id)),
       part("raw", plan.textBytes, () => reads.texts(plan._id)),
-      Promise.all(units.filter((unit) => chosen.has(unit)).map((unit) => readStep(reads, unit))),
+      Promise.all(units.filter((unit) => chosen.has(unit)).map((unit) => readStep(reads, unit, live))),
     ]);
     const version: ReadVersion = { plan, graph, steps };
     const document = function* (): Generator<void, object> {
@@ -220,12 +226,12 @@ function roomOf(section: BundleSection): ClaimRoom {
   };
 }
 
-async function readStep(reads: Reads, head: StepHead): Promise<ReadStep> {
+async function readStep(reads: Reads, head: StepHead, live: LiveWorkers): Promise<ReadStep> {
   const [body, output] = await Promise.all([
     reads.stepBody(head),
     head.outputRef ? null : reads.wholeOutput(head),
   ]);
-  return { head, body, output };
+  return { head, body: body && { ...body, attempts: attemptsSeen(body.attempts, live) }, output };
 }
 
 /** Estimated size of a step; an output that is stored separately is not read. */

@@ -1,5 +1,5 @@
 import { type StepAdvice, stepAdvice } from "@planwright/engine";
-import { countText, durationText } from "@planwright/plan";
+import { countText } from "@planwright/plan";
 import { leftText } from "./better-version.ts";
 import { correctPlan } from "./correct-plan.ts";
 import { diagnoseDoubt, withDoubt } from "./diagnose-doubt.ts";
@@ -87,7 +87,7 @@ const endOf = ({ finishedAt }: StepFact) => finishedAt?.getTime() ?? 0;
 
 /** Endings that are about the plan and not about one step. */
 function wholePlanEnding(
-  { request, nowMs }: DiagnosisFacts,
+  { request }: DiagnosisFacts,
   plan: PlanFact,
   failed: StepFact | undefined,
 ): PartialDiagnosis | undefined {
@@ -95,7 +95,7 @@ function wholePlanEnding(
   if (code === "POISONED") return poisoned({ request }, plan);
   if (plan.status === "CANCELLED") return cancelled({ request }, plan);
   if (plan.status === "EXPIRED" || (code === "DEADLINE_EXCEEDED" && !failed))
-    return expired({ request, nowMs }, plan);
+    return expired({ request }, plan);
   return undefined;
 }
 
@@ -143,24 +143,17 @@ function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact)
   };
 }
 
-function expired(
-  { request, nowMs }: Pick<DiagnosisFacts, "request" | "nowMs">,
-  plan: PlanFact,
-): PartialDiagnosis {
-  const { startedAt, finishedAt } = plan;
-  const took = startedAt
-    ? ` after ${durationText((finishedAt?.getTime() ?? nowMs) - startedAt.getTime())}`
-    : "";
+function expired({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact): PartialDiagnosis {
   const open = plan.steps.filter(({ status, item }) => item === null && status !== "COMPLETED");
   return {
     code: "EXPIRED",
-    message: `${plan.error?.message.replace(/^The /, "the ") ?? `the plan's deadline passed${took}`} (DEADLINE_EXCEEDED)`,
+    message: `${plan.error?.message.replace(/^The /, "the ") ?? "the plan's deadline passed"} (DEADLINE_EXCEEDED)`,
     errorCode: "DEADLINE_EXCEEDED",
     reasons: [
       `Not completed by then: ${open.slice(0, 4).map(stepName).join(", ")}${open.length > 4 ? ", …" : ""}.`,
     ],
     stepKeys: open.map(({ key }) => key),
-    since: finishedAt,
+    since: plan.finishedAt,
     next: [rerun(request, stepAdvice("DEADLINE_EXCEEDED").instruction)],
   };
 }

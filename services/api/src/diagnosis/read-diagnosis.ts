@@ -64,7 +64,8 @@ export async function readDiagnosis(
       questions: questions.map(({ question }) => question),
       waitReason,
       modelPause: modelPause ?? null,
-      planningStartedAt: planning.startedAt,
+      // Until the last answer a person was waited for.
+      planningStartedAt: latest(planning.startedAt, request.answers.at(-1)?.at ?? null),
       planningFinishedAt: planning.finishedAt,
       modelWait: planning.wait ?? null,
       plan,
@@ -75,6 +76,10 @@ export async function readDiagnosis(
     serviceLimits: dependencies.modelLimits,
     nowMs,
   });
+}
+
+function latest(a: Date | null, b: Date | null): Date | null {
+  return a && b ? new Date(Math.max(a.getTime(), b.getTime())) : (a ?? b);
 }
 
 async function readPlan(planId: PlanId, dependencies: DiagnosisDependencies): Promise<PlanFact | null> {

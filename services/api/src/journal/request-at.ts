@@ -1,9 +1,11 @@
 /** A request at one entry of its journal. It uses only the journal, not the current state. */
+import { timeUse } from "@planwright/engine";
 import { type PlanId, type PlanStatus } from "@planwright/plan";
 import { isStepWanted, type RequestState, type StepAt } from "@planwright/store";
 import { BadInputError } from "../errors/input-errors.ts";
 import { RequestNotFoundError } from "../errors/not-found-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
+import type { PlanTimes } from "../plans/plan-times.ts";
 import { type StepFilterArgument, toStepFilter } from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
 import { type GraphedPlan, type StepView, stepViews } from "../plans/step-views.ts";
@@ -18,7 +20,7 @@ export interface RequestAtArguments {
 type FoldedPlan = NonNullable<RequestState["plan"]>;
 
 /** The recorded part of a plan in the journal. */
-interface PlanAtView extends Pick<FoldedPlan, "planId" | "version" | "startedAt" | "finishedAt"> {
+interface PlanAtView extends PlanTimes, Pick<FoldedPlan, "planId" | "version" | "startedAt" | "finishedAt"> {
   /** Null before the first entry of an executor. */
   status: PlanStatus | null;
   error: FoldedPlan["error"];
@@ -54,14 +56,19 @@ export async function readRequestAt(
   const state = await store.readStateAt(tenant, request._id, seq);
   if (!state) throw new RequestNotFoundError(requestId);
   const { seq: last, at, plan, steps } = state;
-  return { requestId, seq: last, at, plan: plan && planAt(plan, steps, context) };
+  const times = plan && at ? timesAt(plan, at) : null;
+  return { requestId, seq: last, at, plan: plan && times && { ...planAt(plan, steps, context), ...times } };
 }
 
 /**
  * A plan at an entry. The journal records the start with the first entry of an executor: before that the
  * status is null.
  */
-function planAt(plan: FoldedPlan, steps: readonly StepAt[], { reads }: GraphqlContext): PlanAtView {
+function planAt(
+  plan: FoldedPlan,
+  steps: readonly StepAt[],
+  { reads }: GraphqlContext,
+): Omit<PlanAtView, keyof PlanTimes> {
   const { planId, version, status, error, startedAt, finishedAt } = plan;
   return {
     planId,
@@ -82,6 +89,12 @@ function planAt(plan: FoldedPlan, steps: readonly StepAt[], { reads }: GraphqlCo
         .map((view) => stepAt(view, attempts.get(view.recorded.key) ?? []));
     },
   };
+}
+
+function timesAt(plan: FoldedPlan, at: Date): PlanTimes {
+  if (!plan.startedAt) return { durationMs: null, waitedForPeopleMs: null };
+  const { totalMs, ownMs } = timeUse(plan, at);
+  return { durationMs: ownMs, waitedForPeopleMs: totalMs - ownMs };
 }
 
 /** Live workers are not recorded in the journal. With this value the wait reason is never "no worker". */

@@ -1,7 +1,7 @@
 import type { PlanStatus, StepStatus, WaitReason } from "@planwright/plan";
 import type { Lease, ModelWait, RequestDocument } from "@planwright/store";
 import { describe, expect, test } from "vitest";
-import { planWaitReason, requestWaitReason, stepWaitReason } from "./wait-reason.ts";
+import { planWaitReason, requestWaitReason, shownExpiryOf, stepWaitReason } from "./wait-reason.ts";
 
 const held: Lease = { owner: "stopping", epoch: 1 };
 const expired: Lease = { owner: "dead", epoch: 1 };
@@ -103,3 +103,32 @@ test.each<[RequestDocument["status"], Lease | null, ModelWait | null, WaitReason
     expect(requestWaitReason(request, WITH_WORKERS)).toBe(withWorkers);
   },
 );
+
+const EARLY = new Date(1_000);
+const LATE = new Date(2_000);
+type ShownPlan = Parameters<typeof shownExpiryOf>[0];
+const control: NonNullable<ShownPlan["controls"]>[number] = { id: 1, event: { type: "resume.asked" }, by: "ann", at: EARLY };
+
+test.each<[string, Partial<ShownPlan>, Date | null]>([
+  ["an approval, at the first that expires", { waitReason: "approval", dueAt: EARLY }, EARLY],
+  ["a doubt, when it was too long", { waitReason: "in doubt", dueAt: LATE }, LATE],
+  ["a pause, when it was too long", { status: "PAUSED", waitReason: "paused", dueAt: LATE }, LATE],
+  ["a pause before the start, never", { status: "PAUSED", startedAt: null, dueAt: null }, null],
+  ["an approval while other steps run", { status: "RUNNING", lease: held, approvalUntil: EARLY }, EARLY],
+  [
+    "an approval while another step waits",
+    { waitReason: "backoff", dueAt: EARLY, approvalUntil: LATE },
+    LATE,
+  ],
+  ["nothing, for its next try only", { waitReason: "backoff", dueAt: EARLY }, null],
+  [
+    "a decision that no executor has read",
+    { waitReason: "approval", dueAt: EARLY, controls: [control] },
+    null,
+  ],
+  ["nothing, after its end", { status: "FAILED", approvalUntil: EARLY }, null],
+  ["an approval in a document of an earlier version", { status: "RUNNING", lease: held }, null],
+])("the end of a plan's wait for a person: %s", (_, more, expected) => {
+  const plan = { status: "WAITING", waitReason: null, lease: null, startedAt: EARLY, dueAt: null } as const;
+  expect(shownExpiryOf({ ...plan, ...more })).toEqual(expected);
+});

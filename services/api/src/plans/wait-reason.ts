@@ -74,6 +74,21 @@ function notADependency(reason: WaitReason | null): WaitReason | null {
 }
 
 /**
+ * When the wait of a plan for a person ends by itself: its first open approval, or a doubt or a pause that was too
+ * long. Null when it waits for no person, or for ever; and from a decision until an executor has read it.
+ */
+export function shownExpiryOf(
+  plan: Pick<
+    PlanDocument,
+    "status" | "waitReason" | "lease" | "startedAt" | "dueAt" | "controls" | "approvalUntil"
+  >,
+): Date | null {
+  if (isTerminalPlanStatus(plan.status) || (plan.controls ?? []).length > 0) return null;
+  const isParked = !plan.lease && plan.startedAt && needsPerson(planNeed(plan));
+  return isParked ? plan.dueAt : (plan.approvalUntil ?? null);
+}
+
+/**
  * When a plan becomes EXPIRED unless it ends before. While only a person can continue it, the time of its
  * deadline does not pass: null for an approval, which ends by itself, otherwise when the wait was too long.
  */

@@ -12,10 +12,11 @@ import { type KeptOutput, toJson } from "../operation/output-reference.ts";
 import type { Reads } from "../operation/reads.ts";
 import { readOutputReferences, readPlanOutputs } from "../outputs/plan-outputs.ts";
 import { planHashOf } from "../plans/plan-hash.ts";
+import { planTimes } from "../plans/plan-times.ts";
 import { readStepPage, type StepPageArguments } from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
 import { attemptsSeen, type StepView, stepViews } from "../plans/step-views.ts";
-import { planWaitReason, shownDeadlineOf } from "../plans/wait-reason.ts";
+import { planWaitReason, shownDeadlineOf, shownExpiryOf } from "../plans/wait-reason.ts";
 
 /** The parent value of the fields of Plan; its large parts are read only if they are selected. */
 type PlanParent = Omit<
@@ -82,13 +83,11 @@ export const planResolvers = {
     planWaitReason(plan, await liveWorkers()),
   executor: (plan: PlanParent) => plan.lease?.owner ?? null,
   deadlineAt: shownDeadlineOf,
-  durationMs(plan: PlanParent, _: unknown, { nowMs }: GraphqlContext) {
-    if (!plan.startedAt) return null;
-    return Math.max(0, (plan.finishedAt?.getTime() ?? nowMs) - plan.startedAt.getTime());
-  },
-  async waitedForPeopleMs(plan: PlanParent, _: unknown, { reads, nowMs }: GraphqlContext) {
-    return plan.startedAt && (await reads.waitedForPeopleMs(plan._id, new Date(nowMs)));
-  },
+  expiresAt: shownExpiryOf,
+  durationMs: async (plan: PlanParent, _: unknown, { reads, nowMs }: GraphqlContext) =>
+    (await planTimes(plan, reads, nowMs)).durationMs,
+  waitedForPeopleMs: async (plan: PlanParent, _: unknown, { reads, nowMs }: GraphqlContext) =>
+    (await planTimes(plan, reads, nowMs)).waitedForPeopleMs,
   resolutions: (plan: PlanParent) =>
     plan.resolutions.map(({ key, attempt, resolution, by, at }) => ({
       stepKey: key,
@@ -132,6 +131,7 @@ const RECORDED_FIELDS = [
   "startedAt",
   "finishedAt",
   "durationMs",
+  "waitedForPeopleMs",
 ] as const satisfies readonly (keyof StepHead)[];
 
 /** Fields of Step. */

@@ -56,7 +56,6 @@ function readDiagnostic(diagnostic: Fields): Draft["diagnostics"][number] {
 function planFacts(plan: Fields, steps: StepRow[]): PlanFacts {
   const counted = (...statuses: string[]) =>
     steps.filter(({ item, status }) => item === null && statuses.includes(status)).length;
-  const [startedAt, finishedAt] = [plan.text("startedAt"), plan.text("finishedAt")];
   return {
     planId: plan.text("_id") ?? "",
     version: plan.number("version") ?? 1,
@@ -70,10 +69,12 @@ function planFacts(plan: Fields, steps: StepRow[]): PlanFacts {
     },
     createdAt: plan.text("createdAt") ?? "",
     queuedAt: plan.text("queuedAt"),
-    startedAt,
-    finishedAt,
-    durationMs: startedAt && finishedAt ? Date.parse(finishedAt) - Date.parse(startedAt) : null,
+    startedAt: plan.text("startedAt"),
+    finishedAt: plan.text("finishedAt"),
+    durationMs: plan.number("durationMs"),
+    waitedForPeopleMs: plan.number("waitedForPeopleMs"),
     deadlineAt: plan.text("deadlineAt"),
+    expiresAt: null,
     cancelRequestedAt: plan.text("cancelRequestedAt"),
     pauseRequestedAt: plan.text("pauseRequestedAt"),
     error: readError(plan.object("error")),
@@ -124,6 +125,7 @@ function readStep(step: Fields, planned: ReadonlyMap<string, Fields>): StepRow {
     startedAt: step.text("startedAt"),
     finishedAt: step.text("finishedAt"),
     durationMs: step.number("durationMs"),
+    waitedForPeopleMs: step.number("waitedForPeopleMs"),
     error: readError(step.object("error")),
     settled: null,
     attempts: step.list("attempts").map((attempt) => ({

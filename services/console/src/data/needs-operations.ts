@@ -17,7 +17,9 @@ const REQUEST_ROW = graphql(`
         status
         waitReason
         mayHaveActed
+        expiresAt
         durationMs
+        waitedForPeopleMs
         error {
           code
         }
@@ -40,6 +42,9 @@ const NEEDED_REQUESTS = graphql(`
       nodes {
         requestId
         title
+        plan {
+          expiresAt
+        }
       }
       pageInfo {
         hasNextPage

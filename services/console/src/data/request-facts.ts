@@ -28,6 +28,7 @@ const STEP_ROW = graphql(`
       startedAt
       finishedAt
       durationMs
+      waitedForPeopleMs
       error {
         code
         message
@@ -80,7 +81,9 @@ export const PLAN_FACTS = graphql(
       startedAt
       finishedAt
       durationMs
+      waitedForPeopleMs
       deadlineAt
+      expiresAt
       cancelRequestedAt
       pauseRequestedAt
       error {

@@ -11,6 +11,7 @@ export interface ShownPlan {
   startedAt: string | null;
   finishedAt: string | null;
   durationMs: number | null;
+  waitedForPeopleMs: number | null;
   error: PlanFacts["error"];
   counts: PlanFacts["counts"];
   steps: readonly StepRow[];
@@ -31,6 +32,8 @@ export const READ_MOMENT = graphql(`
           status
           startedAt
           finishedAt
+          durationMs
+          waitedForPeopleMs
           error {
             code
             message
@@ -64,6 +67,7 @@ export const READ_MOMENT = graphql(`
             startedAt
             finishedAt
             durationMs
+            waitedForPeopleMs
             error {
               code
               message
@@ -108,8 +112,6 @@ export interface Moment {
 export function toMoment({ seq, at, plan }: RequestAt): Moment {
   const atMs = at === null ? null : Date.parse(at);
   if (!plan) return { seq, atMs, plan: null };
-  const end = plan.finishedAt === null ? atMs : Date.parse(plan.finishedAt);
-  const durationMs = plan.startedAt === null || end === null ? null : end - Date.parse(plan.startedAt);
   const steps = plan.steps.map((step) => ({ ...step, approvalHash: null, expiresAt: null, settled: null }));
-  return { seq, atMs, plan: { ...plan, durationMs, steps } };
+  return { seq, atMs, plan: { ...plan, steps } };
 }

@@ -13,6 +13,11 @@ export function instantText(at: string): string {
   return `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
 }
 
+/** When a wait for a person ends by itself: "expires at 2026-11-24 15:30:12 UTC". */
+export function expiryText(at: string): string {
+  return `expires at ${instantText(at)}`;
+}
+
 /** "820 B", "12.0 kB", "8.1 MB". */
 export function sizeText(sizeBytes: number): string {
   if (sizeBytes < 1_000) return `${sizeBytes} B`;

@@ -79,6 +79,7 @@ function rowOf(
     startedAt: null,
     finishedAt: null,
     durationMs: null,
+    waitedForPeopleMs: null,
     error: null,
     settled: null,
     attempts: [],

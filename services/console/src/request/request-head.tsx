@@ -1,5 +1,5 @@
 import { commandLine, requestLook } from "@planwright/client";
-import { countText, durationText } from "@planwright/plan";
+import { countText, ownTimeText } from "@planwright/plan";
 import { Link } from "wouter";
 import { useNow } from "../browser/use-now.ts";
 import { type RequestFacts } from "../data/request-facts.ts";
@@ -58,7 +58,9 @@ export function RequestHead({
             {plan.counts.inDoubt > 0 && `, ${plan.counts.inDoubt} in doubt`}
           </span>
         )}
-        {typeof plan?.durationMs === "number" && <span>{durationText(plan.durationMs)}</span>}
+        {typeof plan?.durationMs === "number" && (
+          <span>{ownTimeText(plan.durationMs, plan.waitedForPeopleMs)}</span>
+        )}
         <span title={request.createdAt}>asked {agoText(request.createdAt, now)}</span>
         {readAt !== null && <span aria-live="off">seen {agoText(new Date(readAt).toISOString(), now)}</span>}
         {request.tags.map((tag) => (

@@ -1,4 +1,4 @@
-import { durationText, stateLook } from "@planwright/plan";
+import { ownTimeText, stateLook } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef } from "react";
 import { type StepRow } from "../data/request-facts.ts";
@@ -75,8 +75,8 @@ export function StepsTree({
               <span role="gridcell" className="step-cell-why">
                 {step.error?.message ?? (step.waitReason === null ? "" : stateLook("step", step).word)}
               </span>
-              <span role="gridcell" className="step-cell-time">
-                {step.durationMs === null ? "" : durationText(step.durationMs)}
+              <span role="gridcell" className="step-cell-time" title={tookText(step)}>
+                {tookText(step)}
               </span>
             </div>
           );
@@ -84,4 +84,8 @@ export function StepsTree({
       </div>
     </div>
   );
+}
+
+function tookText({ durationMs, waitedForPeopleMs }: StepRow): string {
+  return durationMs === null ? "" : ownTimeText(durationMs, waitedForPeopleMs);
 }

@@ -1,5 +1,11 @@
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { columnsOf, timeModeOf, timeText } from "./columns.tsx";
+import { TIMES } from "../../../../packages/client/test/progress.ts";
+import { type RequestRow } from "../data/needs-operations.ts";
+import { type StepRow } from "../data/request-facts.ts";
+import { StepFacts } from "../request/inspector/step-facts.tsx";
+import { COLUMNS, columnsOf, timeModeOf, timeText } from "./columns.tsx";
 
 const AT = "2026-11-24T10:00:00.000Z";
 const NOW = Date.parse(AT) + 90_000;
@@ -17,3 +23,26 @@ test("times are relative, local or in UTC", () => {
   expect(Date.parse(local.replace(" ", "T"))).toBe(Date.parse(AT));
   expect(timeModeOf(new URLSearchParams("time=else"))).toBe("relative");
 });
+
+test.each(TIMES)(
+  "%d ms of own time and %d ms of people are told everywhere as: %s",
+  (durationMs, waited, words) => {
+    const times = { durationMs, waitedForPeopleMs: waited };
+    const row = { plan: times } as unknown as RequestRow;
+    const cell = COLUMNS.duration.cell(row, { now: NOW, time: "UTC" });
+    expect(renderToStaticMarkup(cell)).toContain(`>${words}<`);
+    const facts = createElement(StepFacts, {
+      step: {
+        ...times,
+        waitReason: null,
+        startedAt: null,
+        effectClass: null,
+        effect: null,
+      } as unknown as StepRow,
+      trace: { traceId: null, traceUrl: null },
+      versions: [],
+      onVersion: () => undefined,
+    });
+    expect(renderToStaticMarkup(facts)).toContain(`<dt>took</dt><dd>${words}</dd>`);
+  },
+);

@@ -1,4 +1,4 @@
-import { durationText } from "@planwright/plan";
+import { ownTimeText } from "@planwright/plan";
 import type { ReactNode } from "react";
 import { type RequestRow } from "../data/needs-operations.ts";
 import { agoText, instantText } from "../design/text.ts";
@@ -39,7 +39,11 @@ export const COLUMNS = {
   duration: {
     title: "duration",
     width: "96px",
-    cell: ({ plan }) => (typeof plan?.durationMs === "number" ? durationText(plan.durationMs) : null),
+    cell: ({ plan }) => {
+      if (typeof plan?.durationMs !== "number") return null;
+      const text = ownTimeText(plan.durationMs, plan.waitedForPeopleMs);
+      return <span title={text}>{text}</span>;
+    },
   },
   created: {
     title: "asked",

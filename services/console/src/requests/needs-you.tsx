@@ -1,4 +1,5 @@
 import { Link } from "wouter";
+import { expiryText } from "../design/text.ts";
 import { requestPath } from "../request/paths.ts";
 import { NEEDS } from "./filter.ts";
 import { type Needs, useNeeds } from "./use-needs.ts";
@@ -33,11 +34,14 @@ function Need({ need, found }: { need: (typeof NEEDS)[number]; found: Needs[keyo
         </Link>
       </h2>
       <ul>
-        {found?.nodes.map(({ requestId, title }) => (
+        {found?.nodes.map(({ requestId, title, plan }) => (
           <li key={requestId}>
             <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>
               {action}: <span dir="auto">{title}</span>
             </Link>
+            {plan && plan.expiresAt !== null && (
+              <span className="quiet-text"> {expiryText(plan.expiresAt)}</span>
+            )}
           </li>
         ))}
       </ul>

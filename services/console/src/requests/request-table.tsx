@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { useNow } from "../browser/use-now.ts";
 import { type RequestRow } from "../data/needs-operations.ts";
 import { lookOf, REQUEST_LOOK } from "../design/statuses.ts";
+import { expiryText } from "../design/text.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { requestPath } from "../request/paths.ts";
 import { COLUMNS, type ColumnName, type TimeMode } from "./columns.tsx";
@@ -74,6 +75,9 @@ export function RequestTable({
                     <span className="tone-attention" title={actedTitle(row.plan.mayHaveActed)}>
                       may have acted:{" "}
                     </span>
+                  )}
+                  {row.plan !== null && row.plan.expiresAt !== null && (
+                    <span className="tone-attention">{expiryText(row.plan.expiresAt)}: </span>
                   )}
                   <Link
                     href={requestPath({

@@ -15,7 +15,7 @@ export interface ExecutorMetrics {
 /** From cached answers to the default timeout of a step, and longer. */
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** From a plan of one read to one that waits for people over night. */
+/** From a plan of one read to a wait for people over some nights. */
 const PLAN_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400, 604_800];
 
 const OUR_CODES: ReadonlySet<string> = new Set(STEP_ERROR_CODES);
@@ -38,7 +38,7 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
   ]);
   const planDuration = histogram(
     "plan_duration_seconds",
-    "Time of plans from the acceptance of their execution to their end, with all waits",
+    "Own time of plans from the acceptance of their execution to their end: without waits for people",
     { seconds: PLAN_SECONDS, labelNames: ["status"] },
   );
   const waits = histogram(
@@ -54,7 +54,7 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
   ]);
   const stepDuration = histogram(
     "step_duration_seconds",
-    "Time of steps and items from their first attempt to their end, with retries and waits",
+    "Own time of steps and items from their first attempt to their end: with retries, without waits for people",
     { seconds: CALL_SECONDS, labelNames: ["tool", "server"] },
   );
   const leaseLosses = counter("lease_losses_total", "Plans abandoned because their lease was lost");

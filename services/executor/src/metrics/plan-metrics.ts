@@ -1,4 +1,4 @@
-import type { StepRecord } from "@planwright/engine";
+import { type StepRecord, unitTime, waitedForPeopleMs } from "@planwright/engine";
 import { isTerminalStepStatus, toolOfStep } from "@planwright/plan";
 import type { FinishCommand, PlanClaim } from "@planwright/store";
 import type { PlanTools } from "../tools/plan-tools.ts";
@@ -27,8 +27,8 @@ export function createPlanMetrics(
       for (const { key, stepId, status, error, carried } of records) {
         if (status === "IN_DOUBT") metrics.inDoubt();
         if (carried || !isTerminalStepStatus(status)) continue;
-        const { startedAt, finishedAt } = journal.unit(key) ?? {};
-        const durationMs = startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : null;
+        const unit = journal.unit(key);
+        const durationMs = (unit && unitTime(unit, journal.plan()?.waits ?? [])?.ownMs) ?? null;
         metrics.stepEnded({ ...toolOf(stepId), status, error, durationMs });
       }
     },
@@ -37,9 +37,11 @@ export function createPlanMetrics(
       const stepId =
         typeof data === "object" && data !== null && "stepId" in data ? data["stepId"] : undefined;
       const { server } = typeof stepId === "string" ? toolOf(stepId) : {};
-      const finishedAt = journal.plan()?.finishedAt;
-      const durationMs =
-        plan.queuedAt && finishedAt ? Math.max(0, finishedAt.getTime() - plan.queuedAt.getTime()) : null;
+      const ended = journal.plan();
+      const { finishedAt = null } = ended ?? {};
+      const totalMs = plan.queuedAt && finishedAt && finishedAt.getTime() - plan.queuedAt.getTime();
+      const peopleMs = ended && finishedAt ? waitedForPeopleMs(ended, finishedAt) : 0;
+      const durationMs = totalMs === null ? null : Math.max(0, totalMs - peopleMs);
       metrics.ended({ status, error, server, durationMs });
     },
   };

@@ -26,7 +26,7 @@ export interface RunMetrics {
   held(plans: number): void;
   /**
    * The terminal status of a plan became durable. @param end.server - of the step because of which it failed
-   * @param end.durationMs - since its execution was accepted; null: not known
+   * @param end.durationMs - own time since its execution was accepted; null: not known
    */
   ended(
     end: {
@@ -37,7 +37,7 @@ export interface RunMetrics {
   ): void;
   /**
    * The terminal status of a step or item became durable.
-   * @param end.durationMs - since its first attempt; null: it was never called
+   * @param end.durationMs - own time since its first attempt; null: it was never called
    */
   stepEnded(end: { status: StepStatus; durationMs: number | null } & CountedTool & CountedFailure): void;
   /** Work on a plan was abandoned because its lease was lost. */

@@ -23,6 +23,7 @@ const STEP: StepRow = {
   startedAt: null,
   finishedAt: null,
   durationMs: null,
+  waitedForPeopleMs: null,
   error: null,
   settled: null,
   attempts: [],

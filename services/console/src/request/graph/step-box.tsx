@@ -1,4 +1,4 @@
-import { countText, durationText, waitWords } from "@planwright/plan";
+import { countText, durationText, ownTimeText, waitWords } from "@planwright/plan";
 import { Handle, type Node, type NodeProps, Position } from "@xyflow/react";
 import { type StepRow } from "../../data/request-facts.ts";
 import { EFFECT_CLASS } from "../../design/effect-classes.ts";
@@ -54,7 +54,11 @@ export function StepBox({ data: { step, histogram, share, isSelected, isCritical
         {step.effectClass !== null && <abbr title={EFFECT_CLASS[step.effectClass]}>{step.effectClass}</abbr>}
       </span>
       <span className="step-box-tool">{subtitleOf(step, histogram)}</span>
-      <span className="step-box-time">{step.durationMs !== null && durationText(step.durationMs)}</span>
+      {step.durationMs !== null && (
+        <span className="step-box-time" title={ownTimeText(step.durationMs, step.waitedForPeopleMs)}>
+          {durationText(step.durationMs)}
+        </span>
+      )}
       {histogram && <HistogramBar histogram={histogram} />}
       <span className="step-box-share" style={{ width: `${Math.round(share * 100)}%` }} />
       <Handle type="source" position={Position.Right} isConnectable={false} />

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { APPROVE } from "../../data/control-operations.ts";
 import { type StepRow } from "../../data/request-facts.ts";
 import { useAction } from "../../data/use-action.ts";
+import { expiryText } from "../../design/text.ts";
 import { JsonTree } from "../../parts/json-tree.tsx";
 import { ProblemNote } from "../../parts/problem-note.tsx";
 
@@ -29,7 +30,7 @@ export function ApprovalPanel({
       <JsonTree label="arguments" value={resolvedArguments} />
       {step.expiresAt !== null && (
         <p className="quiet-text">
-          Expires at {step.expiresAt}: without a decision the step then fails, and nothing is called.
+          It {expiryText(step.expiresAt)}: without a decision the step then fails, and nothing is called.
         </p>
       )}
       <p className="quiet-text">

@@ -1,4 +1,4 @@
-import { durationText, stateLook } from "@planwright/plan";
+import { ownTimeText, stateLook } from "@planwright/plan";
 import type { RequestFacts, StepRow } from "../../data/request-facts.ts";
 import type { Versions } from "../../data/shown-plan.ts";
 import { EFFECT, EFFECT_CLASS } from "../../design/effect-classes.ts";
@@ -20,7 +20,9 @@ export function StepFacts({
   return (
     <dl className="facts">
       {step.waitReason !== null && <Fact name="state" value={stateLook("step", step).word} />}
-      {step.durationMs !== null && <Fact name="took" value={durationText(step.durationMs)} />}
+      {step.durationMs !== null && (
+        <Fact name="took" value={ownTimeText(step.durationMs, step.waitedForPeopleMs)} />
+      )}
       {step.startedAt !== null && <Fact name="started" value={instantText(step.startedAt)} />}
       {step.effectClass !== null && (
         <Fact name="effect class" value={EFFECT_CLASS[step.effectClass] ?? step.effectClass} />
