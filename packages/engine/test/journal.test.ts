@@ -484,6 +484,21 @@ test("a list runs from the entry that says so, although it has no call of its ow
   });
 });
 
+test("the items of a list share what is empty, until one of them changes: a list may have 10,000", () => {
+  const items = [0, 1, 2].map((item) => ({ key: `each[${item}]`, stepId: "each", item }));
+  const journal = new Journal().store();
+  journal.take();
+  journal.append(events({ records: items.map((item) => ({ ...item, status: "PENDING", attempts: 0 })) }));
+  journal.append(events({ started: [startedAttempt("each[0]", "a1")] }));
+  const { units } = journal.planAt();
+  const [first, second, third] = items.map(({ key }) => units.get(key));
+  expect(first?.attempts).toMatchObject([{ attemptId: "a1" }]);
+  for (const name of ["attempts", "warnings", "unanswered"] as const) {
+    expect(second?.[name]).toEqual([]);
+    expect(third?.[name]).toBe(second?.[name]);
+  }
+});
+
 test.each([
   ["no-effect", "none"],
   ["unknown", "possible"],

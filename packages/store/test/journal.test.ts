@@ -379,6 +379,21 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect((await foldAll(journal)).plans.get(PLAN)?.units.get("large")?.status).toBe("RUNNING");
   });
 
+  test("many events are split over entries that are short to fold, in order, with the writes that follow at the last", async () => {
+    const { journal, claim } = await held(...withTurns(open()));
+    const keys = Array.from({ length: 2_100 }, (_, index) => `s${index}`);
+    const end: JournalEvent = { type: "plan.ended", status: "CANCELLED", outputs: null, error: null };
+    const followed: number[] = [];
+    await claim.appendLast([...keys.map(started), end], ({ events }) => {
+      followed.push(events.length);
+      return [];
+    });
+    const entries = await journal.read("req_1", 2);
+    expect(entries.map(({ events }) => events.length)).toEqual([1_000, 1_000, 101]);
+    expect(entries.flatMap(({ events }) => events)).toEqual([...keys.map(started), end]);
+    expect(followed).toEqual([101]);
+  });
+
   test("the writes that follow the last entry are not part of earlier entries", async () => {
     const { claim } = await held(...withTurns(open()));
     const large = ["a", "b", "c"].flatMap((key) => [

@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { createClient as createEventClient } from "graphql-sse";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { bearer } from "./keys.ts";
 import { type RunningApi, startTestApi } from "./running-api.ts";
@@ -101,6 +102,37 @@ test("outputs that do not fit into an answer are sent as references, and the ans
     preview: expect.stringMatching(/^"x+$/),
   });
 });
+
+test.each(["query", "WebSocket", "server-sent events"])(
+  "outputs that are selected with their steps and with their plan are references where there is no room left, over %s",
+  async (way) => {
+    const selection = "{ plan { steps { output } outputs } }";
+    const variables = { id: victim.requestId };
+    const subscription = `subscription ($id: ID!) { followed: requestUpdated(requestId: $id) ${selection} }`;
+    const { headers } = victim;
+    async function read() {
+      if (way === "query") {
+        const query = `query ($id: ID!) { followed: request(requestId: $id) ${selection} }`;
+        return (await running.graphql(query, variables, headers)).body;
+      }
+      const events = createEventClient({ url: `${running.api.url}/stream`, retryAttempts: 0, headers });
+      onTestFinished(() => events.dispose());
+      const client = way === "WebSocket" ? webSocketClient(running.api.url, { headers }) : events;
+      const states = client.iterate({ query: subscription, variables });
+      const { value } = await states.next();
+      expect((await states.next()).done).toBe(true);
+      return value;
+    }
+    const { data, errors } = (await read()) as { data: any; errors?: unknown };
+    expect(errors).toBeUndefined();
+    const inSteps: unknown[] = data.followed.plan.steps.map(({ output }: { output: unknown }) => output);
+    const inPlan: unknown[] = Object.values(data.followed.plan.outputs);
+    expect(inSteps).toHaveLength(STEPS);
+    expect(inPlan).toHaveLength(STEPS);
+    const whole = [...inSteps, ...inPlan].filter((output) => output === OUTPUT);
+    expect(whole.length).toBe(Math.floor((6 * MIB) / 60_020));
+  },
+);
 
 test("an answer that would be too large is refused completely, with a remedy", async () => {
   const api = await startTestApi({ maxAnswerBytes: MIB });

@@ -149,6 +149,38 @@ test.each([
   expect(streamed.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
 });
 
+test("a named output made of whole outputs is read as these are stored, document after document, and none is parsed", async () => {
+  const text = `{"biography" : "${"é".repeat(150 * KIB)}"}`;
+  const list = ["x".repeat(300 * KIB)];
+  const part = {
+    by: "<<createAuthor>>",
+    all: [{ "<<a>>": "<<createBlog>>" }, "<<createBlog>>"],
+    n: 1,
+    t: "\\<<b>>",
+  };
+  const { planId } = await executed({
+    outputs: { createAuthor: JSON.parse(text), createBlog: list },
+    plan: { ...BLOG_PLAN, outputs: { named: part } },
+  });
+  const ref = `${planId}/outputs/named`;
+  const parsed: number[] = [];
+  const { readOutputs } = running.store;
+  running.store.readOutputs = (tenant, refs) => {
+    parsed.push(refs.length);
+    return readOutputs(tenant, refs);
+  };
+  onTestFinished(() => void (running.store.readOutputs = readOutputs));
+  const streamed = await fetch(new URL(`/outputs/${encodeURIComponent(ref)}`, running.api.url));
+  const whole = Buffer.from(await streamed.arrayBuffer());
+  const value = { by: JSON.parse(text), all: [{ "<<a>>": list }, list], n: 1, t: "<<b>>" };
+  expect(JSON.parse(whole.toString())).toEqual(value);
+  expect(streamed.headers.get("content-length")).toBe(String(whole.length));
+  const range = { range: `bytes=${200 * KIB}-${700 * KIB}` };
+  const cut = await fetch(new URL(`/outputs/${ref}`, running.api.url), { headers: range });
+  expect(Buffer.from(await cut.arrayBuffer()).equals(whole.subarray(200 * KIB, 700 * KIB + 1))).toBe(true);
+  expect(parsed).toEqual([]);
+});
+
 test("the pages of an output together are its JSON text, and cut no character", async () => {
   const request = await executed();
   const { ref } = referenceTo(request);

@@ -19,14 +19,20 @@ function newUnit(key: string): FoldedUnit {
   return unitOf(key, stepId, item === undefined ? undefined : Number(item));
 }
 
-/** The same with the parts of its key: one event may bring 10,000 items, whose keys are not parsed again. */
+/** The lists of units without events, which a change of a unit replaces. */
+const NONE: never[] = [];
+Object.freeze(NONE);
+
+/**
+ * The same with the parts of its key. One event may bring 10,000 items: their keys are not parsed again, and they
+ * share what is empty, because all of them stay in memory.
+ */
 function unitOf(key: string, stepId: string, item: number | undefined): FoldedUnit {
-  return {
+  const unit: FoldedUnit = {
     key,
     stepId,
-    ...(item !== undefined && { item }),
     status: "PENDING",
-    attempts: [],
+    attempts: NONE,
     effectClass: null,
     arguments: null,
     argumentsSeq: null,
@@ -35,19 +41,21 @@ function unitOf(key: string, stepId: string, item: number | undefined): FoldedUn
     outputSeq: null,
     error: null,
     errorSeq: null,
-    warnings: [],
+    warnings: NONE,
     waitReason: null,
     nextAttemptAt: null,
     expiresAt: null,
     mayHaveActed: false,
     approved: false,
     carriedFrom: null,
-    unanswered: [],
+    unanswered: NONE,
     startedAt: null,
     finishedAt: null,
     seq: 0,
     updatedAt: null,
   };
+  if (item !== undefined) unit.item = item;
+  return unit;
 }
 
 /**

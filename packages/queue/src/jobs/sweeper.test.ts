@@ -56,6 +56,31 @@ test("an id in progress is not passed again", async () => {
   expect(started).toEqual(["slow"]);
 });
 
+test("a sweeper that is told of new work looks at once, or right after the look in progress, and not after its stop", async () => {
+  let looks = 0;
+  let answer: (found: DueWork[]) => void = () => undefined;
+  const { handled, sweeper } = sweep({
+    everyMs: 60_000,
+    find: () => {
+      looks += 1;
+      return new Promise((resolve) => (answer = resolve));
+    },
+  });
+  sweeper.lookNow();
+  expect(looks).toBe(1);
+  answer([]);
+  await expect.poll(() => looks).toBe(2);
+  answer([due("first")]);
+  await expect.poll(() => handled).toEqual(["first"]);
+  sweeper.lookNow();
+  expect(looks).toBe(3);
+  answer([due("second")]);
+  await expect.poll(() => handled).toEqual(["first", "second"]);
+  await sweeper.stop();
+  sweeper.lookNow();
+  expect(looks).toBe(3);
+});
+
 test("a failed look and a failed handler are reported, and the next look follows", async () => {
   let looks = 0;
   const { errors } = sweep({

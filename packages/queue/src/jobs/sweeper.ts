@@ -34,6 +34,8 @@ export interface SweeperOptions {
 
 /** A running sweeper. */
 export interface Sweeper {
+  /** Looks at once, or right after the look in progress: there is work that was not due before. */
+  lookNow(): void;
   /** Stops looking; resolves when no look is in progress. Work that was started continues. */
   stop(): Promise<void>;
 }
@@ -48,9 +50,12 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   const inProgress = new Set<string>();
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
+  let isLookAsked = false;
   let looking = look();
 
   async function look(): Promise<void> {
+    timer = undefined;
+    isLookAsked = false;
     try {
       const limit = slots.free();
       if (limit > 0) for (const due of await find(limit, slots.full())) begin(due);
@@ -58,12 +63,11 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       report(error);
     }
     if (isStopped) return;
-    timer = setTimeout(
-      () => {
-        looking = look();
-      },
-      everyMs * (0.5 + random()),
-    );
+    timer = setTimeout(lookAgain, isLookAsked ? 0 : everyMs * (0.5 + random()));
+  }
+
+  function lookAgain(): void {
+    looking = look();
   }
 
   function begin({ id, tenant }: DueWork): void {
@@ -81,6 +85,12 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   }
 
   return {
+    lookNow() {
+      isLookAsked = true;
+      if (isStopped || timer === undefined) return;
+      clearTimeout(timer);
+      lookAgain();
+    },
     async stop() {
       isStopped = true;
       clearTimeout(timer);

@@ -50,7 +50,7 @@ type StopSteps = Readonly<Record<string, () => unknown>>;
 export interface WorkParts extends Pick<SystemMetricsParts, "countWaiting"> {
   heartbeat: Heartbeat;
   /** Finds in MongoDB the work that the queue lost. */
-  sweeper: { stop(): Promise<void> };
+  sweeper: { lookNow(): void; stop(): Promise<void> };
   /** Steps of the shutdown that come before the work is handed over, in this order. */
   stopFirst?: StopSteps;
   /** Ends the work in progress, or hands it over to other workers, within `timeoutMs`. */
@@ -113,6 +113,8 @@ export async function startWorkerService<Store extends ServiceStore>(
   const store = failpoints.around(database, places.store);
   const timers: NodeJS.Timeout[] = [];
   let notReady: string | null = options.notReadyBecause;
+  /** A sweeper that starts looks at once by itself. */
+  let lookNow = (): void => undefined;
   const health = await createHealthServer({
     host: settings.HOST,
     port: settings.HEALTH_PORT,
@@ -156,6 +158,7 @@ export async function startWorkerService<Store extends ServiceStore>(
         addressKey: workerAddressKey(health.url),
         deadAfterMs: settings.DEAD_AFTER_MS,
         onDead,
+        onTaken: () => lookNow(),
         logger,
       }),
     repeat(everyMs, task) {
@@ -165,6 +168,7 @@ export async function startWorkerService<Store extends ServiceStore>(
       const readFigures = () => database.readFigures(heartbeat.owner());
       registerSystemMetrics(registry, { service: kind, countWaiting, readFigures });
       notReady = null;
+      lookNow = () => sweeper.lookNow();
       shutdown.add("worker", () => heartbeat.retire());
       shutdown.add("timers", () => timers.forEach(clearInterval));
       addSteps(stopFirst);

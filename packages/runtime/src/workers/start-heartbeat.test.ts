@@ -180,6 +180,20 @@ test("after a gap of its own heartbeats a process declares no worker dead for `d
   expect(judged).toEqual([false, false, false, false, false, true, true]);
 });
 
+test("a process that made work of dead workers due is told so, after each heartbeat that took some", async () => {
+  const { workers } = workerStore();
+  const taken = [NOTHING_TAKEN, { owners: ["dead"], plans: 1, requests: 0 }, NOTHING_TAKEN];
+  let told = 0;
+  const takeFromDead = async () => taken.shift() ?? { owners: ["dead"], plans: 0, requests: 2 };
+  await start({ ...workers, takeFromDead }, { onTaken: () => void (told += 1) });
+  const counts: number[] = [];
+  for (let beat = 0; beat < 3; beat++) {
+    await vi.advanceTimersByTimeAsync(1_000);
+    counts.push(told);
+  }
+  expect(counts).toEqual([1, 1, 2]);
+});
+
 test("no heartbeat begins while one is in flight, and a failed one is followed by the next", async () => {
   const { workers } = workerStore();
   let beats = 0;

@@ -52,6 +52,8 @@ export interface HeartbeatOptions {
   deadAfterMs: number;
   /** Called when this process was declared dead: its leases are lost, and it continues under another name. */
   onDead: () => void;
+  /** Called when this process has made work of dead workers due: it may be claimed now. Default: nothing. */
+  onTaken?: (() => void) | undefined;
   logger: Logger;
   /** Default: the platform's. */
   clock?: Pick<RunClock, "now" | "every"> | undefined;
@@ -147,7 +149,9 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
 
   async function takeFromDead(): Promise<void> {
     const taken = await workers.takeFromDead({ declaresSilent: clock.now() >= judgesFrom });
-    if (taken.plans + taken.requests > 0) logger.warn(taken, "workers have died; what they held is due now");
+    if (taken.plans + taken.requests === 0) return;
+    logger.warn(taken, "workers have died; what they held is due now");
+    options.onTaken?.();
   }
 
   async function beat(): Promise<void> {

@@ -33,6 +33,12 @@ import { withoutEventValues } from "../journal/without-values.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import type { PendingControl } from "../records/plan-document.ts";
 
+/**
+ * Most events in one entry of an owner. An entry is checked, written and folded in one turn of the event loop: by
+ * its owner, by the next one, and by each reader of the API.
+ */
+const MAX_EVENTS = 1_000;
+
 /** A plan's journal for its owner. */
 export interface ClaimJournal {
   /**
@@ -126,13 +132,20 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   const lost = (): LeaseLostError => new LeaseLostError({ id: planId, epoch });
 
   async function write(events: readonly JournalEvent[], follows?: FollowingOf): Promise<void> {
+    const last = Math.max(0, Math.ceil(events.length / MAX_EVENTS) - 1) * MAX_EVENTS;
+    for (let from = 0; from < last; from += MAX_EVENTS)
+      await writePart(events.slice(from, from + MAX_EVENTS), undefined);
+    await writePart(events.slice(last), follows);
+  }
+
+  async function writePart(events: readonly JournalEvent[], follows: FollowingOf | undefined): Promise<void> {
     try {
       await appendEntry(events, follows);
     } catch (error) {
       if (!(error instanceof EntryTooLargeError) || events.length < 2) throw error;
       const half = Math.ceil(events.length / 2);
-      await write(events.slice(0, half));
-      await write(events.slice(half), follows);
+      await writePart(events.slice(0, half), undefined);
+      await writePart(events.slice(half), follows);
     }
   }
 

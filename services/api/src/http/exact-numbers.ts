@@ -39,11 +39,14 @@ export const readExactVariables: RequestHandler = (request, _response, next) => 
   next();
 };
 
-/** Exact numbers leave in this response as their digits. Each written part must hold whole JSON texts. */
-export function writeExactNumbers(response: ServerResponse): void {
+/**
+ * Exact numbers leave in this response as their digits. Each written part must hold whole JSON texts.
+ * @param fill - the last change of each part
+ */
+export function writeExactNumbers(response: ServerResponse, fill: (part: string) => string): void {
   const write = response.write.bind(response) as (part: unknown, ...rest: unknown[]) => boolean;
   response.write = (part: unknown, ...rest: unknown[]) =>
-    write(typeof part === "string" ? unmarkNumbers(part) : part, ...rest);
+    write(typeof part === "string" ? fill(unmarkNumbers(part)) : part, ...rest);
 }
 
 /** The body of a response with exact numbers as their digits; events are written one by one. */

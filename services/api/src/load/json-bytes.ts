@@ -1,7 +1,7 @@
 import { unmarkNumbers } from "@planwright/plan";
 import { AnswerTooLargeError } from "../errors/input-errors.ts";
 import type { AnswerLimits } from "./answer-bytes.ts";
-import { SLICE_BYTES } from "./pace.ts";
+import { runInSlices, SLICE_BYTES } from "./pace.ts";
 
 /**
  * Size of a value as JSON text in UTF-8, in bytes, without escapes. Stops above the limit, and then returns
@@ -49,21 +49,17 @@ export async function stringifyInSlices(
   value: object,
   { maxBytes, pace }: Pick<AnswerLimits, "maxBytes" | "pace">,
 ): Promise<string> {
+  return runInSlices(pace, stringifySteps(value, maxBytes));
+}
+
+function* stringifySteps(value: object, maxBytes: number): Generator<void, string> {
   const texts: string[] = [];
   let total = 0;
-  const slices = slicesOf(value);
-  for (let isDone = false; !isDone; ) {
-    isDone = await pace(() => {
-      for (let size = 0; size < SLICE_BYTES; ) {
-        const { done, value: text } = slices.next();
-        if (done) return true;
-        size += text.length;
-        total += Buffer.byteLength(text);
-        texts.push(text);
-      }
-      return false;
-    });
+  for (const text of slicesOf(value)) {
+    total += Buffer.byteLength(text);
     if (total > maxBytes) throw new AnswerTooLargeError(maxBytes);
+    texts.push(text);
+    yield;
   }
   return texts.join("");
 }

@@ -49,9 +49,10 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   /**
    * The output of a step; null until it is COMPLETED. A reference if the output is too large to be inline, or
    * does not fit into the answer.
-   * @param copies - how often the answer contains it; 2 for text inside text
+   * @param place - the field that contains it: a plan and its steps each need room for it
+   * @param copies - how often that field contains it; 2 for text inside text
    */
-  output(step: StepHead, copies?: number): Promise<KeptOutput>;
+  output(step: StepHead, place: OutputPlace, copies?: number): Promise<KeptOutput>;
   /** The complete output, whatever its size. */
   wholeOutput(step: StepHead): Promise<JsonValue>;
   modelCalls(requestId: RequestId): Promise<ModelCallHead[]>;
@@ -69,6 +70,9 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   /** Clears the cache before a mutation changes the data. */
   forget(): void;
 }
+
+/** Fields that contain outputs of steps: of the step, of its plan, and of older clients. */
+export type OutputPlace = "step" | "outputs" | "results";
 
 /** Steps of a plan in one status. */
 export type StatusCount = Pick<StepHead, "status"> & { count: number };
@@ -193,7 +197,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     ...pageReads,
     wholeOutput,
     once,
-    output: (step, copies = 1) => once(`output ${step._id} ${copies}`, () => output(step, copies)),
+    output: (step, place, copies = 1) => once(`output ${place} ${step._id}`, () => output(step, copies)),
     request: (requestId) => requests.load(requestId),
     plan: (planId) => plans.load(planId),
     graph: (planId) => ofPlan(planId, graphs, "graphBytes"),

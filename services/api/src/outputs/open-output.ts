@@ -5,7 +5,7 @@ import { OutputNotFoundError } from "../errors/not-found-errors.ts";
 import { jsonBytes } from "../load/json-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { parseOutputRef } from "../operation/output-reference.ts";
-import { readParts, readStepOfPart } from "./plan-outputs.ts";
+import { composePart, readParts } from "./plan-outputs.ts";
 
 /** An output as JSON text in UTF-8, read in parts. */
 export interface OpenOutput {
@@ -44,8 +44,8 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
   const { planId } = name;
   if ("part" in name) {
     const plan = await reads.plan(planId);
-    const step = plan?.finishedAt && (await readStepOfPart(planId, name.part, reads));
-    if (step) return openStep(step);
+    const composed = plan?.finishedAt && (await composePart(planId, name.part, reads));
+    if (composed) return openStored(composed);
     const found = (await readParts(planId, [name.part], reads, () => true)) ?? {};
     if (!plan?.finishedAt || !Object.hasOwn(found, name.part)) throw new OutputNotFoundError(ref);
     const value = found[name.part];
@@ -61,21 +61,34 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
     const { outputRef } = opened;
     if (!outputRef)
       return inOnePart(stringifyExactJson(await reads.wholeOutput(opened)), `${ref}@${opened.seq}`);
-    const sizes = await store.measureOutputParts(tenant, outputRef);
+    return openStored([opened]);
+  }
+
+  /** Texts, and outputs that are stored separately, in this order: outputs are read one document after another. */
+  async function openStored(composed: readonly (string | StepHead)[]): Promise<OpenOutput> {
+    const refs = composed.flatMap((part) => (typeof part === "string" ? [] : (part.outputRef ?? [])));
+    const distinct = new Map(refs.map((outputRef) => [outputRef.id, outputRef]));
+    const measured = [...distinct.values()].map(
+      async (outputRef) => [outputRef.id, await store.measureOutputParts(tenant, outputRef)] as const,
+    );
+    const sizes = new Map(await Promise.all(measured));
     // The grant must cover the largest part: a later part may be larger than the first.
-    const heldBytes = Math.max(...sizes) * COPIES;
-    return {
-      sizeBytes: outputRef.sizeBytes,
-      etag: etagOf(`${outputRef.id} ${outputRef.sizeBytes}`),
-      parts: sizes.map((sizeBytes, index) => ({
+    const heldBytes = Math.max(...[...sizes.values()].flat()) * COPIES;
+    const parts = composed.flatMap((part): OutputPart[] => {
+      if (typeof part === "string") return inOnePart(part, ref).parts.slice();
+      const { outputRef } = part;
+      if (!outputRef) return [];
+      return (sizes.get(outputRef.id) ?? []).map((sizeBytes, index) => ({
         sizeBytes,
         async read() {
           await hold(heldBytes);
           const { buffer, byteOffset, byteLength } = await store.readOutputPart(tenant, outputRef, index);
           return Buffer.from(buffer, byteOffset, byteLength);
         },
-      })),
-    };
+      }));
+    });
+    const sizeBytes = parts.reduce((sum, part) => sum + part.sizeBytes, 0);
+    return { sizeBytes, etag: etagOf(`${ref} ${refs.map(({ id }) => id).join()} ${sizeBytes}`), parts };
   }
 }
 

@@ -1,8 +1,10 @@
 import {
+  emptyOutputs,
   isTerminalPlanStatus,
   type JsonObject,
   type JsonValue,
   LARGE_JSON_BYTES,
+  mapJson,
   outputParts,
   outputSteps,
   type PlanId,
@@ -11,6 +13,7 @@ import {
   stringifyExactJson,
 } from "@planwright/plan";
 import type { PlanGraph, PlanHead, StepHead } from "@planwright/store";
+import { jsonBytes } from "../load/json-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import {
   type KeptOutput,
@@ -76,19 +79,51 @@ async function readOutputs(planId: PlanId, { bytes, reads }: OutputReads): Promi
 }
 
 /**
- * The step whose stored output is a named output of the plan: for one that is only a reference to a step, and
- * whose value is an object or a list. Undefined for any other, and for an output that is not stored separately.
+ * The JSON text of a named output, in order: short texts, and between them the steps whose stored outputs follow as
+ * they are. Undefined for an output that has to be made as a value: it refers to a field of a large output, or has
+ * one inside a text, or is longer than a named output may be.
  */
-export async function readStepOfPart(
+export async function composePart(
   planId: PlanId,
   name: string,
   reads: Reads,
-): Promise<StepHead | undefined> {
+): Promise<(string | StepHead)[] | undefined> {
   const [head, graph] = await Promise.all([reads.plan(planId), reads.graph(planId)]);
   const parts = outputParts(graph?.plan?.outputs);
-  if (!head || hasResults(head) || !parts || !Object.hasOwn(parts, name)) return undefined;
-  return stepOfPart(parts[name] ?? null, await completedSteps(planId, reads));
+  if (!head || hasResults(head) || !graph?.plan || !parts || !Object.hasOwn(parts, name)) return undefined;
+  const steps = await completedSteps(planId, reads);
+  // What tools returned cannot contain it.
+  const prefix = crypto.randomUUID();
+  const spliced: StepHead[] = [];
+  let sizeBytes = 0;
+  const template = mapJson(parts[name] ?? null, (text) => {
+    const step = stepOfPart(text, steps);
+    if (!step) return text;
+    sizeBytes += step.outputRef?.sizeBytes ?? 0;
+    return `${prefix}:${spliced.push(step) - 1}`;
+  });
+  const others = stepsOfPart(template, steps);
+  const isLong = sizeBytes > emptyOutputs().room || bytesOf(others) > LARGE_JSON_BYTES;
+  if (spliced.length === 0 || isLong) return undefined;
+  const known = await outputsOf(others, reads);
+  const { [name]: value } = resolveOutputs({ ...graph.plan, outputs: { [name]: template } }, known).outputs;
+  if (value === undefined || jsonBytes(value, LARGE_JSON_BYTES) > LARGE_JSON_BYTES) return undefined;
+  return stringifyExactJson(value)
+    .split(new RegExp(`"${prefix}:(\\d+)"`))
+    .flatMap((text, index) => (index % 2 === 0 ? text || [] : (spliced[Number(text)] ?? [])));
 }
+
+/** The outputs of steps as values, by id. */
+async function outputsOf(steps: readonly StepHead[], reads: Reads): Promise<Map<string, JsonValue>> {
+  return new Map(
+    await Promise.all(steps.map(async (step) => [step.stepId, await reads.wholeOutput(step)] as const)),
+  );
+}
+
+/**
+ * The step whose stored output a part is: for one that is only a reference to a step, and whose value is an object
+ * or a list. Undefined for any other, and for an output that is not stored separately.
+ */
 
 function stepOfPart(part: JsonValue, steps: readonly StepHead[]): StepHead | undefined {
   if (typeof part !== "string") return undefined;
@@ -125,7 +160,7 @@ async function outputsOfSteps({ _id, plan }: PlanGraph, reads: Reads): Promise<P
   const wanted = outputSteps(plan?.outputs) ?? plan?.steps.map(({ id }) => id) ?? [];
   const found = wanted.flatMap((id) => steps.get(id) ?? []);
   return new Map(
-    await Promise.all(found.map(async (step) => [step.stepId, await reads.output(step)] as const)),
+    await Promise.all(found.map(async (step) => [step.stepId, await reads.output(step, "outputs")] as const)),
   );
 }
 
@@ -159,9 +194,7 @@ export async function readParts(
   }
   const steps = stepsOfPart(wanted, await completedSteps(planId, reads));
   if (!mayRead(bytesOf(steps))) return undefined;
-  const known = new Map<string, JsonValue>(
-    await Promise.all(steps.map(async (step) => [step.stepId, await reads.wholeOutput(step)] as const)),
-  );
+  const known = await outputsOf(steps, reads);
   return resolveOutputs({ ...graph.plan, outputs: wanted }, known).outputs;
 }
 /** Size of `{outputs: {}}` in the document of a plan, in bytes. */

@@ -113,7 +113,7 @@ export const planResolvers = {
 
 /** The output of a step, which several fields of one answer share. */
 function outputOf({ recorded }: StepView, { reads }: GraphqlContext): Promise<KeptOutput> {
-  return reads.output(recorded);
+  return reads.output(recorded, "step");
 }
 
 /** Fields of Step that are recorded under the same name. */

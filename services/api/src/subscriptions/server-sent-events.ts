@@ -9,7 +9,7 @@ import { type FormatError, maskError } from "../errors/masked-errors.ts";
 import { writeExactNumbers } from "../http/exact-numbers.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
-import { boundSubscribe } from "./bounded-subscribe.ts";
+import { boundSubscribe, createMadeTexts } from "./bounded-subscribe.ts";
 import { checkStreamRequest } from "./check-stream-request.ts";
 import { endWithCredential } from "./credential-subscribe.ts";
 import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
@@ -46,13 +46,14 @@ const FORBIDDEN = {
 export function serveServerSentEvents(dependencies: ServerSentEventsDependencies): RequestHandler {
   const { formatError, callerOf } = dependencies;
   const check = createSubscriptionCheck(dependencies);
+  const texts = createMadeTexts();
   const responses = new WeakMap<GraphqlContext, ServerResponse>();
   const handle = createHandler({
     // Only one stream for each response: no tokens, and no state between requests.
     authenticate: () => "",
     subscribe: paceSubscribe(
       observeSubscribe(
-        boundSubscribe(endWithCredential(createSharedSubscribe(), dependencies.credentials)),
+        boundSubscribe(endWithCredential(createSharedSubscribe(), dependencies.credentials), texts),
         dependencies.metrics,
       ),
       {
@@ -86,7 +87,7 @@ export function serveServerSentEvents(dependencies: ServerSentEventsDependencies
     if (refusal) return sendError(response, refusal.status, refusal.error);
     // The library recognises this mode only by exactly this text.
     request.headers.accept = "text/event-stream";
-    writeExactNumbers(response);
+    writeExactNumbers(response, texts.fill);
     await handle(request, response);
   };
 }

@@ -14,7 +14,7 @@ import { isAllowedOrigin } from "../http/origins.ts";
 import { refuseConnection } from "../http/refuse-connection.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
-import { boundSubscribe } from "./bounded-subscribe.ts";
+import { boundSubscribe, createMadeTexts, type MadeTexts } from "./bounded-subscribe.ts";
 import { acceptConnection, presentedByConnection } from "./connection-caller.ts";
 import { endWithCredential } from "./credential-subscribe.ts";
 import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
@@ -77,6 +77,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
   const { httpServers, formatError, gate, allowedOrigins, maxConnections, sendTimeoutMs } = dependencies;
   const check = createSubscriptionCheck(dependencies);
   const admit = createConnectionLimit(dependencies.maxConnectionsOf);
+  const texts = createMadeTexts();
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -87,7 +88,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
     {
       jsonMessageReviver: withoutAnswers,
       subscribe: observeSubscribe(
-        boundSubscribe(endWithCredential(createSharedSubscribe(), dependencies.credentials)),
+        boundSubscribe(endWithCredential(createSharedSubscribe(), dependencies.credentials), texts),
         dependencies.metrics,
       ),
       onConnect: (connection) => acceptConnection(gate, connection, admit),
@@ -125,7 +126,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
     if (!isAllowedOrigin(request, allowedOrigins)) return refuseConnection(socket, 403, FOREIGN_PAGE);
     if (server.clients.size >= maxConnections) return refuseConnection(socket, 503, FULL);
     server.handleUpgrade(request, socket, head, (client) => {
-      keepNumbers(client);
+      keepTexts(client, texts);
       server.emit("connection", client, request);
       // ws has closed the connection with a code for the reason; graphql-ws would only print the error of a
       // client.
@@ -163,14 +164,17 @@ function createConnectionLimit(
   };
 }
 
-/** The library reads and writes messages with JSON.parse and JSON.stringify, which know doubles only. */
-function keepNumbers(client: WebSocket): void {
+/**
+ * The library reads and writes messages with JSON.parse and JSON.stringify, which know doubles only, and block the
+ * process for large results.
+ */
+function keepTexts(client: WebSocket, { fill }: Pick<MadeTexts, "fill">): void {
   const emit = client.emit.bind(client);
   client.emit = (event: string | symbol, ...args: unknown[]) =>
     event === "message" ? emit(event, markNumbers(String(args[0])), ...args.slice(1)) : emit(event, ...args);
   const send = client.send.bind(client) as (data: unknown, ...rest: unknown[]) => void;
   client.send = (data: unknown, ...rest: unknown[]) =>
-    send(typeof data === "string" ? unmarkNumbers(data) : data, ...rest);
+    send(typeof data === "string" ? fill(unmarkNumbers(data)) : data, ...rest);
 }
 
 /** A reviver for JSON.parse that refuses messages that only a server sends. */

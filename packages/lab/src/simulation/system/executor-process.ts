@@ -77,7 +77,7 @@ export function startExecutor(
     runs?.take(planId).catch((error: unknown) => log.note(name, "could not take", planId, String(error)));
   }
 
-  async function sweep(): Promise<void> {
+  async function look(): Promise<void> {
     const limit = runs?.capacity() ?? 0;
     if (limit > 0) {
       try {
@@ -86,6 +86,10 @@ export function startExecutor(
         log.note(name, "could not sweep", String(error));
       }
     }
+  }
+
+  async function sweep(): Promise<void> {
+    await look();
     if (!isStopping) clock.after(SWEEP_EVERY_MS * (0.5 + clock.random()), () => void sweep());
   }
 
@@ -145,6 +149,9 @@ export function startExecutor(
     onDead() {
       log.note(name, "was declared dead");
       runs?.loseAll();
+    },
+    onTaken() {
+      if (!mutant?.hasNoSweeper && !isStopping) void look();
     },
     logger: world.logger.child({ executor: name }),
     clock,
