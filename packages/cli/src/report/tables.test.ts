@@ -9,9 +9,11 @@ const LONG = "Reserve a pen for each of the authors who wrote about tea in the l
 function listed({
   title = "searchItems → reserveStock",
   code = null,
+  planCode = null,
 }: {
   title?: string;
   code?: string | null;
+  planCode?: string | null;
 }): ListedRequest {
   return toListedRequest({
     requestId: "req_1795253322_b8dzgomm7f8z2yi7kyqz",
@@ -23,7 +25,7 @@ function listed({
     error: null,
     plan: {
       status: "FAILED",
-      error: null,
+      error: planCode === null ? null : { code: planCode },
       finishedAt: "2026-11-25T09:00:00.000Z",
       cancelRequestedAt: null,
       pauseRequestedAt: null,
@@ -54,6 +56,14 @@ test.each([46, 60, 80, 100, 132, 200])(
     for (const line of lines.slice(1)) expect(line).toContain("req_1795253322_b8dzgomm7f8z2yi7kyqz");
   },
 );
+
+test.each([
+  ["TOOL_FAILED", "STEP_FAILED", "TOOL_FAILED"],
+  ["CANCELLED", "DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED"],
+  ["CANCELLED", null, "CANCELLED"],
+])("a step that ended with %s in a plan that ended with %s is listed with %s", (code, planCode, shown) => {
+  expect(listed({ code, planCode }).code).toBe(shown);
+});
 
 test("a terminal's width is used: a wide one shows what a narrow one cuts or leaves out", () => {
   const at = (columns: number) => requestsTable(REQUESTS, { columns, style }).join("\n");
