@@ -2,18 +2,32 @@
  * Causes faults in the running system. The first ten lines of debug must name the cause and the next command.
  * The test runs that command unchanged, and the request must make progress.
  */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startModelServer } from "@planwright/testing";
+import { type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ChangingServer, plainTool, startChangingServer } from "../../tools/test/changing-server.ts";
 import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
 import { planwright, type Ran, start } from "./planwright.ts";
 
 let system: CliStack;
+/** A server whose tools change. */
+let shop: ChangingServer;
+const ACTS = { annotations: { readOnlyHint: false } };
+const sendTool = (...required: string[]) =>
+  plainTool("sendParcel", {
+    ...ACTS,
+    inputSchema: { type: "object", properties: { to: {}, weight: {} }, required },
+  });
+
 beforeAll(async () => {
-  system = await startCliStack();
+  shop = await startChangingServer([sendTool("to"), plainTool("packParcel", ACTS)]);
+  system = await startCliStack(() => ({ shop: { url: shop.url, trusted: true } }));
 });
-afterAll(() => system?.close());
+afterAll(async () => {
+  await system?.close();
+  await shop?.close();
+});
 
 const hasEnded = ({ status }: { status: string }) =>
   ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"].includes(status);
@@ -41,6 +55,33 @@ async function typeToEnd(requestId: string, index = 0, value = ""): Promise<void
   expect({ report, ...ran }).toMatchObject({ exitCode: 0 });
   const followed = /req_\d{10}_[a-z0-9]+/.exec(ran.stdout)?.[0] ?? requestId;
   expect(await system.until(followed, hasEnded)).toMatchObject({ status: "COMPLETED" });
+}
+
+/** The tools of the counting server that had an effect with this value, in order. */
+async function effectsOf(value: string): Promise<string[]> {
+  const ledger = await system.tools().ledger();
+  return ledger.flatMap(({ tool, arguments: args }) => (args["value"] === value ? [tool] : []));
+}
+
+/** A plan that waits for an approval before it calls a tool of the changing server. */
+async function plantParcel(tool: string): Promise<string> {
+  const requestId = await system.submit([
+    { id: "ask", tool: "set_value", arguments: { value: tool } },
+    { id: "send", tool, arguments: { to: "Ann" }, dependsOn: ["ask"] },
+  ]);
+  await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+  return requestId;
+}
+
+/** Approves the call that a plan waits for, with the printed command. */
+async function approve(requestId: string): Promise<void> {
+  expect(await typeNext(await head(requestId))).toMatchObject({ exitCode: 0 });
+}
+
+/** Waits until `tools NAME` shows the current tool. */
+async function untilShown(tool: string, text: RegExp): Promise<void> {
+  const shown = async () => (await system.cli("tools", tool)).stdout;
+  await expect.poll(shown, { timeout: 30_000, interval: 200 }).toMatch(text);
 }
 
 /** Writes the corrected plan to the file that the report names. */
@@ -303,6 +344,109 @@ test("cancelled: the cancel, and the command that runs the rest", async () => {
   await typeToEnd(requestId);
 });
 
+test("cancelled midway: what was stopped and what had not begun, and that a second cancel changes nothing", async () => {
+  system.tools().script({ read_value: [{ type: "hang" }] });
+  const requestId = await system.submit([
+    { id: "pay", tool: "plain_effect", arguments: { value: "midway" } },
+    { id: "look", tool: "read_value", arguments: { value: "<<pay.value>>" } },
+    { id: "last", tool: "keyed_effect", arguments: { value: "<<look.value>>" } },
+  ]);
+  await system.until(requestId, (read) => statusOf(read, "look") === "RUNNING");
+  expect(await system.cli("cancel", requestId)).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining("cancel requested"),
+  });
+  await system.until(requestId, hasEnded);
+  expect(await system.cli("cancel", requestId)).toMatchObject({
+    exitCode: 4,
+    stderr: expect.stringContaining("was cancelled before: nothing was changed"),
+  });
+  const report = await head(requestId);
+  expect(report).toContain("1 step had completed and is kept; 1 stopped (look (read_value)), 1 not begun.");
+  const { stdout } = await system.cli("debug", requestId);
+  expect(stdout).toContain("the call was cancelled before counting answered (CANCELLED)");
+  await typeToEnd(requestId);
+  expect(await effectsOf("midway")).toEqual(["plain_effect", "keyed_effect"]);
+});
+
+test("tool changed: the argument that it now requires, and the command that gives it", async () => {
+  const requestId = await plantParcel("sendParcel");
+  shop.tools = [sendTool("to", "weight"), plainTool("packParcel", ACTS)];
+  shop.notify();
+  await untilShown("sendParcel", /weight .*required/);
+  await approve(requestId);
+  await system.until(requestId, hasEnded);
+  const report = await head(requestId);
+  expect(report).toContain("has changed since the plan was made (input schema), so nothing was sent");
+  expect(report).toContain("sendParcel now requires weight: give its value, and run what did not complete.");
+  expect((await typeNext(report, 1)).stdout).toContain("weight");
+  expect(await typeNext(report, 0, "…")).toMatchObject({ exitCode: 4 });
+  expect(shop.called).toEqual([]);
+  await typeToEnd(requestId, 0, "5");
+  expect(shop.called).toEqual(["sendParcel"]);
+});
+
+test("server gone from the servers file: that it is gone, and no similar tool is called in its place", async () => {
+  const requestId = await plantParcel("packParcel");
+  const file = join(system.folder, "data", "mcp-servers.json");
+  const before = readFileSync(file, "utf8");
+  const { mcpServers } = JSON.parse(before) as { mcpServers: { [name: string]: object } };
+  const { shop: _removed, ...left } = mcpServers;
+  const near = await startChangingServer([plainTool("packParcels", ACTS)]);
+  try {
+    writeFileSync(file, JSON.stringify({ mcpServers: { ...left, other: { url: near.url, trusted: true } } }));
+    await system.stack.processes.executor.restart();
+    await untilShown("packParcels", /of server other/);
+    await approve(requestId);
+    await system.until(requestId, hasEnded);
+    const report = await head(requestId);
+    expect(report).toContain(
+      "step send (packParcel) failed: Tool packParcel of server shop is no longer known",
+    );
+    expect(report).toContain(
+      "No tool of server shop is known: it is not in the servers file of the executors",
+    );
+    expect(report).toContain('Put "shop" back into the servers file of the executors and restart them; then');
+    writeFileSync(file, before);
+    await system.stack.processes.executor.restart();
+    await untilShown("packParcel", /of server shop/);
+    await typeToEnd(requestId);
+    expect([near.called, shop.called.filter((name) => name === "packParcel")]).toEqual([[], ["packParcel"]]);
+  } finally {
+    await near.close();
+  }
+});
+
+test("approval expired: that nothing was called, and the command that asks for it again", async () => {
+  const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: "expired" } }], {
+    policy: { approvalTimeoutMs: 1_000 },
+  });
+  await system.until(requestId, hasEnded);
+  const report = await head(requestId);
+  expect(report).toMatch(/neither approved nor refused until 20\S+Z .*\(APPROVAL_EXPIRED\)/);
+  expect(report).toContain("To ask for approval once more:");
+  expect(await typeNext(report)).toMatchObject({ exitCode: 0 });
+  await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+  expect(await effectsOf("expired")).toEqual([]);
+});
+
+test("deadline passed: what used the time, where it is set, and the command that runs the rest", async () => {
+  system.tools().script({ read_value: [{ type: "hang" }] });
+  await system.stack.processes.executor.kill();
+  const requestId = await system.submit([
+    { id: "pay", tool: "plain_effect", arguments: { value: "late" } },
+    { id: "look", tool: "read_value", arguments: { value: "<<pay.value>>" } },
+  ]);
+  await system.withService("executor", { PLAN_TIMEOUT_MS: "4000" }, () => system.until(requestId, hasEnded));
+  await system.stack.processes.executor.restart();
+  const report = await head(requestId);
+  expect(report).toMatch(/Cause {3}the plan's deadline has passed \(own time .* s calls \(.*look\)/);
+  expect(report).toContain("Not completed by then: look (read_value).");
+  expect(report).toContain("or raise PLAN_TIMEOUT_MS of the executors; then");
+  await typeToEnd(requestId);
+  expect(await effectsOf("late")).toEqual(["plain_effect"]);
+});
+
 test("paused: the pause, and the command that resumes the plan", async () => {
   const requestId = await system.submit([
     { id: "ask", tool: "set_value", arguments: { value: 7 } },
@@ -363,6 +507,59 @@ test("not understood: that there is no model, how to set one, and the command th
   }
 });
 
+/** Runs the planner with a scripted model in place of the offline one. */
+async function withModel(during: (model: ModelServer) => Promise<void>): Promise<void> {
+  const model = await startModelServer();
+  await system.stack.processes.planner.kill();
+  try {
+    const settings = { MODEL: "openai:gpt-4o", OPENAI_BASE_URL: model.openAiUrl, OPENAI_API_KEY: "none" };
+    await system.withService("planner", settings, () => during(model));
+  } finally {
+    await system.stack.processes.planner.restart();
+    await model.close();
+  }
+}
+
+const planToPay = (value: string) => ({
+  type: "answer" as const,
+  text: JSON.stringify({ steps: [{ id: "pay", tool: "plain_effect", arguments: { value } }] }),
+});
+
+test("budget used up: what is needed, and the command whose limit is above it", async () => {
+  await withModel(async (model) => {
+    model.script(() => planToPay("budget"));
+    const { exitCode, stdout } = await system.cli(
+      "run",
+      "--max-tokens",
+      "100",
+      "Have value budget in effect",
+    );
+    expect(exitCode).toBe(1);
+    const report = await head(/req_\d{10}_[a-z0-9]+/.exec(stdout)?.[0] ?? "");
+    const [, need = ""] = /may take (\d+) tokens more.* \(BUDGET_EXCEEDED\)/.exec(report) ?? [];
+    const [, suggested = ""] = /--max-tokens (\d+)/.exec(report) ?? [];
+    expect(Number(suggested)).toBeGreaterThan(Number(need));
+    expect(await typeNext(report)).toMatchObject({ exitCode: 0 });
+    expect(await effectsOf("budget")).toEqual(["plain_effect"]);
+  });
+});
+
+test("model away: since when, until when, and that the sentence is planned by itself", async () => {
+  await withModel(async (model) => {
+    model.script(() => ({ type: "error", status: 500 }));
+    const { stdout } = await system.cli("run", "--detach", "Have value away in effect");
+    const requestId = stdout.trim();
+    await expect.poll(() => head(requestId), { timeout: 30_000, interval: 300 }).toContain("away since");
+    const report = await head(requestId);
+    expect(report).toMatch(/has been away since 20\S+Z \(.*\): .* \(MODEL_UNREACHABLE\)/);
+    expect(report).toMatch(/it is tried again .*, by itself, and given up at 20\S+Z \(MODEL_UNREACHABLE_MS/);
+    const watching = typeNext(report);
+    model.script(() => planToPay("away"));
+    expect(await watching).toMatchObject({ exitCode: 0 });
+    expect(await effectsOf("away")).toEqual(["plain_effect"]);
+  });
+});
+
 test("model refused: the model's message", async () => {
   const model = await startModelServer();
   await system.stack.processes.planner.kill();
@@ -391,6 +588,29 @@ test("model refused: the model's message", async () => {
     await system.stack.processes.planner.restart();
     await model.close();
   }
+});
+
+test("executor lost during a call: no words claim that another one continues, and nothing is done twice", async () => {
+  system.tools().script({ read_value: [{ type: "hang" }] });
+  const requestId = await system.submit([
+    { id: "pay", tool: "plain_effect", arguments: { value: "orphan" } },
+    { id: "look", tool: "read_value", arguments: { value: "<<pay.value>>" } },
+  ]);
+  await system.until(requestId, (read) => statusOf(read, "look") === "RUNNING");
+  await system.stack.processes.executor.kill();
+  await expect.poll(() => head(requestId), { timeout: 30_000, interval: 500 }).toContain("(no worker)");
+  const { stdout } = await system.cli("debug", requestId);
+  expect(stdout).toContain("the executor that held the plan has died, and no other one has taken over");
+  expect(stdout).toContain("its executor was lost; it waits for the next one");
+  const fleet = await system.cli("fleet");
+  expect(fleet.stdout).toContain(
+    "No executor takes work: no plan is executed, and plans that have begun wait.",
+  );
+  expect(fleet.stdout).not.toContain("No plan waits for an executor");
+  const watching = typeNext(stdout);
+  await system.stack.processes.executor.restart();
+  expect(await watching).toMatchObject({ exitCode: 0 });
+  expect(await effectsOf("orphan")).toEqual(["plain_effect"]);
 });
 
 test("no planner, no executor: which worker is missing, and that nothing is lost", async () => {

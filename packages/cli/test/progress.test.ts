@@ -231,7 +231,7 @@ test("a completed step whose output is not as declared says so at its step", () 
 test("a call of a dead executor is not shown as running", () => {
   const lost = attemptOf(1, { outcome: "unknown", endedAt: null, durationMs: null });
   const request = requestOf({ plan: planOf([stepOf("a", { status: "RUNNING", attempts: [lost] })]) });
-  expect(drawn(request)).toContain("its executor was lost, the next one goes on");
+  expect(drawn(request)).toContain("its executor was lost; it waits for the next one");
 });
 
 test.each(TIMES)(

@@ -35,6 +35,8 @@ export type ListedRequest = ReturnType<typeof toListedRequest>;
 /** The fields of a request that `list` shows. Pure. */
 export function toListedRequest({ plan, error, ...request }: ListedNode) {
   const [step] = plan?.stepsConnection.nodes ?? [];
+  const stepCode = step?.error?.code;
+  const isStopped = stepCode === "CANCELLED";
   const asked = request.status === "NEEDS_INPUT" ? ("answer" as const) : null;
   const paused = plan?.status === "PAUSED" ? ("resume" as const) : null;
   return {
@@ -46,8 +48,11 @@ export function toListedRequest({ plan, error, ...request }: ListedNode) {
       cancelRequestedAt: plan.cancelRequestedAt,
       pauseRequestedAt: plan.pauseRequestedAt,
     },
-    /** The error code of the failed or doubtful step, or else of the plan or the request. */
-    code: step?.error?.code ?? plan?.error?.code ?? error?.code ?? null,
+    /**
+     * The error code of the failed or doubtful step, or else of the plan or the request; of a call that was
+     * stopped, the code of what stopped it.
+     */
+    code: (isStopped ? null : stepCode) ?? plan?.error?.code ?? stepCode ?? error?.code ?? null,
     /** The tool of the first step that failed, is in doubt or waits for an approval. */
     tool: step?.tool ?? null,
     /** Number of steps and items that failed or were cancelled, and whose calls may have acted. */

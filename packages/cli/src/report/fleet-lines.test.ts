@@ -68,9 +68,15 @@ test("waiting work is shown with the age of the oldest, and a dead worker with t
 test("a missing executor or planner is shown first; a worker that stops takes no work", () => {
   const stopping = { ...EXECUTOR, takesWork: false };
   expect(fleetLines({ ...FLEET, workers: [stopping] }, plainStyle).slice(0, 2)).toEqual([
-    "No executor takes work: no plan is executed. Start one (npm start).",
+    "No executor takes work: no plan is executed, and plans that have begun wait. Start one (npm start).",
     "No planner takes work: no sentence is planned. Start one (npm start).",
   ]);
+});
+
+test("while no executor takes work it is not said that no plan waits for one", () => {
+  const planner = { ...FLEET, workers: [PLANNER] };
+  expect(fleetLines(planner, plainStyle).slice(-1)).toEqual(["No request waits for a planner."]);
+  expect(fleetLines(planner, plainStyle)).not.toContain("No plan waits for an executor.");
 });
 
 test("callers without the scope read that the numbers need it", () => {
@@ -82,12 +88,12 @@ test("the workload of the caller's tenant is one line", () => {
   const at = "2026-11-24T12:00:00.000Z";
   const workload = { at, since: at, ended: 0, failed: 0, running: 0, waiting: 0, oldestWaiting: null };
   expect(workloadLine(workload)).toBe(
-    "Your requests: 0 being worked on, 0 waiting for a worker; 0 ended in the last hour, 0 of them failed",
+    "Your requests: 0 begun, 0 waiting for a worker; 0 ended in the last hour, 0 of them failed",
   );
   const oldestWaiting = { since: at, ageMs: 3_000, requestId: "req_1" };
   expect(
     workloadLine({ ...workload, ended: 10_000, failed: 12, running: 3, waiting: 2, oldestWaiting }),
   ).toBe(
-    "Your requests: 3 being worked on, 2 waiting for a worker, the oldest for 3.0 s; 10,000+ ended in the last hour, 12 of them failed",
+    "Your requests: 3 begun, 2 waiting for a worker, the oldest for 3.0 s; 10,000+ ended in the last hour, 12 of them failed",
   );
 });

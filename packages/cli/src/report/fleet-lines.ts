@@ -15,11 +15,17 @@ export function fleetLines(
   style: Style,
 ): string[] {
   const nowMs = Date.parse(at);
+  const missing = missingKinds(workers);
+  // Work that a dead worker had begun waits, too, but is counted only when another worker has found it.
+  const waiting = [
+    plans?.due === 0 && missing.has("EXECUTOR") ? [] : [waitingLine("plan", "an executor", plans)],
+    requests?.due === 0 && missing.has("PLANNER") ? [] : [waitingLine("request", "a planner", requests)],
+  ].flat();
   return [
-    ...missingKinds(workers, style),
-    ...(workers.length > 0 ? [...workersTable(workers, nowMs, style), ""] : []),
-    waitingLine("plan", "an executor", plans),
-    waitingLine("request", "a planner", requests),
+    ...[...missing].map((kind) => style("bad", MISSING[kind])),
+    ...(workers.length > 0 ? workersTable(workers, nowMs, style) : []),
+    ...(workers.length > 0 && waiting.length > 0 ? [""] : []),
+    ...waiting,
     ...lostLines(lostWorkers, nowMs, style),
   ];
 }
@@ -28,20 +34,23 @@ export function fleetLines(
 export function workloadLine({ ended, failed, running, waiting, oldestWaiting }: WorkloadRecord): string {
   const oldest = oldestWaiting && `, the oldest for ${durationText(oldestWaiting.ageMs)}`;
   const lately = `${boundedText(ended, MAX_COUNTED)} ended in the last hour, ${boundedText(failed, MAX_COUNTED)} of them failed`;
-  return `Your requests: ${boundedText(running, MAX_COUNTED)} being worked on, ${boundedText(waiting, MAX_COUNTED)} waiting for a worker${oldest ?? ""}; ${lately}`;
+  return `Your requests: ${boundedText(running, MAX_COUNTED)} begun, ${boundedText(waiting, MAX_COUNTED)} waiting for a worker${oldest ?? ""}; ${lately}`;
 }
 
 /** The API counts no further. */
 const MAX_COUNTED = 10_000;
 
+/** What it means that no worker of a kind takes work. */
+const MISSING = {
+  EXECUTOR:
+    "No executor takes work: no plan is executed, and plans that have begun wait. Start one (npm start).",
+  PLANNER: "No planner takes work: no sentence is planned. Start one (npm start).",
+} as const satisfies Record<Worker["kind"], string>;
+
 /** The kinds of workers of which none takes work. */
-function missingKinds(workers: readonly Worker[], style: Style): string[] {
+function missingKinds(workers: readonly Worker[]): Set<keyof typeof MISSING> {
   const takes = new Set(workers.filter(({ takesWork }) => takesWork).map(({ kind }) => kind));
-  const missing = [
-    !takes.has("EXECUTOR") && "No executor takes work: no plan is executed. Start one (npm start).",
-    !takes.has("PLANNER") && "No planner takes work: no sentence is planned. Start one (npm start).",
-  ].filter((line) => line !== false);
-  return missing.map((line) => style("bad", line));
+  return new Set((["EXECUTOR", "PLANNER"] as const).filter((kind) => !takes.has(kind)));
 }
 
 function workersTable(workers: readonly Worker[], nowMs: number, style: Style): string[] {

@@ -52,7 +52,7 @@ const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => 
   ],
   RUNNING: ({ attempts, startedAt }, nowMs) => {
     if (attempts.at(-1)?.outcome === "unknown")
-      return ["its executor was lost, the next one goes on", ...repeated(attempts.length)];
+      return ["its executor was lost; it waits for the next one", ...repeated(attempts.length)];
     const since = between(attempts.at(-1)?.startedAt ?? startedAt, nowMs);
     return [...(since === null ? [] : [durationText(since)]), ...repeated(attempts.length)];
   },

@@ -12,10 +12,12 @@ function listed({
   title = "searchItems → reserveStock",
   code = null,
   expiresAt = null,
+  planCode = null,
 }: {
   title?: string;
   code?: string | null;
   expiresAt?: string | null;
+  planCode?: string | null;
 }): ListedRequest {
   return toListedRequest({
     requestId: "req_1795253322_b8dzgomm7f8z2yi7kyqz",
@@ -27,7 +29,7 @@ function listed({
     error: null,
     plan: {
       status: "FAILED",
-      error: null,
+      error: planCode === null ? null : { code: planCode },
       finishedAt: "2026-11-25T09:00:00.000Z",
       cancelRequestedAt: null,
       pauseRequestedAt: null,
@@ -90,6 +92,14 @@ test.each([
   const at = head?.indexOf("EXPIRES") ?? -1;
   expect(rows.map((row) => row.slice(at, at + expected.length).trim())).toEqual(["", "", "", expected]);
   expect(requestsTable(REQUESTS.slice(0, 3), { columns, style })[0]).not.toContain("EXPIRES");
+});
+
+test.each([
+  ["TOOL_FAILED", "STEP_FAILED", "TOOL_FAILED"],
+  ["CANCELLED", "DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED"],
+  ["CANCELLED", null, "CANCELLED"],
+])("a step that ended with %s in a plan that ended with %s is listed with %s", (code, planCode, shown) => {
+  expect(listed({ code, planCode }).code).toBe(shown);
 });
 
 test("a terminal's width is used: a wide one shows what a narrow one cuts or leaves out", () => {

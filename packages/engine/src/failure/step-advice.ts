@@ -142,7 +142,7 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   },
   DEADLINE_EXCEEDED: {
     why: "The plan's deadline passed; running calls were stopped.",
-    instruction: "Find out what took so long; then",
+    instruction: "See why that took so long, or raise PLAN_TIMEOUT_MS of the executors; then",
     action: "retry",
   },
   APPROVAL_REFUSED: {

@@ -10,6 +10,6 @@ const MAX_NAMED = 4;
 export function requestTitle(query: string | null, tools: readonly string[]): string {
   if (query !== null) return query;
   const named = tools.filter((tool, index) => tool !== tools[index - 1]);
-  if (named.length === 0) return "a plan without steps";
+  if (named.length === 0) return "a plan without readable steps";
   return [...named.slice(0, MAX_NAMED), ...(named.length > MAX_NAMED ? ["…"] : [])].join(" → ");
 }

@@ -200,7 +200,7 @@ function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefin
   switch (error.code) {
     case SdkErrorCode.RequestTimeout:
       if (call.cancelled) {
-        const message = `${tool}: the call was cancelled; whether ${server} had acted is not known`;
+        const message = `${tool}: the call was cancelled before ${server} answered`;
         return failed("CANCELLED", message, "unknown", false);
       }
       return failed("TOOL_TIMEOUT", `${tool}: no answer within ${timeoutMs} ms`, "unknown", true);

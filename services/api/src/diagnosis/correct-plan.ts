@@ -7,7 +7,8 @@ import type { StepAdvice } from "@planwright/engine";
 import { isForEachStep, type JsonValue, PLACEHOLDER, type Step, type ToolDescriptor } from "@planwright/plan";
 import type { NextAction } from "./diagnosis.ts";
 import type { DiagnosisFacts, ErrorFact, PlanFact, StepFact } from "./facts.ts";
-import { amendPart, replan, rerun } from "./next-actions.ts";
+import { amendPart, replan, rerun, showTool } from "./next-actions.ts";
+import { clipped } from "./wording.ts";
 
 /** The part of a step that is wrong, for errors that are not about an argument; a JSON Pointer below the step. */
 const WRONG_PART: Readonly<Record<string, string>> = {
@@ -33,11 +34,14 @@ export function correctPlan(
   const another = isModels
     ? replan(request, "Have the planner replan the rest, knowing the failures; completed steps are kept:")
     : rerun(request, "If the reason lay outside and is gone, let what failed run again:");
+  const isChanged = step !== undefined && advice.code === "TOOL_CHANGED" && !isModels;
   if (!correction) return [another];
   // What the tool's own words name is corrected at once. Otherwise the planner corrects it, if there is one;
   // and an argument that is only guessed comes last.
   const { action, certainty } = correction;
   const isFirst = certainty === "named" || (certainty === "part" && !isModels);
+  // A new argument is required: the same call would be refused.
+  if (isFirst && isChanged) return [action, showTool(step.tool, "See the tool as it is now:")];
   return isFirst ? [action, another] : [another, action];
 }
 
@@ -88,7 +92,9 @@ function correctStep(
       action: rerun(request, "Look at the current tool. To call it as it is now:"),
       certainty: "part",
     };
-  const action = rerun(request, description, { correct: { stepId: id, name: named.name } });
+  const needs = `${tool} now requires ${named.name}: give its value, and run what did not complete. Completed steps are kept:`;
+  const says = code === "TOOL_CHANGED" ? clipped(needs) : description;
+  const action = rerun(request, says, { correct: { stepId: id, name: named.name } });
   return { action, certainty: named.certainty };
 }
 

@@ -71,17 +71,20 @@ const MAX_FIELDS = 8;
 function sampleOutput({ tools }: Pick<DiagnosisFacts, "tools">, { tool }: StepFact): JsonValue {
   const known = tools.find(({ name }) => name === tool);
   const seen = known?.observedOutput && schemaOfShape(known.observedOutput);
-  return sampleOf(known?.outputSchema ?? seen) ?? PLACEHOLDER;
+  const [declared, returned] = [known?.outputSchema, seen].map(sampleOf);
+  // A schema of an object may name no field.
+  const sample = declared && Object.keys(declared).length > 0 ? declared : (returned ?? declared);
+  if (!sample) return PLACEHOLDER;
+  return Object.keys(sample).length > 0 ? sample : { [PLACEHOLDER]: PLACEHOLDER };
 }
 
+/** An object without fields: none is known. Undefined: it is not an object. */
 function sampleOf(schema: JsonObject | undefined): JsonObject | undefined {
   if (schema?.["type"] !== "object") return undefined;
   const { properties, required } = schema;
   const names = isJsonObject(properties) ? Object.keys(properties) : [];
   const needed = Array.isArray(required) ? names.filter((name) => required.includes(name)) : names;
   const shown = (needed.length > 0 ? needed : names).slice(0, MAX_FIELDS);
-  // An object of which no field is known.
-  if (shown.length === 0) shown.push(PLACEHOLDER);
   return Object.fromEntries(shown.map((name) => [name, PLACEHOLDER]));
 }
 
@@ -113,7 +116,7 @@ export function withDoubt(
         ? [
             {
               ...settle,
-              description: `${settle.description.replace(/ If it did.*/, "")} Say so (or --retry):`,
+              description: settle.description.replace(/:$/, ", otherwise --retry:"),
             },
           ]
         : []),

@@ -4,7 +4,7 @@ import { leftText } from "./better-version.ts";
 import { correctPlan } from "./correct-plan.ts";
 import { diagnoseDoubt, withDoubt } from "./diagnose-doubt.ts";
 import { diagnoseLists } from "./diagnose-lists.ts";
-import { diagnoseToolGone } from "./diagnose-tool-gone.ts";
+import { diagnoseToolGone, pinnedServer } from "./diagnose-tool-gone.ts";
 import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
 import { type DiagnosisFacts, type ErrorFact, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { follow, goBack, replan, rerun } from "./next-actions.ts";
@@ -120,11 +120,12 @@ function poisoned({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact):
 
 function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact): PartialDiagnosis {
   const steps = plan.steps.filter(({ item }) => item === null);
-  const countOf = (...statuses: StepFact["status"][]) =>
-    steps.filter(({ status }) => statuses.includes(status)).length;
+  const countOf = (status: StepFact["status"]) => steps.filter((step) => step.status === status).length;
   const kept = countOf("COMPLETED");
+  const stopped = steps.filter(({ status, attemptCount }) => status === "CANCELLED" && attemptCount > 0);
   const parts: [count: number, text: string][] = [
-    [countOf("CANCELLED"), "stopped or not begun"],
+    [stopped.length, `stopped (${namesOf(stopped)})`],
+    [countOf("CANCELLED") - stopped.length, "not begun"],
     [countOf("FAILED"), "failed"],
     [countOf("SKIPPED"), "skipped"],
     [countOf("IN_DOUBT"), "in doubt"],
@@ -149,19 +150,22 @@ function expired({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact): 
     code: "EXPIRED",
     message: `${plan.error?.message.replace(/^The /, "the ") ?? "the plan's deadline passed"} (DEADLINE_EXCEEDED)`,
     errorCode: "DEADLINE_EXCEEDED",
-    reasons: [
-      `Not completed by then: ${open.slice(0, 4).map(stepName).join(", ")}${open.length > 4 ? ", …" : ""}.`,
-    ],
+    reasons: [`Not completed by then: ${namesOf(open)}.`],
     stepKeys: open.map(({ key }) => key),
     since: plan.finishedAt,
     next: [rerun(request, stepAdvice("DEADLINE_EXCEEDED").instruction)],
   };
 }
 
+/** The names of the first steps. */
+function namesOf(steps: readonly StepFact[]): string {
+  return `${steps.slice(0, 4).map(stepName).join(", ")}${steps.length > 4 ? ", …" : ""}`;
+}
+
 function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): PartialDiagnosis {
   const error: ErrorFact = step.error ?? { code: "TOOL_FAILED", message: "no message" };
   const server = serverOf(facts, step.tool);
-  const advice = stepAdvice(error.code, server, step);
+  const advice = stepAdvice(error.code, server ?? pinnedServer(plan, step), step);
   const toolGone =
     server === undefined && facts.tools.length > 0 ? diagnoseToolGone(facts, plan, step) : undefined;
   return {
@@ -231,7 +235,8 @@ function nextOf(
 ): NextAction[] {
   if (advice.action === "repeat") return repeatCalls(facts.request);
   if (advice.action === "correct") return correctPlan(facts, plan, step, advice);
-  return [rerun(facts.request, advice.instruction)];
+  const description = advice.instruction.endsWith("; then") ? advice.instruction : `${advice.instruction}:`;
+  return [rerun(facts.request, description)];
 }
 
 /** A failed call that may have acted: it is made once more only by its name. */

@@ -9,6 +9,7 @@ import type {
   RequestStatus,
   StepStatus,
   ToolDescriptor,
+  ToolPin,
   WaitReason,
 } from "@planwright/plan";
 import type {
@@ -84,6 +85,8 @@ export interface PlanFact {
   lostExecutors: number;
   /** Null for a submission that could not be parsed as a plan. */
   document: Pick<Plan, "steps" | "policy"> | null;
+  /** The servers that offered its tools when it was made. Absent: not recorded. */
+  toolPins?: readonly Pick<ToolPin, "tool" | "server">[] | undefined;
   /** All steps, and those items that a diagnosis may name. */
   steps: readonly StepFact[];
   /** Numbers of all items by their status, for each list. */

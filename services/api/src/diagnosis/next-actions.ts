@@ -171,6 +171,11 @@ export function listTools(description: string): NextAction {
   return { description, operation: "getAvailableTools", arguments: {}, command: ["tools"] };
 }
 
+/** Shows one tool. */
+export function showTool(name: string, description: string): NextAction {
+  return { description, operation: "getAvailableTools", arguments: {}, command: ["tools", name] };
+}
+
 /** Lists the plans that are executed now. */
 export function listRunning(description: string): NextAction {
   const command = ["list", "--status", "EXECUTING"];

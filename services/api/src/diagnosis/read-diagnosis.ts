@@ -99,6 +99,7 @@ async function readPlan(planId: PlanId, dependencies: DiagnosisDependencies): Pr
     waitReason: planWaitReason(head, live),
     lostExecutors: lostExecutors(head, finishedUnits(units, itemCounts), live),
     document: graph?.plan ?? null,
+    toolPins: graph?.toolPins,
     itemCounts,
     steps: await Promise.all(views.map((view) => stepFact(view, { ...head, live }, dependencies))),
   };

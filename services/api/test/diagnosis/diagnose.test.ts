@@ -640,6 +640,11 @@ test("an unknown tool is named with the nearest name, which the fix uses in ever
   const far = diagnose({ ...factsOf(request), tools: [toolOf("other")] });
   expect(far.reasons).toContain("No server offers find_user right now.");
   expect(commandsOf(far)).toEqual([`planwright retry ${REQUEST_ID}`]);
+  const pinned = (server: string) =>
+    ended("FAILED", [missing], { document, toolPins: [{ tool: "find_user", server }] });
+  expect(diagnose({ ...factsOf(pinned("shop")), tools: [toolOf("find_users")] }).next[0]).toEqual(
+    near.next[0],
+  );
   const leftOut = [{ server: "crm", tool: "find_user", reason: "it has no inputSchema" }];
   const listed = diagnose({ ...factsOf(request), tools: [toolOf("find_users")], leftOut });
   expect(listed.reasons).toContain(
@@ -649,6 +654,19 @@ test("an unknown tool is named with the nearest name, which the fix uses in ever
   const byModel = ended("FAILED", [missing], { document, origin: { kind: "model", model: "openai:x" } });
   const anew = diagnose({ ...factsOf(byModel), tools: [toolOf("other")] });
   expect(commandsOf(anew)[0]).toBe(`planwright replan ${REQUEST_ID}`);
+});
+
+test("a tool whose server is gone is waited for, and no tool of another server is called in its place", () => {
+  const gone = stepOf("a", { tool: "find_user", status: "FAILED", error: errorOf("TOOL_NOT_FOUND") });
+  const document = { steps: [{ id: "a", tool: "find_user" }] } as never;
+  const request = ended("FAILED", [gone], { document, toolPins: [{ tool: "find_user", server: "crm" }] });
+  const { reasons, next } = diagnose({ ...factsOf(request), tools: [toolOf("find_users")] });
+  expect(reasons).toContain(
+    "No tool of server crm is known: it is not in the servers file of the executors, or has another name there.",
+  );
+  expect(next.map(({ description, command }) => [description, ...command])).toEqual([
+    ['Put "crm" back into the servers file of the executors and restart them; then', "retry", REQUEST_ID],
+  ]);
 });
 
 /** A request whose only step has failed, with its plan and tool. */
@@ -684,9 +702,13 @@ test.each<[string, Diagnosis, string[]]>([
   [
     "the tool requires since it has changed",
     failedCall("TOOL_CHANGED", "changed", { inputSchema: { required: ["to", "from"] } }),
-    [`${RETRY} --set 'mail.from=…'`, RETRY],
+    [`${RETRY} --set 'mail.from=…'`, "planwright tools send"],
   ],
-  ["is unchanged, in a tool that has changed", failedCall("TOOL_CHANGED", "changed"), [RETRY]],
+  [
+    "is unchanged, in a tool that has changed",
+    failedCall("TOOL_CHANGED", "changed"),
+    [RETRY, "planwright tools send"],
+  ],
   [
     "has the reference",
     failedCall("REFERENCE_MISSING", "no such field", { step: { arguments: { n: 1, to: "<<a.mail>>" } } }),
@@ -742,6 +764,8 @@ test("the sample of an output comes from the schema of the tool, or from what it
   expect(sampleFor({ outputSchema: { type: "number" } })).toBe('"…"');
   const seen = { types: { object: 2 }, fields: { receipt: { types: { text: 2 } } } } as never;
   expect(sampleFor({ observedOutput: seen })).toBe('{"receipt":"…"}');
+  const noFields = { outputSchema: { type: "object", properties: {}, additionalProperties: {} } };
+  expect(sampleFor({ ...noFields, observedOutput: seen })).toBe('{"receipt":"…"}');
 });
 
 test("a version that did worse than an earlier one says so, and restoring the earlier one comes first", () => {

@@ -1,10 +1,10 @@
+import { requestLook } from "@planwright/client";
 import { countText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import { Link } from "wouter";
 import { useNow } from "../browser/use-now.ts";
 import { type RequestRow } from "../data/needs-operations.ts";
-import { lookOf, REQUEST_LOOK } from "../design/statuses.ts";
 import { expiryText } from "../design/text.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { requestPath } from "../request/paths.ts";
@@ -39,7 +39,7 @@ export function RequestTable({
   });
   const items = shown.getVirtualItems();
   useReadAhead(items.at(-1)?.index ?? 0, rows.length, frame.current?.scrollTop ? readMore : null);
-  const gridTemplateColumns = ["130px", "minmax(0, 1fr)", ...columns.map((name) => COLUMNS[name].width)].join(
+  const gridTemplateColumns = ["190px", "minmax(0, 1fr)", ...columns.map((name) => COLUMNS[name].width)].join(
     " ",
   );
   return (
@@ -67,8 +67,8 @@ export function RequestTable({
                 className="request-row request-cells"
                 style={{ height: ROW_HEIGHT, transform: `translateY(${start}px)`, gridTemplateColumns }}
               >
-                <span role="cell">
-                  <StatusBadge look={lookOf(REQUEST_LOOK, row.status)} />
+                <span role="cell" className="request-cell">
+                  <StatusBadge look={requestLook({ ...row, waitReason: null })} />
                 </span>
                 <span role="cell" className="request-cell-query" dir="auto">
                   {row.plan !== null && row.plan.mayHaveActed > 0 && (

@@ -1,5 +1,6 @@
 import { PlanSchema, pinTools, type ToolDescriptor } from "@planwright/plan";
 import { createLogger } from "@planwright/runtime";
+import { StoreUnavailableError } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { expect, onTestFinished, test } from "vitest";
 import { createPlanRuns } from "./plan-runs.ts";
@@ -21,6 +22,7 @@ async function slowClaims(
   const input = { tenant: TENANT, query: null, plan, toolPins, raw: "", diagnostics: [], autoExecute: true };
   const { plan: accepted } = await memoryStore.submitPlan(input);
   const answers: (() => void)[] = [];
+  const controls = { reads: 0, isAway: false };
   const called: string[] = [];
   const runs = createPlanRuns({
     leases: memoryStore.planLeases,
@@ -31,6 +33,11 @@ async function slowClaims(
       learnOutputs: async () => undefined,
       addToolCalls: async () => undefined,
       publishServer: async () => undefined,
+      async applyControls(claims) {
+        controls.reads += 1;
+        if (controls.isAway) throw new StoreUnavailableError({ operation: "applyControls" });
+        return await memoryStore.applyControls(claims);
+      },
       async claimPlan(...claim) {
         const claimed = await memoryStore.claimPlan(...claim);
         await new Promise<void>((resolve) => answers.push(resolve));
@@ -63,12 +70,29 @@ async function slowClaims(
     planId: accepted._id,
     answers,
     called,
+    controls,
     logged,
     requestId: accepted.requestId,
     takeFromDead: () => memoryStore.takeFromDead({ declaresSilent: false }),
     plan: () => memoryStore.getPlan(TENANT, accepted._id),
   };
 }
+
+test("controls that cannot be read are logged once, until they were read again", async () => {
+  const { controls, logged } = await slowClaims();
+  const readTwice = async (isAway: boolean) => {
+    const { reads } = controls;
+    controls.isAway = isAway;
+    await expect.poll(() => controls.reads, { timeout: 10_000 }).toBeGreaterThanOrEqual(reads + 2);
+  };
+  const lines = () => logged.filter((line) => line.includes("could not read the controls")).length;
+  await readTwice(true);
+  await readTwice(true);
+  expect(lines()).toBe(1);
+  await readTwice(false);
+  await readTwice(true);
+  expect(lines()).toBe(2);
+});
 
 test("a plan whose claim is not answered yet is not claimed again, even when it was made due", async () => {
   const { runs, planId, answers, takeFromDead, plan } = await slowClaims();

@@ -84,11 +84,20 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   });
   const endControlPoll = clock.every(CONTROL_POLL_MS, () => void applyControls());
 
+  let canReadControls = true;
+
   async function applyControls(): Promise<void> {
     try {
       await store.applyControls([...active.values()].map(({ claim }) => claim));
+      canReadControls = true;
     } catch (error) {
-      logger.warn({ err: error }, "could not read the controls of clients and operators");
+      // Four reads a second fail while the database is away: the first one says it.
+      if (canReadControls)
+        logger.warn(
+          { err: error },
+          "could not read the controls of clients and operators; it goes on trying",
+        );
+      canReadControls = false;
     }
   }
 
