@@ -6,8 +6,11 @@
  *    is called a read may happen twice. So name, description, parameters and hints all have to agree.
  * 3. Texts of servers are untrusted: they are compared with fixed lists of words in linear time, cut to 4,096
  *    characters, and never taken over into a value.
+ * 4. A model may only propose. Where it loosens what the rules have something against, the proposal is shown with
+ *    that reason and is in no block; where it is tighter than the rules, the rules' line is the one that is left out.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { jsonEquals } from "../json/json-equals.ts";
 import { bareName } from "../tools/name-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { ContractDeclaration } from "./contract.ts";
@@ -22,11 +25,31 @@ export interface ToolToSuggest {
   seen?: { count: number; failures: number; p99Ms: number | null } | undefined;
 }
 
+/** What a model proposes for one field. The value is valid for the field; nothing else is known about it. */
+export interface ContractProposal {
+  /** The tool's name on its server. */
+  tool: string;
+  field: ProposedField;
+  value: JsonValue;
+  /** In the model's words, cleaned. */
+  reason: string;
+}
+
+/**
+ * The fields that a model may propose: what texts can say. A timeout follows from measured calls alone.
+ */
+export const PROPOSED_FIELDS = ["side_effects", "idempotency", "lookup", "max_concurrency"] as const;
+type ProposedField = (typeof PROPOSED_FIELDS)[number];
+
 /** One field of a contract with the reason for it. */
 export interface SuggestedField {
   field: keyof ContractDeclaration;
   value: JsonValue;
   reason: string;
+  /** Whether the rules of this file or a model suggest it. */
+  source: "rule" | "model";
+  /** What speaks against the value, as a clause: then no block has the field. Absent: nothing that is known. */
+  against?: string;
 }
 
 /** The suggestion for one tool; only tools with a field have one. */
@@ -41,18 +64,103 @@ export interface SuggestedContract {
  * @param tools - all tools of the server: a look-up tool is one of them, and a word that begins all their names
  *   says nothing
  */
-export function suggestContracts(tools: readonly ToolToSuggest[]): SuggestedContract[] {
+export function suggestContracts(
+  tools: readonly ToolToSuggest[],
+  proposals: readonly ContractProposal[] = [],
+): SuggestedContract[] {
   const facts = factsOf(tools);
   return facts.flatMap((one) => {
-    const fields = [
+    const rules = [
       ...effectOf(one),
       ...repeatOf(one),
       ...lookupOf(one, facts),
       ...parallelismOf(one),
       ...timeoutOf(one),
-    ].filter(({ field }) => !one.decided.has(field));
+    ].map((field): SuggestedField => ({ ...field, source: "rule" }));
+    const proposed = proposals.filter(({ tool }) => tool === one.name);
+    const fields = withProposals(rules, proposed, { one, all: facts }).filter(
+      ({ field }) => !one.decided.has(field),
+    );
     return fields.length === 0 ? [] : [{ tool: one.name, fields }];
   });
+}
+
+/** The lines of the rules with those of a model: the first proposal for each field that says something new. */
+function withProposals(
+  rules: readonly SuggestedField[],
+  proposals: readonly ContractProposal[],
+  of: { one: Facts; all: readonly Facts[] },
+): SuggestedField[] {
+  const fields = [...rules];
+  for (const { field, value, reason } of proposals) {
+    const rule = fields.find((line) => line.field === field);
+    if (rule?.source === "model" || rule?.against !== undefined) continue;
+    if (rule && jsonEquals(rule.value, value)) continue;
+    const line: SuggestedField = { field, value, reason, source: "model" };
+    if (isCareful(field, value)) {
+      if (rule) fields[fields.indexOf(rule)] = { ...rule, against: `a model disagrees: ${reason}` };
+      else if (!loosensByHint(field, of.one)) continue;
+      fields.push(line);
+      continue;
+    }
+    if (field !== "side_effects" && (of.one.readOnly === true || isRead(of.one))) continue;
+    const against = againstProposal(field, value, of) ?? (rule && `by the rules, ${rule.reason}`);
+    fields.push(against === undefined ? line : { ...line, against });
+  }
+  return fields;
+}
+
+/** True for a value that makes calls more careful than any other. */
+function isCareful(field: ProposedField, value: JsonValue): boolean {
+  return value === { side_effects: true, idempotency: "none", max_concurrency: 1, lookup: null }[field];
+}
+
+/** True where a hint of the server would loosen a field, so that a careful value changes something. */
+function loosensByHint(field: ProposedField, { readOnly, idempotent }: Facts): boolean {
+  switch (field) {
+    case "side_effects":
+      return readOnly === true;
+    case "idempotency":
+      return idempotent === true;
+    default:
+      return true;
+  }
+}
+
+/** What speaks against a value that loosens a contract, as a clause; undefined when nothing does. */
+function againstProposal(
+  field: ProposedField,
+  value: JsonValue,
+  { one, all }: { one: Facts; all: readonly Facts[] },
+): string | undefined {
+  switch (field) {
+    case "side_effects":
+      return actsBy(one);
+    case "idempotency":
+      return value === "natural"
+        ? repeatsBy(one)
+        : "its description does not say that it honours dev.planwright/idempotencyKey";
+    case "lookup":
+      return againstLookup(value, one, all);
+    case "max_concurrency":
+      return undefined;
+  }
+}
+
+/** Why a tool cannot tell whether a call happened, as a clause; undefined when it may. */
+function againstLookup(value: JsonValue, one: Facts, all: readonly Facts[]): string | undefined {
+  const { tool, arguments: args } = isJsonObject(value) ? value : {};
+  const lookup = all.find((other) => other !== one && other.name === tool);
+  if (!lookup) return "this server has no other tool of that name";
+  if (!answersFound(lookup)) return `${lookup.name} does not declare an output with "found"`;
+  if (!isRead(lookup) && (lookup.readOnly !== true || actsBy(lookup) !== undefined))
+    return `nothing certain says that ${lookup.name} only reads`;
+  const named = isJsonObject(args) ? Object.entries(args) : [];
+  const fits = ([name, from]: [string, JsonValue]) =>
+    lookup.accepted.includes(name) && one.accepted.some((own) => from === `<<arguments.${own}>>`);
+  if (!named.every(fits) || !lookup.required.every((name) => named.some(([given]) => given === name)))
+    return `its arguments do not lead from those of the call to those of ${lookup.name}`;
+  return undefined;
 }
 
 /** A tool as the API describes it. */
@@ -69,9 +177,14 @@ interface ListedTool {
 
 /**
  * Suggestions for the tools of one server, as the API lists them. Fields that the operator has decided get none.
+ * @param proposals - of a model, for tools of this server; absent: the rules alone
  */
-export function suggestForServer(tools: readonly ListedTool[], server: string): SuggestedContract[] {
-  return suggestContracts(tools.filter((tool) => tool.server === server).map(toSuggest));
+export function suggestForServer(
+  tools: readonly ListedTool[],
+  server: string,
+  proposals?: readonly ContractProposal[],
+): SuggestedContract[] {
+  return suggestContracts(tools.filter((tool) => tool.server === server).map(toSuggest), proposals);
 }
 
 function toSuggest(tool: ListedTool): ToolToSuggest {
@@ -96,13 +209,17 @@ function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The block of the servers file that accepts suggestions: contracts by tool name. */
+/**
+ * The block of the servers file that accepts suggestions: contracts by tool name. Fields with something against them
+ * are left out, and so are tools without any other.
+ */
 export function suggestedTools(suggestions: readonly SuggestedContract[]): JsonObject {
   return Object.fromEntries(
-    suggestions.map(({ tool, fields }) => [
-      tool,
-      Object.fromEntries(fields.map(({ field, value }) => [field, value])),
-    ]),
+    suggestions.flatMap(({ tool, fields }) => {
+      const kept = fields.filter(({ against }) => against === undefined);
+      const contract = Object.fromEntries(kept.map(({ field, value }) => [field, value]));
+      return kept.length === 0 ? [] : [[tool, contract]];
+    }),
   );
 }
 
@@ -140,6 +257,8 @@ interface Facts {
   /** Parameters with their names, at any depth. */
   parameters: { name: string; schema: JsonObject }[];
   required: string[];
+  /** The names of its own arguments. */
+  accepted: string[];
   outputSchema: unknown;
   readOnly: boolean | undefined;
   destructive: boolean | undefined;
@@ -158,6 +277,7 @@ function factsOf(tools: readonly ToolToSuggest[]): Facts[] {
     const [first = ""] = all;
     const isPrefix = all.length > 1 && own.has(first) && !READING.has(first) && !ACTING.has(first);
     const required = ownMember(tool.inputSchema, "required");
+    const properties = ownMember(tool.inputSchema, "properties");
     const hint = (name: string) => {
       const value = ownMember(tool.annotations, name);
       return typeof value === "boolean" ? value : undefined;
@@ -168,6 +288,7 @@ function factsOf(tools: readonly ToolToSuggest[]): Facts[] {
       description: textOf(tool.description),
       parameters: parametersOf(tool.inputSchema, MAX_LEVELS),
       required: Array.isArray(required) ? required.filter((name) => typeof name === "string") : [],
+      accepted: isJsonObject(properties) ? Object.keys(properties) : [],
       outputSchema: tool.outputSchema,
       readOnly: hint("readOnlyHint"),
       destructive: hint("destructiveHint"),
@@ -178,8 +299,11 @@ function factsOf(tools: readonly ToolToSuggest[]): Facts[] {
   });
 }
 
+/** A line of the rules. */
+type RuleLine = Pick<SuggestedField, "field" | "value" | "reason">;
+
 /** A read where everything agrees; an effect where a hint says "read" and something else says "act". */
-function effectOf(facts: Facts): SuggestedField[] {
+function effectOf(facts: Facts): RuleLine[] {
   const [verb = ""] = facts.nameWords;
   const acting = CERTAINLY_ACTING.has(verb) ? `its name begins with "${verb}"` : mayActBy(facts);
   if (facts.readOnly === true && acting !== undefined) {
@@ -194,20 +318,33 @@ function effectOf(facts: Facts): SuggestedField[] {
 }
 
 function isRead(facts: Facts): boolean {
-  const { nameWords, description, readOnly, destructive } = facts;
-  if (readOnly === false || destructive === true) return false;
+  const { nameWords, description } = facts;
   const [first = ""] = nameWords;
   const isSearch =
     nameWords.length > 1 &&
     nameWords.at(-1) === "search" &&
     nameWords.slice(0, -1).every((word) => SEARCHED.has(word));
   if (!READING.has(first) && !isSearch) return false;
-  if (nameWords.some((word) => ACTING.has(word) || word === "and" || word === "or")) return false;
-  if (!SAYS_READING.test(description) || SAYS_ACTING.test(description)) return false;
-  const isFree =
-    facts.parameters.some(({ name }) => wordsOf(name).includes("query")) && FREE_LANGUAGE.test(description);
-  return !isFree && facts.parameters.every(parameterReads);
+  if (nameWords.some((word) => word === "and" || word === "or")) return false;
+  return SAYS_READING.test(description) && actsBy(facts) === undefined;
 }
+
+/** What says that a tool may act, as a clause; undefined where nothing does. */
+function actsBy({ nameWords, description, readOnly, destructive, parameters }: Facts): string | undefined {
+  if (readOnly === false) return "its readOnlyHint says that it acts";
+  if (destructive === true) return "its destructiveHint says that it destroys";
+  const verb = nameWords.find((word) => ACTING.has(word));
+  if (verb !== undefined) return `its name has "${verb}"`;
+  const said = SAYS_ACTING.exec(description)?.[0];
+  if (said !== undefined) return `its description says "${said}"`;
+  const isFree = FREE_LANGUAGE.test(description);
+  const acting = parameters.find(
+    (one) => !parameterReads(one) || (isFree && wordsOf(one.name).includes("query")),
+  );
+  return acting && `its parameter ${acting.name.slice(0, MAX_SHOWN_NAME)} may ask for an effect`;
+}
+
+const MAX_SHOWN_NAME = 64;
 
 function parameterReads({ name, schema }: Facts["parameters"][number]): boolean {
   const named = wordsOf(name);
@@ -244,7 +381,7 @@ function actingValue(schema: JsonObject): string | undefined {
 const STATE = words("set put write overwrite delete remove clear enable disable ensure upsert create");
 const SAYS_KEY = "dev.planwright/idempotencykey";
 
-function repeatOf(facts: Facts): SuggestedField[] {
+function repeatOf(facts: Facts): RuleLine[] {
   const { description, nameWords, idempotent, readOnly } = facts;
   if (description.includes(SAYS_KEY)) {
     return [
@@ -255,37 +392,51 @@ function repeatOf(facts: Facts): SuggestedField[] {
       },
     ];
   }
-  const says =
-    /\bidempotent\b/.test(description) && !/\b(not|non|never|isn't)[ -]+idempotent\b/.test(description);
+  const says = /\bidempotent\b/.test(description) && !NOT_IDEMPOTENT.test(description);
   if (readOnly === true || idempotent === false || !(idempotent === true || says)) return [];
   const [verb = ""] = nameWords;
-  if (!STATE.has(verb)) return [];
-  const isEnsured = /\b(ensures?|already exists?|overwrit(e|es)|no-op)\b/.test(description);
-  if (verb === "create" && !isEnsured) return [];
-  if (/\b(appends?|increments?|adds? to|toggles?|each time)\b/.test(description)) return [];
-  if (
-    facts.parameters.some(({ schema }) =>
-      ["append", "increment", "toggle"].includes(actingValue(schema) ?? ""),
-    )
-  )
-    return [];
+  if (!STATE.has(verb) || repeatsBy(facts) !== undefined) return [];
   const source = idempotent === true ? "its idempotentHint" : "its description";
   const reason = `${source} says that a repeat changes nothing more, and "${verb}" sets a state`;
   return [{ field: "idempotency", value: "natural", reason }];
+}
+
+const NOT_IDEMPOTENT = /\b(not|non|never|isn't)[ -]+idempotent\b/;
+/** Verbs whose effect happens again with each call. */
+const EACH_TIME = words(
+  "send append add insert post publish charge pay notify toggle increment next pop claim acquire consume run execute",
+);
+
+/** What says that a repeat does something more, as a clause; undefined where nothing does. */
+function repeatsBy({ nameWords, description, idempotent, parameters }: Facts): string | undefined {
+  if (idempotent === false) return "its idempotentHint says that a repeat changes more";
+  const [verb = ""] = nameWords;
+  if (EACH_TIME.has(verb)) return `its name begins with "${verb}", which happens each time`;
+  const said =
+    NOT_IDEMPOTENT.exec(description)?.[0] ??
+    /\b(appends?|increments?|adds? to|toggles?|each time)\b/.exec(description)?.[0];
+  if (said !== undefined) return `its description says "${said}"`;
+  const isEnsured = /\b(ensures?|already exists?|overwrit(e|es)|no-op)\b/.test(description);
+  if (verb === "create" && !isEnsured) return 'its name begins with "create", which may make another one';
+  const adding = parameters.find(({ schema }) =>
+    ["append", "increment", "toggle"].includes(actingValue(schema) ?? ""),
+  );
+  return (
+    adding && `its parameter ${adding.name.slice(0, MAX_SHOWN_NAME)} may be "${actingValue(adding.schema)}"`
+  );
 }
 
 /**
  * A look-up tool answers whether a call happened, as `{found, result}`. It must be the only read with this answer
  * about the same thing, and find it by the caller's own id.
  */
-function lookupOf(facts: Facts, all: readonly Facts[]): SuggestedField[] {
+function lookupOf(facts: Facts, all: readonly Facts[]): RuleLine[] {
   if (facts.readOnly === true || isRead(facts) || repeatOf(facts).length > 0) return [];
   const thing = thingOf(facts);
   const found = all.filter((other) => {
-    const isAnswer = isJsonObject(ownMember(ownMember(other.outputSchema, "properties"), "found"));
     const isSame = thing !== "" && thingOf(other) === thing;
     const hasIds = other.required.length > 0 && other.required.every((name) => facts.required.includes(name));
-    return other !== facts && isAnswer && isSame && hasIds && isRead(other);
+    return other !== facts && answersFound(other) && isSame && hasIds && isRead(other);
   });
   const [lookup, ...others] = found;
   if (!lookup || others.length > 0) return [];
@@ -301,6 +452,10 @@ function lookupOf(facts: Facts, all: readonly Facts[]): SuggestedField[] {
   ];
 }
 
+function answersFound({ outputSchema }: Facts): boolean {
+  return isJsonObject(ownMember(ownMember(outputSchema, "properties"), "found"));
+}
+
 function thingOf({ nameWords }: Facts): string {
   return nameWords.slice(1).join(" ");
 }
@@ -308,7 +463,7 @@ function thingOf({ nameWords }: Facts): string {
 const ALONE =
   /\b(one (call|request) at a time|(cannot|must not|should not|do not|don't|never) (be )?(call|run|use|execute)(ed|d)?( it| this tool| this)? (concurrently|in parallel)|not thread[- ]safe)\b/;
 
-function parallelismOf({ description }: Facts): SuggestedField[] {
+function parallelismOf({ description }: Facts): RuleLine[] {
   const said = ALONE.exec(description)?.[0];
   if (said === undefined) return [];
   return [{ field: "max_concurrency", value: 1, reason: `its description says "${said}"` }];
@@ -323,7 +478,7 @@ const MIN_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 60_000;
 
 /** For reads alone: a timeout of an effect leaves a doubt. */
-function timeoutOf(facts: Facts): SuggestedField[] {
+function timeoutOf(facts: Facts): RuleLine[] {
   const { seen } = facts;
   if (!seen || seen.p99Ms === null || seen.count < MIN_CALLS || seen.failures > 0 || !isRead(facts))
     return [];
