@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../json/json.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
 import type { ToolAnnotations, ToolDescriptor } from "../tools/tool-descriptor.ts";
 import {
   type ContractProposal,
@@ -268,6 +268,12 @@ test.each<[string, ToolDescriptor, ContractProposal, string]>([
     forTool("drop_table", isRead),
     'its name has "drop"',
   ],
+  [
+    "a verb of its name that no rule needs",
+    named(subject("It only reads"), "funds_transfer"),
+    forTool("funds_transfer", isRead),
+    'its name has "transfer"',
+  ],
   ["a hint", subject("Weather", {}, { readOnlyHint: false }), isRead, "its readOnlyHint says that it acts"],
   [
     "a parameter",
@@ -298,6 +304,20 @@ test.each<[string, ToolDescriptor, ContractProposal, string]>([
   (_, tool, proposed, against) => {
     expect(linesOf([tool], proposed)).toEqual([[proposed.field, proposed.value, "model", against]]);
     expect(suggestedTools(suggestContracts([{ tool }], [proposed]))).toEqual({});
+  },
+);
+
+test.each<[string, JsonValue, ContractProposal, string]>([
+  ["side_effects", true, isRead, "its own contract says that it acts"],
+  ["idempotency", "none", isNatural, "its own contract says that a repeat does more"],
+])(
+  "what the server's contract says about %s is against a proposal that loosens it",
+  (field, value, proposed, against) => {
+    const tool = { tool: subject("Weather"), declared: new Map([[field, value]]) };
+    const [suggested] = suggestContracts([tool], [proposed]);
+    expect(suggested?.fields).toEqual([{ ...proposed, tool: undefined, source: "model", against }]);
+    const listed = toolOf("get_users", "Get the users");
+    expect(suggestContracts([{ tool: listed, declared: new Map([["side_effects", true]]) }])).toEqual([]);
   },
 );
 

@@ -21,6 +21,8 @@ export interface ToolToSuggest {
   tool: ToolDescriptor;
   /** Fields, as contracts name them, that the operator has decided: they get no suggestion. */
   decided?: ReadonlySet<string> | undefined;
+  /** What the contract of its server says, by field, where that is believed: it may only be more careful. */
+  declared?: ReadonlyMap<string, JsonValue> | undefined;
   /** Its recent calls. */
   seen?: { count: number; failures: number; p99Ms: number | null } | undefined;
 }
@@ -135,7 +137,7 @@ function againstProposal(
 ): string | undefined {
   switch (field) {
     case "side_effects":
-      return actsBy(one);
+      return actsBy(one) ?? actingName(one);
     case "idempotency":
       return value === "natural"
         ? repeatsBy(one)
@@ -171,7 +173,7 @@ interface ListedTool {
   inputSchema: unknown;
   outputSchema: unknown;
   annotations: unknown;
-  contractReport: { fields: readonly { name: string; source: string }[] };
+  contractReport: { fields: readonly { name: string; source: string; value: unknown }[] };
   calls: { count: number; failures: number; p99Ms: number | null };
 }
 
@@ -189,7 +191,9 @@ export function suggestForServer(
 
 function toSuggest(tool: ListedTool): ToolToSuggest {
   const { name, server, description, inputSchema, outputSchema, annotations, contractReport, calls } = tool;
-  const decided = contractReport.fields.filter(({ source }) => source === "override");
+  const fields = contractReport.fields.map((field) => ({ ...field, name: snakeCase(field.name) }));
+  const decided = fields.filter(({ source }) => source === "override");
+  const declared = fields.filter(({ source }) => SERVER_CONTRACTS.has(source));
   return {
     tool: {
       name,
@@ -199,10 +203,14 @@ function toSuggest(tool: ListedTool): ToolToSuggest {
       ...(isJsonObject(outputSchema) ? { outputSchema } : {}),
       ...(isJsonObject(annotations) ? { annotations } : {}),
     },
-    decided: new Set(decided.map((field) => snakeCase(field.name))),
+    decided: new Set(decided.map(({ name }) => name)),
+    declared: new Map(declared.map((field) => [field.name, field.value as JsonValue])),
     seen: calls,
   };
 }
+
+/** Sources of a field that are contracts of the server. */
+const SERVER_CONTRACTS: ReadonlySet<string> = new Set(["meta", "top-level", "inputSchema"]);
 
 /** The name of a field in the servers file. */
 function snakeCase(name: string): string {
@@ -264,6 +272,7 @@ interface Facts {
   destructive: boolean | undefined;
   idempotent: boolean | undefined;
   decided: ReadonlySet<string>;
+  declared: ReadonlyMap<string, JsonValue>;
   seen: ToolToSuggest["seen"];
 }
 
@@ -271,7 +280,7 @@ function factsOf(tools: readonly ToolToSuggest[]): Facts[] {
   const named = tools.map(({ tool }) => wordsOf(bareName(tool)));
   const shared =
     named.length > 1 && named.every(([first]) => first === named[0]?.[0]) ? named[0]?.[0] : undefined;
-  return tools.map(({ tool, decided, seen }, index) => {
+  return tools.map(({ tool, decided, declared, seen }, index) => {
     const all = named[index] ?? [];
     const own = new Set([...wordsOf(tool.server ?? ""), ...(shared === undefined ? [] : [shared])]);
     const [first = ""] = all;
@@ -294,6 +303,7 @@ function factsOf(tools: readonly ToolToSuggest[]): Facts[] {
       destructive: hint("destructiveHint"),
       idempotent: hint("idempotentHint"),
       decided: decided ?? new Set(),
+      declared: declared ?? new Map(),
       seen,
     };
   });
@@ -330,7 +340,9 @@ function isRead(facts: Facts): boolean {
 }
 
 /** What says that a tool may act, as a clause; undefined where nothing does. */
-function actsBy({ nameWords, description, readOnly, destructive, parameters }: Facts): string | undefined {
+function actsBy(facts: Facts): string | undefined {
+  const { nameWords, description, readOnly, destructive, declared, parameters } = facts;
+  if (declared.get("side_effects") === true) return "its own contract says that it acts";
   if (readOnly === false) return "its readOnlyHint says that it acts";
   if (destructive === true) return "its destructiveHint says that it destroys";
   const verb = nameWords.find((word) => ACTING.has(word));
@@ -345,6 +357,18 @@ function actsBy({ nameWords, description, readOnly, destructive, parameters }: F
 }
 
 const MAX_SHOWN_NAME = 64;
+
+/** More words of names of tools that act; those that begin with a verb of reading have them as nouns. */
+const ACTING_NAMES = words(
+  "post publish pay charge transfer book buy sell order cancel close open approve reject deploy start stop restart run trigger launch kill merge push move copy rename upload download install uninstall invite assign submit archive restore enable disable lock unlock sync import export grant revoke ban block schedule notify subscribe unsubscribe refund void capture withdraw deposit sign apply put patch click type press fill drag navigate evaluate invoke call",
+);
+
+/** The word of a name that says that its tool may act, as a clause; undefined without one. */
+function actingName({ nameWords }: Facts): string | undefined {
+  if (READING.has(nameWords[0] ?? "")) return undefined;
+  const acting = nameWords.find((word) => ACTING_NAMES.has(word) || SAYS_ACTING.test(word));
+  return acting && `its name has "${acting}"`;
+}
 
 function parameterReads({ name, schema }: Facts["parameters"][number]): boolean {
   const named = wordsOf(name);
@@ -408,7 +432,9 @@ const EACH_TIME = words(
 );
 
 /** What says that a repeat does something more, as a clause; undefined where nothing does. */
-function repeatsBy({ nameWords, description, idempotent, parameters }: Facts): string | undefined {
+function repeatsBy(facts: Facts): string | undefined {
+  const { nameWords, description, idempotent, declared, parameters } = facts;
+  if (declared.get("idempotency") === "none") return "its own contract says that a repeat does more";
   if (idempotent === false) return "its idempotentHint says that a repeat changes more";
   const [verb = ""] = nameWords;
   if (EACH_TIME.has(verb)) return `its name begins with "${verb}", which happens each time`;
