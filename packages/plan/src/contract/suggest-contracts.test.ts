@@ -234,7 +234,7 @@ const linesOf = (tools: ToolDescriptor[], ...proposals: ContractProposal[]) =>
     field,
     value,
     source,
-    ...(against === undefined ? [] : [against]),
+    ...(against === null ? [] : [against]),
   ]);
 const subject = (description: string, parameters = {}, annotations?: ToolAnnotations): ToolDescriptor => ({
   ...toolOf("subject", description, parameters, annotations),

@@ -50,8 +50,8 @@ export interface SuggestedField {
   reason: string;
   /** Whether the rules of this file or a model suggest it. */
   source: "rule" | "model";
-  /** What speaks against the value, as a clause: then no block has the field. Absent: nothing that is known. */
-  against?: string;
+  /** What speaks against the value, as a clause: then no block has the field. Null: nothing that is known. */
+  against: string | null;
 }
 
 /** The suggestion for one tool; only tools with a field have one. */
@@ -78,7 +78,7 @@ export function suggestContracts(
       ...lookupOf(one, facts),
       ...parallelismOf(one),
       ...timeoutOf(one),
-    ].map((field): SuggestedField => ({ ...field, source: "rule" }));
+    ].map((field): SuggestedField => ({ ...field, source: "rule", against: null }));
     const proposed = proposals.filter(({ tool }) => tool === one.name);
     const fields = withProposals(rules, proposed, { one, all: facts }).filter(
       ({ field }) => !one.decided.has(field),
@@ -96,9 +96,9 @@ function withProposals(
   const fields = [...rules];
   for (const { field, value, reason } of proposals) {
     const rule = fields.find((line) => line.field === field);
-    if (rule?.source === "model" || rule?.against !== undefined) continue;
+    if (rule?.source === "model" || (rule && rule.against !== null)) continue;
     if (rule && jsonEquals(rule.value, value)) continue;
-    const line: SuggestedField = { field, value, reason, source: "model" };
+    const line: SuggestedField = { field, value, reason, source: "model", against: null };
     if (isCareful(field, value)) {
       if (rule) fields[fields.indexOf(rule)] = { ...rule, against: `a model disagrees: ${reason}` };
       else if (!loosensByHint(field, of.one)) continue;
@@ -106,8 +106,8 @@ function withProposals(
       continue;
     }
     if (field !== "side_effects" && (of.one.readOnly === true || isRead(of.one))) continue;
-    const against = againstProposal(field, value, of) ?? (rule && `by the rules, ${rule.reason}`);
-    fields.push(against === undefined ? line : { ...line, against });
+    const byRule = rule ? `by the rules, ${rule.reason}` : null;
+    fields.push({ ...line, against: againstProposal(field, value, of) ?? byRule });
   }
   return fields;
 }
@@ -221,10 +221,15 @@ function snakeCase(name: string): string {
  * The block of the servers file that accepts suggestions: contracts by tool name. Fields with something against them
  * are left out, and so are tools without any other.
  */
-export function suggestedTools(suggestions: readonly SuggestedContract[]): JsonObject {
+export function suggestedTools(
+  suggestions: readonly {
+    tool: string;
+    fields: readonly { field: string; value: unknown; against: string | null }[];
+  }[],
+): Record<string, Record<string, unknown>> {
   return Object.fromEntries(
     suggestions.flatMap(({ tool, fields }) => {
-      const kept = fields.filter(({ against }) => against === undefined);
+      const kept = fields.filter(({ against }) => against === null);
       const contract = Object.fromEntries(kept.map(({ field, value }) => [field, value]));
       return kept.length === 0 ? [] : [[tool, contract]];
     }),
