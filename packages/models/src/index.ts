@@ -26,7 +26,14 @@ export {
   NoToolsError,
   type PartialDraft,
 } from "./draft/draft-error.ts";
-export type { Drafter, DraftInput, DraftResult, RepairRequest } from "./draft/drafter.ts";
+export type {
+  ContractInput,
+  Drafter,
+  DraftInput,
+  DraftResult,
+  ProposedContracts,
+  RepairRequest,
+} from "./draft/drafter.ts";
 export {
   BothModelsFailedError,
   isModelError,

@@ -14,6 +14,8 @@ export {
 export type { IgnoredDeclaration } from "./contract/contract-decision.ts";
 export { type ContractField, type ContractReport, contractReport } from "./contract/contract-report.ts";
 export {
+  type ContractProposal,
+  PROPOSED_FIELDS,
   type SuggestedContract,
   type SuggestedField,
   suggestContracts,

@@ -19,7 +19,7 @@ import { createUnitReads } from "./journal/unit-reads.ts";
 import type { LiveStore } from "./live/live-store.ts";
 import { readChanged } from "./live/read-changed.ts";
 import { createPlanningStore } from "./planning/create-planning-store.ts";
-import type { PlanningStore } from "./planning/planning-store.ts";
+import type { ContractAskStore, PlanningStore } from "./planning/planning-store.ts";
 import { createReads } from "./reads/reads.ts";
 import { type RetentionStore, removeEnded } from "./retention/remove-ended.ts";
 import type { ClientStore } from "./store.ts";
@@ -58,6 +58,7 @@ export interface StoreParts {
 export interface AssembledStore {
   operations: ClientStore &
     PlanningStore &
+    ContractAskStore &
     ExecutionStore &
     WorkerStore &
     RetentionStore &

@@ -55,6 +55,7 @@ export {
   NO_USE,
 } from "./planning/model-budget.ts";
 export type {
+  ContractAskStore,
   EndedModelCall,
   ModelAway,
   ModelCallBegin,
@@ -147,7 +148,13 @@ export type {
   UnansweredCall,
 } from "./records/step-document.ts";
 export { type TenantChanges, TenantChangesSchema, type TenantLimits } from "./records/tenant-document.ts";
-export type { ServerReload, ToolDocument, ToolServerDocument } from "./records/tool-documents.ts";
+export type {
+  ContractAnswer,
+  ContractAsk,
+  ServerReload,
+  ToolDocument,
+  ToolServerDocument,
+} from "./records/tool-documents.ts";
 export type { WorkerDocument, WorkerKind } from "./records/worker-document.ts";
 export type { RetentionStore } from "./retention/remove-ended.ts";
 export type { ClientStore, Store } from "./store.ts";
@@ -155,7 +162,7 @@ export { latencyBucket } from "./tools/latency-histogram.ts";
 export type { LearnedOutput } from "./tools/observed-outputs.ts";
 export { type CountedCalls, hourOf, type ToolCallStats, toolCallsSince } from "./tools/tool-call-stats.ts";
 export type { ToolListing } from "./tools/tool-listings.ts";
-export type { AskedReload, ToolServerReport } from "./tools/tool-servers.ts";
+export type { AskedReload, NewContractAsk, ToolServerReport } from "./tools/tool-servers.ts";
 export type { ArgumentChange } from "./versions/change-arguments.ts";
 export type { EarlierCall, Repeat, UnitToCall } from "./versions/earlier-calls.ts";
 export { unfinishedLists } from "./versions/unfinished-lists.ts";

@@ -5,7 +5,7 @@ import type { ChangeStore } from "./changes/change-store.ts";
 import type { ControlStore } from "./controls/control-store.ts";
 import type { ExecutionStore } from "./execution/execution-store.ts";
 import type { LiveStore } from "./live/live-store.ts";
-import type { PlanningStore } from "./planning/planning-store.ts";
+import type { ContractAskStore, PlanningStore } from "./planning/planning-store.ts";
 import type { ReadStore } from "./reads/read-store.ts";
 import type { RetentionStore } from "./retention/remove-ended.ts";
 import type { WorkerStore } from "./workers/worker-store.ts";
@@ -20,6 +20,7 @@ export interface ClientStore extends AcceptanceStore, ControlStore, ChangeStore,
 export interface Store
   extends ClientStore,
     PlanningStore,
+    ContractAskStore,
     ExecutionStore,
     LiveStore,
     AccessStore,

@@ -234,3 +234,20 @@ test("costs are summed by model and request for one tenant and time; open and of
   const earlier = { from: new Date(time.from.getTime() - 60_000), before: time.from };
   expect(await store.modelCosts(TENANT, earlier)).toMatchObject({ models: [], total: { calls: 0 } });
 });
+
+test("the calls for a question about contracts count for the tenant, are no request, and end once", async () => {
+  const ask = { id: `contracts_${Math.floor(store.now() / 1_000)}_a`, tenant: TENANT };
+  const asked = { ...ask, askedAt: new Date(), digest: "d", takenBy: "p1", answer: null };
+  const { purpose, ...question } = call(100);
+  const first = await store.beginContractCall(asked, question);
+  await store.beginContractCall(asked, question);
+  await store.endContractCall(first.callId, end(100, 0.25));
+  await store.endContractCall(first.callId, end(9_000, 9));
+  const time = { from: new Date(store.now() - 60_000), before: new Date(store.now() + 60_000) };
+  expect(await store.modelCosts(TENANT, time)).toMatchObject({
+    total: { calls: 2, unended: 1, costUsd: 0.25 },
+    requests: [],
+  });
+  expect(await store.modelCallsPausedUntil(TENANT, 2)).toBeInstanceOf(Date);
+  expect(await store.modelCallsPausedUntil("other", 2)).toBeNull();
+});

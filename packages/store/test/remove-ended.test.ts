@@ -119,3 +119,12 @@ test("simultaneous removals of several processes remove each request, without er
   await store.removeEnded(before(30));
   for (const one of ended) expect(await documentsOf(one)).toEqual(REMOVED);
 });
+
+test("calls for questions about contracts are removed with the requests of their time", async () => {
+  const seconds = (days: number) => Math.floor((Date.now() - days * DAY_MS) / 1_000);
+  const ids = [`contracts_${seconds(9)}_a/x`, `contracts_${seconds(1)}_a/x`, "d5a1"];
+  for (const _id of ids) await collection("modelCalls").insertOne({ _id });
+  await store.removeEnded({ endedBefore: new Date(Date.now() - 5 * DAY_MS), limit: 10 });
+  const left = await collection("modelCalls").find().toArray();
+  expect(left.map(({ _id }) => _id)).toEqual(ids.slice(1));
+});

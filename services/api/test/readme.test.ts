@@ -146,7 +146,7 @@ test("every example works, one after another, with the ids from earlier ones", a
       expectEvents(body, answer.text);
       continue;
     }
-    if (body.includes("reloadToolServer(")) {
+    if (body.includes("reloadToolServer(") || body.includes("suggestContracts(")) {
       // Here no executor has tool servers: it is a valid operation without a server of this name.
       expect(answer.body.errors).toMatchObject([{ extensions: { code: "NOT_FOUND" } }]);
       continue;

@@ -20,6 +20,7 @@ import { readPrices } from "./calls/read-prices.ts";
 import { partialText } from "./calls/record-of-call.ts";
 import { PlannerSettingsSchema } from "./env.ts";
 import { LEASE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
+import { createContractAsks } from "./jobs/contract-asks.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
 import { createModelQuota } from "./jobs/model-quota.ts";
 import { createPlanRequest } from "./jobs/plan-request.ts";
@@ -31,6 +32,8 @@ import { createPlannerMetrics } from "./metrics/planner-metrics.ts";
 import { createPlanningTraces } from "./tracing/planning-traces.ts";
 import { traceModelCalls } from "./tracing/trace-model-calls.ts";
 
+/** How often this process looks for questions of operators about contracts, in milliseconds. */
+const CHECK_ASKS_EVERY_MS = 500;
 /** How often this process looks whether there is more than one tenant, and for their weights, in milliseconds. */
 const READ_TENANTS_EVERY_MS = 5_000;
 
@@ -98,6 +101,15 @@ const quota = createModelQuota({
   onPaused: (tenant, pause) =>
     logger.warn({ tenant, ...pause }, "planning waits: the tenant has made its model calls of an hour"),
 });
+const contractAsks = createContractAsks({
+  store,
+  drafter,
+  prices,
+  metrics: metrics.models,
+  quota,
+  planner: () => heartbeat.owner(),
+  logger,
+});
 /** The offline drafter makes no calls. */
 const isLimited = drafter.name !== "offline";
 const take = async (requestId: string, tenant: string): Promise<void> => {
@@ -121,6 +133,7 @@ service.repeat(READ_TENANTS_EVERY_MS, async () => {
   isShared = await store.hasManyTenants();
   if (worker.isConnected()) await worker.setWeights(await store.tenantWeights());
 });
+service.repeat(CHECK_ASKS_EVERY_MS, () => contractAsks.check());
 const sweeper = createSweeper({
   everyMs: settings.SWEEP_EVERY_MS,
   find: (limit, full) => leases.findInTurns(limit, full),
@@ -134,6 +147,7 @@ service.ready(
     heartbeat,
     sweeper,
     countWaiting: () => worker.countWaiting(),
+    stopFirst: { "contract questions": () => contractAsks.stop() },
     handOver: (timeoutMs) => runs.drain(timeoutMs),
     stopLast: {
       held: () => held.end(),

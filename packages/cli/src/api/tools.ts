@@ -60,5 +60,15 @@ export const RELOAD_SERVER = graphql(`
     reload: reloadToolServer(name: $name) { name executors { executor outcome reason stderrTail } }
   }
 `);
+/** Suggests contracts, and asks a model if there is one. */
+export const SUGGEST_CONTRACTS = graphql(`
+  mutation ($server: String!) {
+    suggested: suggestContracts(server: $server) {
+      server state note tools { tool fields { field value reason source against } }
+    }
+  }
+`);
+/** Suggested contracts of a server's tools. */
+export type ContractSuggestions = ResultOf<typeof SUGGEST_CONTRACTS>["suggested"];
 /** How the executors reloaded a server. */
 export type ServerReload = ResultOf<typeof RELOAD_SERVER>["reload"];

@@ -1,12 +1,16 @@
-import { findLeftOut } from "@planwright/plan";
+import { ApiRefusedError } from "@planwright/client";
+import { findLeftOut, suggestForServer } from "@planwright/plan";
 import { READ_COSTS, READ_FLEET } from "../api/fleet.ts";
 import { READ_BUNDLE, READ_REQUEST } from "../api/request-record.ts";
 import {
+  type ContractSuggestions,
   EXPLAIN_TOOLS,
+  type ExplainedTool,
   LIST_CALLS,
   LIST_TOOLS,
   LIST_TOOLS_AND_SERVERS,
   RELOAD_SERVER,
+  SUGGEST_CONTRACTS,
   type ToolRecord,
 } from "../api/tools.ts";
 import { UsageError } from "../errors.ts";
@@ -129,8 +133,8 @@ async function reloadServer({ client, output, isJson }: CommandContext, name: st
 }
 
 /**
- * Suggests contracts for the tools of a server, each field with its reason. Changes nothing: an operator accepts
- * them in the servers file.
+ * Suggests contracts for the tools of a server, each field with its reason, and asks a model for more if there is
+ * one. Changes nothing: an operator accepts them in the servers file.
  */
 export async function suggestContracts(context: CommandContext, server: string): Promise<ExitCode> {
   const { client, output, isJson } = context;
@@ -142,9 +146,33 @@ export async function suggestContracts(context: CommandContext, server: string):
       `No tools of a server ${oneLine(server, 60)} are known; there are: ${servers || "none"}`,
     );
   }
-  if (isJson) output.printJson(suggestionJson(server, own), { isIndented: true });
-  else output.print(suggestionLines(server, own, output.style));
+  const suggested = await suggestionsOf(context, server, own);
+  if (isJson) output.printJson(suggestionJson(suggested), { isIndented: true });
+  else output.print(suggestionLines(suggested, own.length, output.style));
   return EXIT.OK;
+}
+
+/** Longer than a planner asks a model for one server, in milliseconds. */
+const MODEL_WAIT_MS = 240_000;
+
+/** The suggestions of the API, with those of a model once it has answered; those of the rules if it refuses. */
+async function suggestionsOf(
+  { client, now, output }: CommandContext,
+  server: string,
+  tools: readonly ExplainedTool[],
+): Promise<ContractSuggestions> {
+  const untilMs = now() + MODEL_WAIT_MS;
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      const { suggested } = await client.execute(SUGGEST_CONTRACTS, { server });
+      if (suggested.state !== "PENDING" || now() >= untilMs) return suggested;
+      if (isFirst) output.note(["Waiting for the model ..."]);
+    }
+  } catch (error) {
+    if (!(error instanceof ApiRefusedError)) throw error;
+    const note = `No model was asked: ${error.message}`;
+    return { server, state: "FAILED", note, tools: suggestForServer(tools, server) };
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Diagnostic, PlanningContext, ToolDescriptor } from "@planwright/plan";
+import type { ContractProposal, Diagnostic, PlanningContext, ToolDescriptor } from "@planwright/plan";
 import type { AnswerInput } from "./answer-input.ts";
 import type { CallMeter } from "./call-meter.ts";
 import type { ReplanRequest } from "./replan-request.ts";
@@ -52,6 +52,23 @@ export interface DraftResult {
   model?: string;
 }
 
+/** Input of {@link Drafter.proposeContracts}: the tools of one server. */
+export interface ContractInput extends Pick<DraftInput, "meter" | "signal"> {
+  tools: readonly ToolDescriptor[];
+}
+
+/** What a model proposes for the contracts of tools. */
+export interface ProposedContracts {
+  /** Each is valid for its field; nothing else is known about it. */
+  proposals: ContractProposal[];
+  /** Tools that the answered questions were about. */
+  asked: number;
+  /** Proposals that were dropped: about other tools or fields, or with values that a field cannot have. */
+  unusable: number;
+  /** Why the rest of the tools was not asked about; null when nothing failed. */
+  error: { code: string; message: string } | null;
+}
+
 /** Turns a sentence and a tool catalogue into the text of a plan. */
 export interface Drafter {
   /** "provider:model", or "offline". */
@@ -72,4 +89,9 @@ export interface Drafter {
   draftDirectly?(input: Omit<DraftInput, "repair" | "replan">): Promise<DraftResult | null>;
   /** Writes the results of a plan in sentences. @throws {DraftError} like `draft` */
   answer(input: AnswerInput): Promise<DraftResult>;
+  /**
+   * Proposes contracts for tools of which the servers file says nothing, in at most four calls. A failure of the
+   * model is part of the result. Absent without a model. @throws the meter's errors; the signal's reason
+   */
+  proposeContracts?(input: ContractInput): Promise<ProposedContracts>;
 }

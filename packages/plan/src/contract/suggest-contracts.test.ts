@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../json/json.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
 import type { ToolAnnotations, ToolDescriptor } from "../tools/tool-descriptor.ts";
-import { suggestContracts, suggestedTools, type ToolToSuggest } from "./suggest-contracts.ts";
+import {
+  type ContractProposal,
+  type SuggestedField,
+  suggestContracts,
+  suggestedTools,
+  type ToolToSuggest,
+} from "./suggest-contracts.ts";
 
 /** A tool in the way of real servers: parameters with "!" are required; of a list each is a value of `enum`. */
 function toolOf(
@@ -208,5 +214,183 @@ test("each field has a reason, and what the operator has decided is left out", (
 test("a tool that two servers offer is named as on its server", () => {
   expect(suggestContracts([{ tool: { ...list, name: "shop/list_users" } }])).toMatchObject([
     { tool: "list_users" },
+  ]);
+});
+
+const proposal = (field: ContractProposal["field"], value: ContractProposal["value"]): ContractProposal => ({
+  tool: "subject",
+  field,
+  value,
+  reason: "it says so",
+});
+/** The lines about the first tool, without the reasons of the rules. */
+const linesOf = (tools: ToolDescriptor[], ...proposals: ContractProposal[]) =>
+  (
+    suggestContracts(
+      tools.map((tool) => ({ tool })),
+      proposals,
+    )[0]?.fields ?? []
+  ).map(({ field, value, source, against }: SuggestedField) => [
+    field,
+    value,
+    source,
+    ...(against === null ? [] : [against]),
+  ]);
+const subject = (description: string, parameters = {}, annotations?: ToolAnnotations): ToolDescriptor => ({
+  ...toolOf("subject", description, parameters, annotations),
+});
+const named = (tool: ToolDescriptor, name: string): ToolDescriptor => ({ ...tool, name });
+const forTool = (tool: string, one: ContractProposal): ContractProposal => ({ ...one, tool });
+const isRead = proposal("side_effects", false);
+const isNatural = proposal("idempotency", "natural");
+
+test.each<[string, ToolDescriptor, ContractProposal, unknown[]]>([
+  ["a read", subject("Weather of a city"), isRead, ["side_effects", false, "model"]],
+  ["a natural repeat", subject("Makes a lamp green"), isNatural, ["idempotency", "natural", "model"]],
+  ["one call at a time", subject("Weather"), proposal("max_concurrency", 1), ["max_concurrency", 1, "model"]],
+])("a model may propose %s where no rule knows", (_, tool, proposed, line) => {
+  expect(linesOf([tool], proposed)).toEqual([line]);
+  expect(suggestedTools(suggestContracts([{ tool }], [proposed]))).toEqual({
+    subject: { [proposed.field]: proposed.value },
+  });
+});
+
+test.each<[string, ToolDescriptor, ContractProposal, string]>([
+  [
+    "a word of its description",
+    subject("Weather. It also deletes the log"),
+    isRead,
+    'its description says "deletes"',
+  ],
+  [
+    "a word of its name",
+    named(subject("Weather"), "drop_table"),
+    forTool("drop_table", isRead),
+    'its name has "drop"',
+  ],
+  [
+    "a verb of its name that no rule needs",
+    named(subject("It only reads"), "funds_transfer"),
+    forTool("funds_transfer", isRead),
+    'its name has "transfer"',
+  ],
+  ["a hint", subject("Weather", {}, { readOnlyHint: false }), isRead, "its readOnlyHint says that it acts"],
+  [
+    "a parameter",
+    subject("Weather", { "sql!": "string" }),
+    isRead,
+    "its parameter sql may ask for an effect",
+  ],
+  [
+    "a hint about repeats",
+    subject("Lamp", {}, { idempotentHint: false }),
+    isNatural,
+    "its idempotentHint says that a repeat changes more",
+  ],
+  [
+    "a verb that acts each time",
+    named(subject("A mail"), "send_mail"),
+    forTool("send_mail", isNatural),
+    'its name begins with "send", which happens each time',
+  ],
+  [
+    "a description without the key",
+    subject("Pays"),
+    proposal("idempotency", "key"),
+    "its description does not say that it honours dev.planwright/idempotencyKey",
+  ],
+])(
+  "a proposal that loosens a contract against %s is shown with it, and in no block",
+  (_, tool, proposed, against) => {
+    expect(linesOf([tool], proposed)).toEqual([[proposed.field, proposed.value, "model", against]]);
+    expect(suggestedTools(suggestContracts([{ tool }], [proposed]))).toEqual({});
+  },
+);
+
+test.each<[string, JsonValue, ContractProposal, string]>([
+  ["side_effects", true, isRead, "its own contract says that it acts"],
+  ["idempotency", "none", isNatural, "its own contract says that a repeat does more"],
+])(
+  "what the server's contract says about %s is against a proposal that loosens it",
+  (field, value, proposed, against) => {
+    const tool = { tool: subject("Weather"), declared: new Map([[field, value]]) };
+    const [suggested] = suggestContracts([tool], [proposed]);
+    expect(suggested?.fields).toEqual([{ ...proposed, tool: undefined, source: "model", against }]);
+    const listed = toolOf("get_users", "Get the users");
+    expect(suggestContracts([{ tool: listed, declared: new Map([["side_effects", true]]) }])).toEqual([]);
+  },
+);
+
+test("a model that is more careful than the rules wins, and both lines are shown", () => {
+  const tool = named(subject("Get the next one of a user"), "get_users");
+  const proposed = forTool("get_users", proposal("side_effects", true));
+  expect(linesOf([tool], proposed)).toEqual([
+    ["side_effects", false, "rule", "a model disagrees: it says so"],
+    ["side_effects", true, "model"],
+  ]);
+  expect(suggestedTools(suggestContracts([{ tool }], [proposed]))).toEqual({
+    get_users: { side_effects: true },
+  });
+});
+
+test("a model cannot take back what a rule tightens", () => {
+  const tool = named(subject("Label", {}, readOnlyHint), "delete_label");
+  const [rule, line] = linesOf([tool], forTool("delete_label", isRead));
+  expect(rule).toEqual(["side_effects", true, "rule"]);
+  expect(line).toEqual(["side_effects", false, "model", 'its name has "delete"']);
+});
+
+test.each<[string, ToolDescriptor, ContractProposal[]]>([
+  ["says what holds anyway", subject("Weather"), [proposal("side_effects", true)]],
+  ["is about another tool", subject("Weather"), [forTool("other", isRead)]],
+  ["is about repeats of a read", subject("Weather", {}, readOnlyHint), [isNatural]],
+])("a proposal that %s is left out", (_, tool, proposals) => {
+  expect(linesOf([tool], ...proposals)).toEqual([]);
+});
+
+test("a proposal that a rule has already, a second one, and one that the operator has decided are left out", () => {
+  const tool = toolOf("list_users", "List users");
+  const again = [isRead, isRead].map((one) => forTool("list_users", one));
+  expect(linesOf([tool], ...again)).toEqual([["side_effects", false, "rule"]]);
+  const both = [isRead, proposal("side_effects", true)];
+  expect(linesOf([subject("Weather")], ...both)).toEqual([["side_effects", false, "model"]]);
+  const decided = new Set(["side_effects"]);
+  expect(suggestContracts([{ tool: subject("Weather"), decided }], [isRead])).toEqual([]);
+});
+
+const lookupBy = (tool: string, args: Record<string, string>) =>
+  proposal("lookup", { tool, arguments: args });
+const charge = subject("Charges a card", { "chargeId!": "string" });
+const byId = { id: "<<arguments.chargeId>>" };
+
+test.each<[string, ToolDescriptor, ContractProposal, string?]>([
+  ["fits", find("find_payment", { "id!": "string" }), lookupBy("find_payment", byId)],
+  [
+    "is not there",
+    find("find_payment", { "id!": "string" }),
+    lookupBy("find_all", byId),
+    "this server has no other tool of that name",
+  ],
+  [
+    "does not answer with found",
+    toolOf("find_payment", "Find a payment", { "id!": "string" }),
+    lookupBy("find_payment", byId),
+    'find_payment does not declare an output with "found"',
+  ],
+  [
+    "may act",
+    find("pop_payment", { "id!": "string" }),
+    lookupBy("pop_payment", byId),
+    "nothing certain says that pop_payment only reads",
+  ],
+  [
+    "gets a value that the call does not have",
+    find("find_payment", { "id!": "string" }),
+    lookupBy("find_payment", { id: "<<arguments.other>>" }),
+    "its arguments do not lead from those of the call to those of find_payment",
+  ],
+])("a look-up tool that a model names and that %s is judged by the rules", (_, other, proposed, against) => {
+  expect(linesOf([charge, other], proposed)).toEqual([
+    ["lookup", proposed.value, "model", ...(against === undefined ? [] : [against])],
   ]);
 });

@@ -6,8 +6,11 @@
  *    is called a read may happen twice. So name, description, parameters and hints all have to agree.
  * 3. Texts of servers are untrusted: they are compared with fixed lists of words in linear time, cut to 4,096
  *    characters, and never taken over into a value.
+ * 4. A model may only propose. Where it loosens what the rules have something against, the proposal is shown with
+ *    that reason and is in no block; where it is tighter than the rules, the rules' line is the one that is left out.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { jsonEquals } from "../json/json-equals.ts";
 import { bareName } from "../tools/name-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { ContractDeclaration } from "./contract.ts";
@@ -18,15 +21,37 @@ export interface ToolToSuggest {
   tool: ToolDescriptor;
   /** Fields, as contracts name them, that the operator has decided: they get no suggestion. */
   decided?: ReadonlySet<string> | undefined;
+  /** What the contract of its server says, by field, where that is believed: it may only be more careful. */
+  declared?: ReadonlyMap<string, JsonValue> | undefined;
   /** Its recent calls. */
   seen?: { count: number; failures: number; p99Ms: number | null } | undefined;
 }
+
+/** What a model proposes for one field. The value is valid for the field; nothing else is known about it. */
+export interface ContractProposal {
+  /** The tool's name on its server. */
+  tool: string;
+  field: ProposedField;
+  value: JsonValue;
+  /** In the model's words, cleaned. */
+  reason: string;
+}
+
+/**
+ * The fields that a model may propose: what texts can say. A timeout follows from measured calls alone.
+ */
+export const PROPOSED_FIELDS = ["side_effects", "idempotency", "lookup", "max_concurrency"] as const;
+type ProposedField = (typeof PROPOSED_FIELDS)[number];
 
 /** One field of a contract with the reason for it. */
 export interface SuggestedField {
   field: keyof ContractDeclaration;
   value: JsonValue;
   reason: string;
+  /** Whether the rules of this file or a model suggest it. */
+  source: "rule" | "model";
+  /** What speaks against the value, as a clause: then no block has the field. Null: nothing that is known. */
+  against: string | null;
 }
 
 /** The suggestion for one tool; only tools with a field have one. */
@@ -41,18 +66,103 @@ export interface SuggestedContract {
  * @param tools - all tools of the server: a look-up tool is one of them, and a word that begins all their names
  *   says nothing
  */
-export function suggestContracts(tools: readonly ToolToSuggest[]): SuggestedContract[] {
+export function suggestContracts(
+  tools: readonly ToolToSuggest[],
+  proposals: readonly ContractProposal[] = [],
+): SuggestedContract[] {
   const facts = factsOf(tools);
   return facts.flatMap((one) => {
-    const fields = [
+    const rules = [
       ...effectOf(one),
       ...repeatOf(one),
       ...lookupOf(one, facts),
       ...parallelismOf(one),
       ...timeoutOf(one),
-    ].filter(({ field }) => !one.decided.has(field));
+    ].map((field): SuggestedField => ({ ...field, source: "rule", against: null }));
+    const proposed = proposals.filter(({ tool }) => tool === one.name);
+    const fields = withProposals(rules, proposed, { one, all: facts }).filter(
+      ({ field }) => !one.decided.has(field),
+    );
     return fields.length === 0 ? [] : [{ tool: one.name, fields }];
   });
+}
+
+/** The lines of the rules with those of a model: the first proposal for each field that says something new. */
+function withProposals(
+  rules: readonly SuggestedField[],
+  proposals: readonly ContractProposal[],
+  of: { one: Facts; all: readonly Facts[] },
+): SuggestedField[] {
+  const fields = [...rules];
+  for (const { field, value, reason } of proposals) {
+    const rule = fields.find((line) => line.field === field);
+    if (rule?.source === "model" || (rule && rule.against !== null)) continue;
+    if (rule && jsonEquals(rule.value, value)) continue;
+    const line: SuggestedField = { field, value, reason, source: "model", against: null };
+    if (isCareful(field, value)) {
+      if (rule) fields[fields.indexOf(rule)] = { ...rule, against: `a model disagrees: ${reason}` };
+      else if (!loosensByHint(field, of.one)) continue;
+      fields.push(line);
+      continue;
+    }
+    if (field !== "side_effects" && (of.one.readOnly === true || isRead(of.one))) continue;
+    const byRule = rule ? `by the rules, ${rule.reason}` : null;
+    fields.push({ ...line, against: againstProposal(field, value, of) ?? byRule });
+  }
+  return fields;
+}
+
+/** True for a value that makes calls more careful than any other. */
+function isCareful(field: ProposedField, value: JsonValue): boolean {
+  return value === { side_effects: true, idempotency: "none", max_concurrency: 1, lookup: null }[field];
+}
+
+/** True where a hint of the server would loosen a field, so that a careful value changes something. */
+function loosensByHint(field: ProposedField, { readOnly, idempotent }: Facts): boolean {
+  switch (field) {
+    case "side_effects":
+      return readOnly === true;
+    case "idempotency":
+      return idempotent === true;
+    default:
+      return true;
+  }
+}
+
+/** What speaks against a value that loosens a contract, as a clause; undefined when nothing does. */
+function againstProposal(
+  field: ProposedField,
+  value: JsonValue,
+  { one, all }: { one: Facts; all: readonly Facts[] },
+): string | undefined {
+  switch (field) {
+    case "side_effects":
+      return actsBy(one) ?? actingName(one);
+    case "idempotency":
+      return value === "natural"
+        ? repeatsBy(one)
+        : "its description does not say that it honours dev.planwright/idempotencyKey";
+    case "lookup":
+      return againstLookup(value, one, all);
+    case "max_concurrency":
+      return undefined;
+  }
+}
+
+/** Why a tool cannot tell whether a call happened, as a clause; undefined when it may. */
+function againstLookup(value: JsonValue, one: Facts, all: readonly Facts[]): string | undefined {
+  const { tool, arguments: args } = isJsonObject(value) ? value : {};
+  const lookup = all.find((other) => other !== one && other.name === tool);
+  if (!lookup) return "this server has no other tool of that name";
+  if (!answersFound(lookup)) return `${lookup.name} does not declare an output with "found"`;
+  if (!isRead(lookup) && (lookup.readOnly !== true || actsBy(lookup) !== undefined))
+    return `nothing certain says that ${lookup.name} only reads`;
+  const named = isJsonObject(args) ? Object.entries(args) : [];
+  const fits = ([name, from]: [string, JsonValue]) =>
+    lookup.accepted.includes(name) && one.accepted.some((own) => from === `<<arguments.${own}>>`);
+  if (!named.every(fits) || !lookup.required.every((name) => named.some(([given]) => given === name)))
+    return `its arguments do not lead from those of the call to those of ${lookup.name}`;
+  return undefined;
 }
 
 /** A tool as the API describes it. */
@@ -63,20 +173,27 @@ interface ListedTool {
   inputSchema: unknown;
   outputSchema: unknown;
   annotations: unknown;
-  contractReport: { fields: readonly { name: string; source: string }[] };
+  contractReport: { fields: readonly { name: string; source: string; value: unknown }[] };
   calls: { count: number; failures: number; p99Ms: number | null };
 }
 
 /**
  * Suggestions for the tools of one server, as the API lists them. Fields that the operator has decided get none.
+ * @param proposals - of a model, for tools of this server; absent: the rules alone
  */
-export function suggestForServer(tools: readonly ListedTool[], server: string): SuggestedContract[] {
-  return suggestContracts(tools.filter((tool) => tool.server === server).map(toSuggest));
+export function suggestForServer(
+  tools: readonly ListedTool[],
+  server: string,
+  proposals?: readonly ContractProposal[],
+): SuggestedContract[] {
+  return suggestContracts(tools.filter((tool) => tool.server === server).map(toSuggest), proposals);
 }
 
 function toSuggest(tool: ListedTool): ToolToSuggest {
   const { name, server, description, inputSchema, outputSchema, annotations, contractReport, calls } = tool;
-  const decided = contractReport.fields.filter(({ source }) => source === "override");
+  const fields = contractReport.fields.map((field) => ({ ...field, name: snakeCase(field.name) }));
+  const decided = fields.filter(({ source }) => source === "override");
+  const declared = fields.filter(({ source }) => SERVER_CONTRACTS.has(source));
   return {
     tool: {
       name,
@@ -86,23 +203,36 @@ function toSuggest(tool: ListedTool): ToolToSuggest {
       ...(isJsonObject(outputSchema) ? { outputSchema } : {}),
       ...(isJsonObject(annotations) ? { annotations } : {}),
     },
-    decided: new Set(decided.map((field) => snakeCase(field.name))),
+    decided: new Set(decided.map(({ name }) => name)),
+    declared: new Map(declared.map((field) => [field.name, field.value as JsonValue])),
     seen: calls,
   };
 }
+
+/** Sources of a field that are contracts of the server. */
+const SERVER_CONTRACTS: ReadonlySet<string> = new Set(["meta", "top-level", "inputSchema"]);
 
 /** The name of a field in the servers file. */
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The block of the servers file that accepts suggestions: contracts by tool name. */
-export function suggestedTools(suggestions: readonly SuggestedContract[]): JsonObject {
+/**
+ * The block of the servers file that accepts suggestions: contracts by tool name. Fields with something against them
+ * are left out, and so are tools without any other.
+ */
+export function suggestedTools(
+  suggestions: readonly {
+    tool: string;
+    fields: readonly { field: string; value: unknown; against: string | null }[];
+  }[],
+): Record<string, Record<string, unknown>> {
   return Object.fromEntries(
-    suggestions.map(({ tool, fields }) => [
-      tool,
-      Object.fromEntries(fields.map(({ field, value }) => [field, value])),
-    ]),
+    suggestions.flatMap(({ tool, fields }) => {
+      const kept = fields.filter(({ against }) => against === null);
+      const contract = Object.fromEntries(kept.map(({ field, value }) => [field, value]));
+      return kept.length === 0 ? [] : [[tool, contract]];
+    }),
   );
 }
 
@@ -140,11 +270,14 @@ interface Facts {
   /** Parameters with their names, at any depth. */
   parameters: { name: string; schema: JsonObject }[];
   required: string[];
+  /** The names of its own arguments. */
+  accepted: string[];
   outputSchema: unknown;
   readOnly: boolean | undefined;
   destructive: boolean | undefined;
   idempotent: boolean | undefined;
   decided: ReadonlySet<string>;
+  declared: ReadonlyMap<string, JsonValue>;
   seen: ToolToSuggest["seen"];
 }
 
@@ -152,12 +285,13 @@ function factsOf(tools: readonly ToolToSuggest[]): Facts[] {
   const named = tools.map(({ tool }) => wordsOf(bareName(tool)));
   const shared =
     named.length > 1 && named.every(([first]) => first === named[0]?.[0]) ? named[0]?.[0] : undefined;
-  return tools.map(({ tool, decided, seen }, index) => {
+  return tools.map(({ tool, decided, declared, seen }, index) => {
     const all = named[index] ?? [];
     const own = new Set([...wordsOf(tool.server ?? ""), ...(shared === undefined ? [] : [shared])]);
     const [first = ""] = all;
     const isPrefix = all.length > 1 && own.has(first) && !READING.has(first) && !ACTING.has(first);
     const required = ownMember(tool.inputSchema, "required");
+    const properties = ownMember(tool.inputSchema, "properties");
     const hint = (name: string) => {
       const value = ownMember(tool.annotations, name);
       return typeof value === "boolean" ? value : undefined;
@@ -168,18 +302,23 @@ function factsOf(tools: readonly ToolToSuggest[]): Facts[] {
       description: textOf(tool.description),
       parameters: parametersOf(tool.inputSchema, MAX_LEVELS),
       required: Array.isArray(required) ? required.filter((name) => typeof name === "string") : [],
+      accepted: isJsonObject(properties) ? Object.keys(properties) : [],
       outputSchema: tool.outputSchema,
       readOnly: hint("readOnlyHint"),
       destructive: hint("destructiveHint"),
       idempotent: hint("idempotentHint"),
       decided: decided ?? new Set(),
+      declared: declared ?? new Map(),
       seen,
     };
   });
 }
 
+/** A line of the rules. */
+type RuleLine = Pick<SuggestedField, "field" | "value" | "reason">;
+
 /** A read where everything agrees; an effect where a hint says "read" and something else says "act". */
-function effectOf(facts: Facts): SuggestedField[] {
+function effectOf(facts: Facts): RuleLine[] {
   const [verb = ""] = facts.nameWords;
   const acting = CERTAINLY_ACTING.has(verb) ? `its name begins with "${verb}"` : mayActBy(facts);
   if (facts.readOnly === true && acting !== undefined) {
@@ -194,19 +333,46 @@ function effectOf(facts: Facts): SuggestedField[] {
 }
 
 function isRead(facts: Facts): boolean {
-  const { nameWords, description, readOnly, destructive } = facts;
-  if (readOnly === false || destructive === true) return false;
+  const { nameWords, description } = facts;
   const [first = ""] = nameWords;
   const isSearch =
     nameWords.length > 1 &&
     nameWords.at(-1) === "search" &&
     nameWords.slice(0, -1).every((word) => SEARCHED.has(word));
   if (!READING.has(first) && !isSearch) return false;
-  if (nameWords.some((word) => ACTING.has(word) || word === "and" || word === "or")) return false;
-  if (!SAYS_READING.test(description) || SAYS_ACTING.test(description)) return false;
-  const isFree =
-    facts.parameters.some(({ name }) => wordsOf(name).includes("query")) && FREE_LANGUAGE.test(description);
-  return !isFree && facts.parameters.every(parameterReads);
+  if (nameWords.some((word) => word === "and" || word === "or")) return false;
+  return SAYS_READING.test(description) && actsBy(facts) === undefined;
+}
+
+/** What says that a tool may act, as a clause; undefined where nothing does. */
+function actsBy(facts: Facts): string | undefined {
+  const { nameWords, description, readOnly, destructive, declared, parameters } = facts;
+  if (declared.get("side_effects") === true) return "its own contract says that it acts";
+  if (readOnly === false) return "its readOnlyHint says that it acts";
+  if (destructive === true) return "its destructiveHint says that it destroys";
+  const verb = nameWords.find((word) => ACTING.has(word));
+  if (verb !== undefined) return `its name has "${verb}"`;
+  const said = SAYS_ACTING.exec(description)?.[0];
+  if (said !== undefined) return `its description says "${said}"`;
+  const isFree = FREE_LANGUAGE.test(description);
+  const acting = parameters.find(
+    (one) => !parameterReads(one) || (isFree && wordsOf(one.name).includes("query")),
+  );
+  return acting && `its parameter ${acting.name.slice(0, MAX_SHOWN_NAME)} may ask for an effect`;
+}
+
+const MAX_SHOWN_NAME = 64;
+
+/** More words of names of tools that act; those that begin with a verb of reading have them as nouns. */
+const ACTING_NAMES = words(
+  "post publish pay charge transfer book buy sell order cancel close open approve reject deploy start stop restart run trigger launch kill merge push move copy rename upload download install uninstall invite assign submit archive restore enable disable lock unlock sync import export grant revoke ban block schedule notify subscribe unsubscribe refund void capture withdraw deposit sign apply put patch click type press fill drag navigate evaluate invoke call",
+);
+
+/** The word of a name that says that its tool may act, as a clause; undefined without one. */
+function actingName({ nameWords }: Facts): string | undefined {
+  if (READING.has(nameWords[0] ?? "")) return undefined;
+  const acting = nameWords.find((word) => ACTING_NAMES.has(word) || SAYS_ACTING.test(word));
+  return acting && `its name has "${acting}"`;
 }
 
 function parameterReads({ name, schema }: Facts["parameters"][number]): boolean {
@@ -244,7 +410,7 @@ function actingValue(schema: JsonObject): string | undefined {
 const STATE = words("set put write overwrite delete remove clear enable disable ensure upsert create");
 const SAYS_KEY = "dev.planwright/idempotencykey";
 
-function repeatOf(facts: Facts): SuggestedField[] {
+function repeatOf(facts: Facts): RuleLine[] {
   const { description, nameWords, idempotent, readOnly } = facts;
   if (description.includes(SAYS_KEY)) {
     return [
@@ -255,37 +421,53 @@ function repeatOf(facts: Facts): SuggestedField[] {
       },
     ];
   }
-  const says =
-    /\bidempotent\b/.test(description) && !/\b(not|non|never|isn't)[ -]+idempotent\b/.test(description);
+  const says = /\bidempotent\b/.test(description) && !NOT_IDEMPOTENT.test(description);
   if (readOnly === true || idempotent === false || !(idempotent === true || says)) return [];
   const [verb = ""] = nameWords;
-  if (!STATE.has(verb)) return [];
-  const isEnsured = /\b(ensures?|already exists?|overwrit(e|es)|no-op)\b/.test(description);
-  if (verb === "create" && !isEnsured) return [];
-  if (/\b(appends?|increments?|adds? to|toggles?|each time)\b/.test(description)) return [];
-  if (
-    facts.parameters.some(({ schema }) =>
-      ["append", "increment", "toggle"].includes(actingValue(schema) ?? ""),
-    )
-  )
-    return [];
+  if (!STATE.has(verb) || repeatsBy(facts) !== undefined) return [];
   const source = idempotent === true ? "its idempotentHint" : "its description";
   const reason = `${source} says that a repeat changes nothing more, and "${verb}" sets a state`;
   return [{ field: "idempotency", value: "natural", reason }];
+}
+
+const NOT_IDEMPOTENT = /\b(not|non|never|isn't)[ -]+idempotent\b/;
+/** Verbs whose effect happens again with each call. */
+const EACH_TIME = words(
+  "send append add insert post publish charge pay notify toggle increment next pop claim acquire consume run execute",
+);
+
+/** What says that a repeat does something more, as a clause; undefined where nothing does. */
+function repeatsBy(facts: Facts): string | undefined {
+  const { nameWords, description, idempotent, declared, parameters } = facts;
+  if (declared.get("idempotency") === "none") return "its own contract says that a repeat does more";
+  if (idempotent === false) return "its idempotentHint says that a repeat changes more";
+  const [verb = ""] = nameWords;
+  if (EACH_TIME.has(verb)) return `its name begins with "${verb}", which happens each time`;
+  const said =
+    NOT_IDEMPOTENT.exec(description)?.[0] ??
+    /\b(appends?|increments?|adds? to|toggles?|each time)\b/.exec(description)?.[0];
+  if (said !== undefined) return `its description says "${said}"`;
+  const isEnsured = /\b(ensures?|already exists?|overwrit(e|es)|no-op)\b/.test(description);
+  if (verb === "create" && !isEnsured) return 'its name begins with "create", which may make another one';
+  const adding = parameters.find(({ schema }) =>
+    ["append", "increment", "toggle"].includes(actingValue(schema) ?? ""),
+  );
+  return (
+    adding && `its parameter ${adding.name.slice(0, MAX_SHOWN_NAME)} may be "${actingValue(adding.schema)}"`
+  );
 }
 
 /**
  * A look-up tool answers whether a call happened, as `{found, result}`. It must be the only read with this answer
  * about the same thing, and find it by the caller's own id.
  */
-function lookupOf(facts: Facts, all: readonly Facts[]): SuggestedField[] {
+function lookupOf(facts: Facts, all: readonly Facts[]): RuleLine[] {
   if (facts.readOnly === true || isRead(facts) || repeatOf(facts).length > 0) return [];
   const thing = thingOf(facts);
   const found = all.filter((other) => {
-    const isAnswer = isJsonObject(ownMember(ownMember(other.outputSchema, "properties"), "found"));
     const isSame = thing !== "" && thingOf(other) === thing;
     const hasIds = other.required.length > 0 && other.required.every((name) => facts.required.includes(name));
-    return other !== facts && isAnswer && isSame && hasIds && isRead(other);
+    return other !== facts && answersFound(other) && isSame && hasIds && isRead(other);
   });
   const [lookup, ...others] = found;
   if (!lookup || others.length > 0) return [];
@@ -301,6 +483,10 @@ function lookupOf(facts: Facts, all: readonly Facts[]): SuggestedField[] {
   ];
 }
 
+function answersFound({ outputSchema }: Facts): boolean {
+  return isJsonObject(ownMember(ownMember(outputSchema, "properties"), "found"));
+}
+
 function thingOf({ nameWords }: Facts): string {
   return nameWords.slice(1).join(" ");
 }
@@ -308,7 +494,7 @@ function thingOf({ nameWords }: Facts): string {
 const ALONE =
   /\b(one (call|request) at a time|(cannot|must not|should not|do not|don't|never) (be )?(call|run|use|execute)(ed|d)?( it| this tool| this)? (concurrently|in parallel)|not thread[- ]safe)\b/;
 
-function parallelismOf({ description }: Facts): SuggestedField[] {
+function parallelismOf({ description }: Facts): RuleLine[] {
   const said = ALONE.exec(description)?.[0];
   if (said === undefined) return [];
   return [{ field: "max_concurrency", value: 1, reason: `its description says "${said}"` }];
@@ -323,7 +509,7 @@ const MIN_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 60_000;
 
 /** For reads alone: a timeout of an effect leaves a doubt. */
-function timeoutOf(facts: Facts): SuggestedField[] {
+function timeoutOf(facts: Facts): RuleLine[] {
   const { seen } = facts;
   if (!seen || seen.p99Ms === null || seen.count < MIN_CALLS || seen.failures > 0 || !isRead(facts))
     return [];

@@ -2,7 +2,8 @@ import type { Resolution } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import type { PlanApproval, PlanDocument } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
-import type { AskedReload } from "../tools/tool-servers.ts";
+import type { ContractAsk } from "../records/tool-documents.ts";
+import type { AskedReload, NewContractAsk } from "../tools/tool-servers.ts";
 
 /** An operator's decision on a unit that is in doubt. */
 export interface UnitDecision {
@@ -77,4 +78,11 @@ export interface ControlStore {
    * Null when no executor knows the server.
    */
   askReload(server: string, by: string): Promise<AskedReload | null>;
+  /**
+   * Asks a planner with a model what the contracts of a server's tools may be, unless that is being asked or was
+   * answered within the last ten minutes. Null when no executor knows the server.
+   */
+  askContracts(server: string, ask: NewContractAsk): Promise<ContractAsk | null>;
+  /** The newest such question; null without one. */
+  readContractAsk(server: string): Promise<ContractAsk | null>;
 }

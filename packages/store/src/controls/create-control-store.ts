@@ -1,5 +1,5 @@
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { askReload } from "../tools/tool-servers.ts";
+import { askContracts, askReload, readContractAsk } from "../tools/tool-servers.ts";
 import { createApprove } from "./approve.ts";
 import { createAskControl, createAskDecision } from "./ask-control.ts";
 import { createCancel } from "./cancel.ts";
@@ -18,5 +18,8 @@ export function createControlStore(dependencies: StoreDependencies): ControlStor
     ...createResolve(dependencies, askDecision),
     askReload: (server, by) =>
       askReload(dependencies.collections, server, { by, at: new Date(dependencies.clock.now()) }),
+    askContracts: (server, ask) =>
+      askContracts(dependencies.collections, server, { ...ask, at: new Date(dependencies.clock.now()) }),
+    readContractAsk: (server) => readContractAsk(dependencies.collections, server),
   };
 }

@@ -1,19 +1,19 @@
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { createLeaseTable } from "../leases/lease-table.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
-import { readLeftOut } from "../tools/tool-servers.ts";
+import { answerContracts, readLeftOut, takeContractAsk } from "../tools/tool-servers.ts";
 import { createAnswering } from "./answering.ts";
 import { createClaimRequests, MAX_PLANNING_CLAIMS } from "./claim-requests.ts";
 import { createFirstPlan } from "./first-plan.ts";
 import { createModelCalls } from "./model-calls.ts";
 import { createPlanRecords } from "./plan-record.ts";
 import { createPlannerClaims } from "./planner-claims.ts";
-import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
+import type { ContractAskStore, PlanningClaim, PlanningStore } from "./planning-store.ts";
 import { createPostponing } from "./postponing.ts";
 import { createReplanning } from "./replanning.ts";
 
 /** Claims requests and records the results of planning, fenced by the journal. */
-export function createPlanningStore(context: StoreDependencies): PlanningStore {
+export function createPlanningStore(context: StoreDependencies): PlanningStore & ContractAskStore {
   const claims = createPlannerClaims();
   const requestLeases = createLeaseTable("requests", context);
   const firstPlan = createFirstPlan(context, claims);
@@ -55,6 +55,9 @@ export function createPlanningStore(context: StoreDependencies): PlanningStore {
     ...createPostponing(context, claims),
     ...createModelCalls(context, claims),
     ...createPlanRecords(context),
+    takeContractAsk: (planner) =>
+      takeContractAsk(context.collections, planner, new Date(context.clock.now())),
+    answerContracts: (taken, answer) => answerContracts(context.collections, taken, answer),
     toolCatalogue: (tenant) => readCatalogue(context.collections, tenant),
     leftOutTools: () => readLeftOut(context.collections),
   };

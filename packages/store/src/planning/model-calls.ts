@@ -7,10 +7,11 @@
  * 3. A call ends once: a second end changes nothing.
  * 4. A call belongs to the claim that made it. The current claim of a request can use the answers to calls of
  *    earlier claims.
+ * 5. A call for a question about contracts belongs to no request: its record alone has it.
  */
 import { randomUUID } from "node:crypto";
 import type { FoldedRequest } from "@planwright/engine";
-import { escapeHalves } from "@planwright/plan";
+import { escapeHalves, type RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
@@ -21,7 +22,7 @@ import type { RequestDocument } from "../records/request-document.ts";
 import { exceededLimit, modelUseOf } from "./model-budget.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import type { PlannerJournal } from "./planner-journal.ts";
-import type { EndedModelCall, ModelCallBegin, PlanningClaim, PlanningStore } from "./planning-store.ts";
+import type { ContractAskStore, EndedModelCall, ModelCallBegin, PlanningStore } from "./planning-store.ts";
 
 type Begun = Awaited<ReturnType<PlanningStore["beginModelCall"]>>;
 
@@ -29,7 +30,8 @@ type Begun = Awaited<ReturnType<PlanningStore["beginModelCall"]>>;
 export function createModelCalls(
   { collections: { modelCalls }, clock }: StoreDependencies,
   claims: PlannerClaims,
-): Pick<PlanningStore, "recordModelCall" | "beginModelCall" | "endModelCall"> {
+): Pick<PlanningStore, "recordModelCall" | "beginModelCall" | "endModelCall"> &
+  Pick<ContractAskStore, "beginContractCall" | "endContractCall"> {
   /** Calls that this process began and that have not ended, with the journals for their ends. */
   const open = new Map<string, PlannerJournal>();
 
@@ -44,7 +46,8 @@ export function createModelCalls(
       const begun = await claims.append<Begun>(claim, ({ planning }) => {
         const exceeded = exceededLimit(claim.request.modelLimits, modelUseOf(planning), reserved);
         if (exceeded) return { type: "nothing", done: { type: "exceeded", ...exceeded } };
-        const insert = openCall(callId, claim, call, new Date(clock.now()));
+        const of = { _id: callId, requestId: claim.request._id, tenant: claim.request.tenant };
+        const insert = openCall({ ...call, ...of, epoch: claim.epoch }, new Date(clock.now()));
         return {
           type: "append",
           events: [{ type: "model.called", callId, purpose, model, reserved }],
@@ -74,21 +77,29 @@ export function createModelCalls(
       });
       open.delete(callId);
     },
+
+    async beginContractCall({ id, tenant }, call) {
+      const callId = `${id}/${randomUUID()}`;
+      const of = { _id: callId, requestId: id as RequestId, tenant, purpose: "contracts" as const };
+      await modelCalls.insertOne(openCall({ ...call, ...of }, new Date(clock.now())));
+      return { type: "open", callId };
+    },
+
+    async endContractCall(callId, end) {
+      const set = { ...end, answer: escapeHalves(end.answer), endedAt: new Date(clock.now()) };
+      await modelCalls.updateOne({ _id: callId, endedAt: null }, { $set: set });
+    },
   };
 }
 
+/** The record of a call that has not ended. */
 function openCall(
-  _id: string,
-  { request, epoch }: PlanningClaim,
-  call: ModelCallBegin,
+  call: Omit<ModelCallBegin, "purpose"> &
+    Pick<ModelCallDocument, "_id" | "requestId" | "tenant" | "purpose" | "epoch">,
   createdAt: Date,
 ): ModelCallDocument {
   return {
-    _id,
-    requestId: request._id,
-    tenant: request.tenant,
     ...call,
-    epoch,
     answer: "",
     finishReason: null,
     inputTokens: null,

@@ -14,6 +14,7 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanOrigin } from "../records/plan-origin.ts";
 import type { KeptDraft, ModelWait, RequestDocument } from "../records/request-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
+import type { ContractAnswer, ContractAsk } from "../records/tool-documents.ts";
 import type { NewVersion } from "../versions/new-version.ts";
 import type { LimitExceeded } from "./model-budget.ts";
 
@@ -59,8 +60,9 @@ export interface PlanningClaim {
 }
 
 /** A model call that is about to be sent. */
-export type ModelCallBegin = Pick<ModelCallDocument, "purpose" | "model" | "messages"> &
-  Required<Pick<ModelCallDocument, "attempt" | "fallbackFor" | "reserved">> &
+export type ModelCallBegin = Pick<ModelCallDocument, "model" | "messages"> & {
+  purpose: Exclude<ModelCallDocument["purpose"], "contracts">;
+} & Required<Pick<ModelCallDocument, "attempt" | "fallbackFor" | "reserved">> &
   Pick<ModelCallDocument, "askDigest">;
 
 /** A model that cannot be reached, and how long to wait for it. */
@@ -159,4 +161,22 @@ export interface PlanningStore {
   toolCatalogue(tenant?: string): Promise<ToolDescriptor[]>;
   /** The same left-out tools as those of clients. */
   leftOutTools(): Promise<LeftOutTool[]>;
+}
+
+/** What a planner needs to answer questions about the contracts of a server's tools. */
+export interface ContractAskStore {
+  /** Takes an open question for this planner; null without any. */
+  takeContractAsk(planner: string): Promise<{ server: string; ask: ContractAsk } | null>;
+  /** Stores the answer to a question that this planner took, unless a newer question has replaced it. */
+  answerContracts(
+    taken: { server: string; ask: Pick<ContractAsk, "id"> },
+    answer: ContractAnswer,
+  ): Promise<void>;
+  /** Stores a call for a question before it is sent. It belongs to no request and to no journal. */
+  beginContractCall(
+    ask: ContractAsk,
+    call: Omit<ModelCallBegin, "purpose">,
+  ): Promise<{ type: "open"; callId: string }>;
+  /** Stores the end of such a call. */
+  endContractCall(callId: string, end: ModelCallEnd): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { Collections } from "../database/collections.ts";
 export interface ModelCosts {
   /** By model, the most expensive first, at most 50. */
   models: (ModelCost & { model: string })[];
-  /** The most expensive requests, at most 10. */
+  /** The most expensive requests, at most 10. Questions about contracts are none, and are part of the others. */
   requests: (ModelCost & { requestId: RequestId })[];
   total: ModelCost;
   /** False when there were more than {@link MAX_COSTED} calls: then only the newest of them are counted. */
@@ -82,6 +82,7 @@ export async function readModelCosts(
         $project: {
           model: 1,
           requestId: 1,
+          purpose: 1,
           error: { $ifNull: ["$error.code", null] },
           endedAt: 1,
           pricing: 1,
@@ -94,7 +95,10 @@ export async function readModelCosts(
       {
         $facet: {
           models: mostExpensive("$model", MAX_MODELS),
-          requests: mostExpensive("$requestId", MAX_REQUESTS),
+          requests: [
+            { $match: { purpose: { $ne: "contracts" } } },
+            ...mostExpensive("$requestId", MAX_REQUESTS),
+          ],
           total: [{ $group: { _id: null, ...SUMS } }],
         },
       },

@@ -28,9 +28,10 @@ export interface ModelUse {
 /** One call of a chat model, also a failed one, with all data that explain the plan. */
 export interface ModelCallDocument {
   _id: string;
+  /** Of a question about contracts: the id of that, for there is no request. */
   requestId: RequestId;
   tenant: string;
-  purpose: "draft" | "repair" | "fast-path" | "replan" | "answer";
+  purpose: "draft" | "repair" | "fast-path" | "replan" | "answer" | "contracts";
   /** "provider:model", or "offline". */
   model: string;
   messages: { role: string; content: string }[];

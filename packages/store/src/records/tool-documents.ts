@@ -1,4 +1,6 @@
 import type { LeftOutTool, ToolDescriptor } from "@planwright/plan";
+import type { RecordedError } from "./errors.ts";
+import type { ModelLimits } from "./model-call-document.ts";
 
 /** One tool as an executor last saw it. `_id` is `{server}/{tool}`. */
 export interface ToolDocument {
@@ -42,6 +44,39 @@ export interface ToolServerDocument {
   reloadAskedBy?: string;
   /** What came of reloads: the newest of each executor. Absent: none yet. */
   reloads?: ServerReload[];
+  /** The newest question to a model about the contracts of its tools. Absent: none yet. */
+  contractAsk?: ContractAsk;
+}
+
+/** A question of an operator to a model: what the contracts of a server's tools may be. */
+export interface ContractAsk {
+  /** `contracts_{unix seconds}_{random}`. The ids of its model calls begin with it. */
+  id: string;
+  /** Whose operator asked: its model calls are this tenant's. */
+  tenant: string;
+  /** Limits of its model calls together. Absent: none. */
+  modelLimits?: ModelLimits;
+  askedAt: Date;
+  /** SHA-256 of the tools that it is about: for other tools its answer says nothing. */
+  digest: string;
+  /** The planner that asks the model; null before one does. */
+  takenBy: string | null;
+  /** Null before the model answered. */
+  answer: ContractAnswer | null;
+}
+
+/** What a model proposed for a server's tools, or why it did not. */
+export interface ContractAnswer {
+  /** "provider:model". */
+  model: string;
+  /** A list of `ContractProposal` as JSON text, because its names may not be valid field names. */
+  proposals: string;
+  /** Number of tools that the model was asked about. */
+  asked: number;
+  /** Number of its proposals that could not be used. */
+  unusable: number;
+  /** Why it was not asked about more tools; null when nothing failed. */
+  error: RecordedError | null;
 }
 
 /** How one executor reloaded a server. */

@@ -61,6 +61,9 @@ export async function removeEnded(
   const begun = all.filter((_, index) => hasBegun[index]);
   await Promise.all(begun.map((one) => insertUnlessThere(removals, one)));
   await removeRequests(collections, begun);
+  // The ids of the calls for questions about contracts begin with the time of the question.
+  const before = `contracts_${Math.floor(endedBefore.getTime() / 1_000)}`;
+  await collections.modelCalls.deleteMany({ _id: { $gte: "contracts_", $lt: before } });
   const done = [...begun, ...noted].map(({ _id }): RequestId => _id);
   if (done.length > 0) await removals.deleteMany({ _id: { $in: done } });
   return begun.length;

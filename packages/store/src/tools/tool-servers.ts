@@ -1,11 +1,17 @@
+import { randomUUID } from "node:crypto";
 import type { LeftOutTool } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import type { ServerReload, ToolServerDocument } from "../records/tool-documents.ts";
+import type {
+  ContractAnswer,
+  ContractAsk,
+  ServerReload,
+  ToolServerDocument,
+} from "../records/tool-documents.ts";
 
 /** An executor's report on its connection to a tool server. */
 export type ToolServerReport = Omit<
   ToolServerDocument,
-  "_id" | "updatedAt" | "reloadAskedAt" | "reloadAskedBy" | "reloads"
+  "_id" | "updatedAt" | "reloadAskedAt" | "reloadAskedBy" | "reloads" | "contractAsk"
 >;
 
 /** An operator's request to reload a server. */
@@ -55,7 +61,10 @@ const NOT_CONNECTED: ToolServerReport["state"][] = ["connecting", "unreachable"]
 export function readServers({
   toolServers,
 }: Pick<Collections, "toolServers">): Promise<ToolServerDocument[]> {
-  return toolServers.find().sort({ _id: 1 }).toArray();
+  return toolServers
+    .find({}, { projection: { contractAsk: 0 } })
+    .sort({ _id: 1 })
+    .toArray();
 }
 
 /** The listed tools of all servers that no plan can use, by server. */
@@ -101,4 +110,77 @@ export async function reportReload(
     { updateOne: { filter, update: { $pull: { reloads: { executor: reload.executor } } } } },
     { updateOne: { filter, update: { $push: { reloads: { $each: [reload], $slice: -MAX_RELOADS } } } } },
   ]);
+}
+
+/** A question about the contracts of a server's tools, for {@link askContracts}. */
+export interface NewContractAsk extends Pick<ContractAsk, "tenant" | "modelLimits" | "digest"> {
+  /** The live planners: a question that another one has taken is lost. */
+  planners: readonly string[];
+}
+
+/** How long a question is open, and its answer is given again for the same tools, in milliseconds. */
+const ASK_LIFE_MS = 600_000;
+
+/**
+ * The newest question about the contracts of a server's tools, if it is open or was answered without a failure, and
+ * a new one otherwise. So a model is asked once, however many operators ask. Null when no executor has reported the
+ * server.
+ */
+export async function askContracts(
+  { toolServers }: Pick<Collections, "toolServers">,
+  server: string,
+  { planners, at, ...asked }: NewContractAsk & { at: Date },
+): Promise<ContractAsk | null> {
+  const isOver = [
+    // Also where there was no question yet.
+    { "contractAsk.digest": { $ne: asked.digest } },
+    { "contractAsk.askedAt": { $lt: new Date(at.getTime() - ASK_LIFE_MS) } },
+    { "contractAsk.answer.error.code": { $gt: "" } },
+    { "contractAsk.answer": null, "contractAsk.takenBy": { $nin: [null, ...planners] } },
+  ];
+  const id = `contracts_${Math.floor(at.getTime() / 1_000)}_${randomUUID().replaceAll("-", "")}`;
+  const contractAsk: ContractAsk = { id, ...asked, askedAt: at, takenBy: null, answer: null };
+  const changed = await toolServers.findOneAndUpdate(
+    { _id: server, $or: isOver },
+    { $set: { contractAsk } },
+    { returnDocument: "after" },
+  );
+  return changed?.contractAsk ?? (await readContractAsk({ toolServers }, server));
+}
+
+/** The newest question about the contracts of a server's tools; null without one. */
+export async function readContractAsk(
+  { toolServers }: Pick<Collections, "toolServers">,
+  server: string,
+): Promise<ContractAsk | null> {
+  const found = await toolServers.findOne({ _id: server }, { projection: { contractAsk: 1 } });
+  return found?.contractAsk ?? null;
+}
+
+/** Takes an open question for a planner, which is then the only one that asks a model. Null without any. */
+export async function takeContractAsk(
+  { toolServers }: Pick<Collections, "toolServers">,
+  planner: string,
+  at: Date,
+): Promise<{ server: string; ask: ContractAsk } | null> {
+  const taken = await toolServers.findOneAndUpdate(
+    {
+      "contractAsk.answer": null,
+      "contractAsk.takenBy": null,
+      "contractAsk.askedAt": { $gt: new Date(at.getTime() - ASK_LIFE_MS) },
+    },
+    { $set: { "contractAsk.takenBy": planner } },
+    { returnDocument: "after" },
+  );
+  return taken?.contractAsk ? { server: taken._id, ask: taken.contractAsk } : null;
+}
+
+/** Stores the answer to a question, unless a newer question has replaced it. */
+export async function answerContracts(
+  { toolServers }: Pick<Collections, "toolServers">,
+  { server, ask }: { server: string; ask: Pick<ContractAsk, "id"> },
+  answer: ContractAnswer,
+): Promise<void> {
+  const filter = { _id: server, "contractAsk.id": ask.id, "contractAsk.answer": null };
+  await toolServers.updateOne(filter, { $set: { "contractAsk.answer": answer } });
 }

@@ -32,6 +32,8 @@ export const SCOPE_OF_MUTATION = {
   approve: "operate",
   resolveInDoubt: "operate",
   reloadToolServer: "admin",
+  // It changes nothing, but a model costs money.
+  suggestContracts: "operate",
 } as const satisfies Record<string, Scope | readonly Scope[]>;
 
 /**

@@ -23,6 +23,7 @@ import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
 import { pauseRequest, resumeRequest } from "../requests/pause.ts";
 import { acceptAndWait, type WaitInput } from "../requests/wait-for-end.ts";
 import { type ReloadInput, reloadToolServer } from "./reload-tool-server.ts";
+import { type SuggestInput, suggestContracts } from "./suggest-contracts.ts";
 
 type RequestIdOnly = { requestId: string };
 
@@ -50,6 +51,7 @@ export const mutationResolvers = {
   retryFailedRequests: mutation((context, input: BulkRerunInput) => retryFailedRequests(context, input)),
   replan: mutation((context, input: ReplanInput) => replan(context, input)),
   reloadToolServer: mutation((context, input: ReloadInput) => reloadToolServer(context, input)),
+  suggestContracts: mutation((context, input: SuggestInput) => suggestContracts(context, input)),
   createPlanWithRequestId: mutation((context, input: OlderSentenceInput) =>
     createPlanWithRequestId(context, input),
   ),

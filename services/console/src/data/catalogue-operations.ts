@@ -62,6 +62,29 @@ export type ToolFacts = ResultOf<typeof READ_CATALOGUE>["getAvailableTools"][num
 /** A tool server with the state of its connection. */
 export type ServerFacts = ResultOf<typeof READ_CATALOGUE>["toolServers"][number];
 
+/** Suggests contracts for the tools of a server, and asks a model if there is one. */
+export const SUGGEST_CONTRACTS = graphql(`
+    mutation SuggestContracts($server: String!) {
+      suggestContracts(server: $server) {
+        state
+        note
+        tools {
+          tool
+          fields {
+            field
+            value
+            reason
+            source
+            against
+          }
+        }
+      }
+    }
+`);
+
+/** Suggested contracts, and what came of asking a model. */
+export type ContractSuggestions = ResultOf<typeof SUGGEST_CONTRACTS>["suggestContracts"];
+
 /** The workers, and the work that waits for them. */
 export const READ_FLEET = graphql(`
     query Fleet {

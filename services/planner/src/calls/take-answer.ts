@@ -1,9 +1,9 @@
 import { isAnswered, type RecordedAnswer } from "@planwright/models";
-import type { EndedModelCall, ModelCallBegin, PlanningClaim } from "@planwright/store";
+import type { EndedModelCall, ModelCallDocument, PlanningClaim } from "@planwright/store";
 
 /** The call whose answer is wanted. */
 export interface WantedAnswer {
-  purpose: ModelCallBegin["purpose"];
+  purpose: ModelCallDocument["purpose"];
   /** See `askDigest`. */
   askDigest: string;
   /** The models that may have answered, "provider:model". */
