@@ -53,7 +53,8 @@ export interface SeedOptions {
 export async function simulateSeed(seed: number, options: SeedOptions = {}): Promise<SeedResult> {
   const { mutant } = options;
   const random = createRandom(seed);
-  const settings = { ...drawSettings(random.stream("settings")), ...options.settings };
+  const drawn = drawSettings(random.stream("settings"));
+  const settings = { ...drawn, ...mutant?.settings, ...options.settings };
   const timeline = createTimeline();
   const log = createEventLog(() => timeline.now(), options.keptEvents);
   const faults = createFaults(settings, { timeline, random: random.stream("faults"), log });

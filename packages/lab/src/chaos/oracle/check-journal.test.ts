@@ -552,6 +552,15 @@ describe("the oracle finds in the readings of a client", () => {
   });
 });
 
+const APPROVED = askedCancel({ type: "approval.given", subject: "b hash" });
+
+/** The journal in which the client has approved step `b` so many times. */
+function approvedBy(times: number): JournalDocument[] {
+  const facts = { stepId: "b", approved: true, approvalHash: "hash", reason: null };
+  const event = { type: "approval.given", ...facts } as JournalEvent;
+  return beforeEnd({ by: CANCELLED_BY, events: Array.from({ length: times }, () => event) });
+}
+
 describe("the oracle finds in the controls of clients", () => {
   const cancelled = beforeEnd({ by: CANCELLED_BY, events: [CANCEL] });
   const twice = beforeEnd({ by: CANCELLED_BY, events: [CANCEL, CANCEL] });
@@ -564,35 +573,41 @@ describe("the oracle finds in the controls of clients", () => {
       { controls: [askedCancel({ by: "ann" })], journal: cancelled },
     ],
     ["a cancel that no client sent", entryIdOf(4), { journal: cancelled }],
+    ["an answered approval without an entry", REQUEST_ID, { controls: [APPROVED] }],
+    ["an approval with two entries", entryIdOf(4), { controls: [APPROVED], journal: approvedBy(2) }],
+    ["an approval that no client gave", entryIdOf(4), { journal: approvedBy(1) }],
     [
-      "an answered approval without an entry",
+      "an approval of another call",
       REQUEST_ID,
-      { controls: [askedCancel({ type: "approval.given", subject: "a hash" })] },
+      { controls: [{ ...APPROVED, subject: "b another hash" }], journal: approvedBy(1) },
     ],
-    [
-      "an answered rerun without an entry",
+    ...(["rerun", "retry", "amend", "restore"] as const).map((kind): [string, string, Partial<Evidence>] => [
+      `an answered ${kind} without an entry`,
       REQUEST_ID,
       {
         asked: [
           {
             requestId: REQUEST_ID,
             planId: PLAN_ID,
-            kind: "retry",
+            kind,
             from: null,
             acceptRepeat: [],
             storedAs: NEXT_ID,
           },
         ],
       },
-    ],
+    ]),
   ])("%s", (_title, id, found) => {
     const violations = checkJournal({ ...GOOD, ...found });
     expect(violations).toContainEqual(expect.objectContaining({ kind: "unlikeJournal", id }));
   });
 
-  test("nothing when the cancel has one entry, whether the client was answered or not", () => {
-    for (const planId of [PLAN_ID, null])
+  test("nothing when a control has one entry, whether the client was answered or not", () => {
+    for (const planId of [PLAN_ID, null]) {
       expect(checkJournal({ ...GOOD, journal: cancelled, controls: [askedCancel({ planId })] })).toEqual([]);
+      const approval = { ...APPROVED, planId };
+      expect(checkJournal({ ...GOOD, journal: approvedBy(1), controls: [approval] })).toEqual([]);
+    }
   });
 });
 

@@ -229,12 +229,131 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
   ],
 ];
 
-planted.push([
-  "a submission that was accepted twice",
-  "duplicated",
-  "req_2",
-  { requests: [requestOf(REQUEST_ID), requestOf("req_2")] },
-]);
+planted.push(
+  [
+    "a submission that was accepted twice",
+    "duplicated",
+    "req_2",
+    { requests: [requestOf(REQUEST_ID), requestOf("req_2")] },
+  ],
+  [
+    "a request of another tenant",
+    "lost",
+    REQUEST_ID,
+    { requests: [{ ...requestOf(REQUEST_ID), tenant: "other" }] },
+  ],
+  ["a plan of another tenant", "lost", PLAN_ID, evidence({ plan: { tenant: "other" } })],
+);
+
+const SECOND_ID = "plan_1700000001_abcdefghij0123456789";
+const THIRD_ID = "plan_1700000002_abcdefghij0123456789";
+const VERSIONS = [PLAN_ID, SECOND_ID, THIRD_ID];
+type Asked = Partial<Evidence["asked"][number]>;
+type Unit = Evidence["steps"][number];
+
+/**
+ * Three versions of a plan of step `a`, which the first has completed. The second calls it `ar`, and the third is
+ * the first again. Both carry it over.
+ */
+function versions(asked: [Asked, Asked], found: Partial<Evidence> = {}): Evidence {
+  const ids = ["a", "ar", "a"];
+  const label = { value: { label: "0/a", from: {} } };
+  const plans = evidence().plans.flatMap((plan) =>
+    VERSIONS.map((_id, index) => {
+      const [first] = planOf().steps;
+      const steps = first ? [{ ...first, id: ids[index] as typeof first.id, arguments: label }] : [];
+      return { ...plan, _id, version: index + 1, plan: { ...planOf(), steps } };
+    }),
+  );
+  const steps = VERSIONS.map((planId, index): Unit => {
+    const key = ids[index] ?? "";
+    const carried = { carriedFrom: index === 0 ? null : PLAN_ID };
+    return { ...step("a", "COMPLETED", 1), _id: `${planId}/${key}`, planId, key, stepId: key, ...carried };
+  });
+  return evidence({
+    plans,
+    steps,
+    requests: [{ ...requestOf(REQUEST_ID), planId: THIRD_ID }],
+    ledger: [effect()],
+    calls: [callIn(PLAN_ID)],
+    asked: asked.map((one, index) => {
+      const [planId = "", storedAs = null] = VERSIONS.slice(index);
+      return {
+        requestId: REQUEST_ID,
+        planId,
+        kind: "amend",
+        from: null,
+        acceptRepeat: [],
+        storedAs,
+        ...one,
+      };
+    }),
+    changes: [],
+    ...found,
+  });
+}
+
+function callIn(planId: string, key = "a"): Evidence["calls"][number] {
+  const { arguments: args } = effect();
+  const answer = { answer: "result", endedAt: 1, output: { effect: 1 } } as const;
+  return { tool: "keyed_effect", key: `${planId}/${key}`, arguments: args, at: 0, ...answer };
+}
+
+const AMENDED: [Asked, Asked] = [{ kind: "amend" }, { kind: "restore" }];
+const RETRIED: [Asked, Asked] = [{ kind: "amend" }, { kind: "retry" }];
+const changedOutput = versions(RETRIED).steps.map((unit) =>
+  unit.planId === THIRD_ID ? { ...unit, output: { effect: 2 } } : unit,
+);
+planted.push(
+  [
+    "an amendment that calls a completed step again under another id",
+    "duplicated",
+    `${SECOND_ID}/ar`,
+    versions(AMENDED, { calls: [callIn(PLAN_ID), callIn(SECOND_ID, "ar")] }),
+  ],
+  [
+    "a restored version that calls again what it had completed",
+    "duplicated",
+    `${THIRD_ID}/a`,
+    versions(AMENDED, { calls: [callIn(PLAN_ID), callIn(THIRD_ID)] }),
+  ],
+  [
+    "a repeat for which the client named another step",
+    "duplicated",
+    `${THIRD_ID}/a`,
+    versions([{}, { acceptRepeat: ["b"] }], { calls: [callIn(PLAN_ID), callIn(THIRD_ID)] }),
+  ],
+  [
+    "a bulk retry that calls a completed step again",
+    "duplicated",
+    `${THIRD_ID}/a`,
+    versions(RETRIED, { calls: [callIn(PLAN_ID), callIn(THIRD_ID)] }),
+  ],
+  [
+    "a bulk retry that changes the output of a completed step",
+    "lost",
+    `${THIRD_ID}/ar`,
+    versions(RETRIED, { steps: changedOutput }),
+  ],
+  [
+    "a version that no client asked for",
+    "duplicated",
+    THIRD_ID,
+    versions(AMENDED, { asked: versions(AMENDED).asked.slice(0, 1) }),
+  ],
+  [
+    "an answered amendment that is not stored",
+    "unlikeJournal",
+    REQUEST_ID,
+    versions([{ storedAs: "plan_9" }, {}]),
+  ],
+);
+
+test("versions that carry a completed step over, or repeat one that the client named, pass", () => {
+  expect(checkRun(versions(AMENDED)).violations).toEqual([]);
+  const calls = [callIn(PLAN_ID), callIn(THIRD_ID)];
+  expect(checkRun(versions([{}, { acceptRepeat: ["a"] }], { calls })).violations).toEqual([]);
+});
 
 test.each(planted)("%s is found", (_title, kind, id, found) => {
   const { violations, counts, passed } = checkRun(evidence(found));

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { JournalEvent } from "@planwright/engine";
 import { groupBy, isTerminalPlanStatus, JsonValueSchema } from "@planwright/plan";
 import type { JournalDocument } from "@planwright/store";
@@ -50,6 +51,7 @@ function turnsOf(plan: FinalPlan, steps: readonly FinalStep[]): Turn[] {
   const { _id: planId, version, status } = plan;
   const units = steps.filter((unit) => unit.planId === planId);
   const carried = units.filter(({ carriedFrom }) => carriedFrom !== null).map(({ key }) => key);
+  const moved = units.flatMap((unit) => movedTo(unit, steps));
   const stored: JournalEvent = {
     type: "plan.stored",
     planId,
@@ -58,6 +60,7 @@ function turnsOf(plan: FinalPlan, steps: readonly FinalStep[]): Turn[] {
     carried,
     settled: [],
     unanswered: [],
+    ...(moved.length > 0 && { moved }),
   };
   const begin: Turn[] = version > 1 ? [{ planId, ...BY_API, events: [stored] }] : [];
   if (status === "READY" || status === "QUEUED" || status === "INVALID") return begin;
@@ -72,6 +75,15 @@ function turnsOf(plan: FinalPlan, steps: readonly FinalStep[]): Turn[] {
   const own = units.filter(({ carriedFrom }) => carriedFrom === null).map(eventsOf);
   const turns = [[lease, ...expanded], ...own, endOf(plan)].filter((events) => events.length > 0);
   return [...begin, ...turns.map((events) => ({ planId, epoch: version, events }))];
+}
+
+/** Where the results of a step come from, when the version before has no step with its id. */
+function movedTo({ planId, carriedFrom, stepId, key, output }: FinalStep, steps: readonly FinalStep[]) {
+  const ids = [...new Set(steps.map((step) => step.planId))];
+  const before = ids[ids.indexOf(planId) - 1];
+  const isThere = steps.some((step) => step.planId === before && step.key === key);
+  const source = steps.find((step) => step.planId === carriedFrom && isDeepStrictEqual(step.output, output));
+  return source && !isThere ? [{ stepId, planId: source.planId, from: source.stepId }] : [];
 }
 
 function endOf({ status }: FinalPlan): JournalEvent[] {

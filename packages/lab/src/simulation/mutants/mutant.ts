@@ -8,6 +8,7 @@ import {
 } from "@planwright/store/memory";
 import type { ToolClients } from "@planwright/tools";
 import type { InvariantName } from "../checker/invariants.ts";
+import type { WorldSettings } from "../world/settings.ts";
 
 export type Tools = Pick<ToolClients, "callTool">;
 
@@ -23,6 +24,8 @@ export interface Mutant {
    * again (`npm run simulate -- --mutant NAME`).
    */
   firstSeed?: number;
+  /** Settings of the worlds in which it is searched for, where those of the seeds hardly show it. */
+  settings?: Partial<WorldSettings>;
   /** Changes grouped writes before they reach the database. */
   rewrite?: (write: GroupedWrite) => GroupedWrite;
   /** Wraps the journal log of the executor. */

@@ -8,6 +8,7 @@ import {
   barriersLast,
   countedAsSuccess,
   forget,
+  removeUnclaimed,
   removeUnended,
   withClaims,
   withLeases,
@@ -20,6 +21,7 @@ import {
   withRecords,
   withRepeats,
 } from "./port-changes.ts";
+
 /** All planted faults. */
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -390,6 +392,13 @@ export const MUTANTS: readonly Mutant[] = [
         for await (const entry of log.readTails(positions)) yield withoutKeys(entry);
       },
     }),
+  },
+  {
+    name: "removal-without-a-claim",
+    violates: ["acknowledged-is-kept"],
+    firstSeed: 20,
+    settings: { keptMs: 3_000 },
+    retention: removeUnclaimed,
   },
   {
     name: "removal-before-the-end",

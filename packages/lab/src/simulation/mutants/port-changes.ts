@@ -1,5 +1,6 @@
 import { type JournalEntry, type JournalEvent, type Outcome } from "@planwright/engine";
 import {
+  ENDED_REQUEST_STATUSES,
   type ForEach,
   type HeldJson,
   isForEachStep,
@@ -173,6 +174,33 @@ export function withoutKeys(entry: JournalEntry): JournalEntry {
   return { ...entry, events };
 }
 
+function removeRequest(database: MemoryDatabase, requestId: unknown): void {
+  database.remove("requests", { _id: requestId });
+  for (const collection of ["plans", "journal", "outbox"]) database.remove(collection, { requestId });
+}
+
+/** Removes the requests that had ended in the round before, without an entry that refuses changes. */
+export function removeUnclaimed({
+  database,
+  reach,
+}: {
+  database: MemoryDatabase;
+  reach: Reach;
+}): RetentionStore {
+  let found: unknown[] = [];
+  return {
+    async removeEnded({ endedBefore }) {
+      const isOld = { updatedAt: { $lt: endedBefore }, status: { $in: ENDED_REQUEST_STATUSES } };
+      const old = found;
+      const read = { name: "requests.find", apply: () => database.find("requests", isOld) };
+      found = (await reach(read)).map(({ _id }) => _id);
+      const remove = (): void => old.forEach((requestId) => removeRequest(database, requestId));
+      await reach({ name: "deleteMany", apply: remove });
+      return old.length;
+    },
+  };
+}
+
 /** Removes requests that have not changed for a time, whether they have ended or not. */
 export function removeUnended({
   database,
@@ -186,12 +214,7 @@ export function removeUnended({
       const isOld = { updatedAt: { $lt: endedBefore } };
       const read = { name: "requests.find", apply: () => database.find("requests", isOld) };
       const old = await reach(read);
-      const remove = (): void => {
-        for (const { _id: requestId } of old) {
-          database.remove("requests", { _id: requestId });
-          for (const collection of ["plans", "journal", "outbox"]) database.remove(collection, { requestId });
-        }
-      };
+      const remove = (): void => old.forEach(({ _id }) => removeRequest(database, _id));
       await reach({ name: "deleteMany", apply: remove });
       return old.length;
     },
