@@ -283,7 +283,8 @@ async function documentDifferences({ entries, documents }: Story, distort?: (pla
     const now = before.at(-1)?.at.getTime() ?? 0;
     const bare = recompute(before, plan._id, now);
     const compare = (what: string, shown: unknown, told: unknown) => {
-      if (shown !== told) found.push(`${plan._id} at entry ${seen}, ${what}: shown ${shown}, told ${told}`);
+      if (shown !== told)
+        found.push(`${plan._id} at entry ${seen}, ${what}: shown ${String(shown)}, told ${String(told)}`);
     };
     const isUndisturbed = (plan.controls ?? []).length === 0;
     if (plan.status === "WAITING" && plan.waitReason === "approval" && !plan.lease && isUndisturbed) {
