@@ -86,11 +86,11 @@ test("requests that failed or wait for a person are found by code, tool, time an
 
   const { stdout } = await system.cli("list");
   const lines = stdout.split("\n");
-  expect(lines[0]).toMatch(/^REQUEST +STATUS +CODE +TOOL +CREATED +SENTENCE$/);
+  expect(lines[0]).toMatch(/^REQUEST +STATUS +EXPIRES +CODE +TOOL +CREATED +SENTENCE$/);
   const lineOf = (requestId: string) => lines.find((line) => line.startsWith(requestId));
   expect(lineOf(failed)).toMatch(/ FAILED, may have acted +TOOL_FAILED +keyed_effect +20\S+Z +keyed_effect$/);
-  expect(lineOf(doubt)).toMatch(/ EXECUTING, in doubt +\S+ +plain_effect /);
-  expect(lineOf(asks)).toMatch(/ EXECUTING, needs approval +set_value /);
+  expect(lineOf(doubt)).toMatch(/ EXECUTING, in doubt +20\S+Z +\S+ +plain_effect /);
+  expect(lineOf(asks)).toMatch(/ EXECUTING, needs approval +20\S+Z +set_value /);
 });
 
 test("tools that were called are listed with their failures, the slowest first", async () => {

@@ -1,4 +1,4 @@
-import type { JournalDocument, UnitChange } from "@planwright/store";
+import type { JournalDocument, PlanDocument, UnitChange } from "@planwright/store";
 import { createMemoryDatabase } from "@planwright/store/memory";
 import { createRandom } from "../random/random.ts";
 import { createChecker } from "./checker/checker.ts";
@@ -42,6 +42,8 @@ export interface SeedOptions {
   settings?: Partial<WorldSettings> | undefined;
   /** Gets each entry of a journal as it is written. Default: none. */
   onEntry?: ((entry: JournalDocument) => void) | undefined;
+  /** Gets each state of a plan's document as it is written. Default: none. */
+  onPlan?: ((plan: PlanDocument) => void) | undefined;
   /** Number of last events that the log keeps. Default: 48. */
   keptEvents?: number | undefined;
 }
@@ -88,6 +90,7 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
       const types = events.map(({ type }) => type).join(" ");
       log.note(world.actor?.process.name ?? "", "appends", _id, types, `epoch ${epoch}`);
     } else noteMove(change.collection, change);
+    if (change.collection === "plans") options.onPlan?.(change.after);
   });
   database.onRemove((collection, id) => {
     log.note(world.actor?.process.name ?? "", "removes", id);

@@ -70,17 +70,17 @@ export const READ_REQUESTS = graphql(
   [REQUEST_ROW],
 );
 
-/** The newest requests that wait for each kind of decision; the rest is one click away. */
+/** The requests that have waited longest for each kind of decision; the rest is one click away. */
 export const READ_NEEDS = graphql(
   `
     query Needs {
-      APPROVAL: requests(first: 5, filter: { needs: APPROVAL }) {
+      APPROVAL: requests(first: 5, orderBy: OLDEST_FIRST, filter: { needs: APPROVAL }) {
         ...NeededRequests
       }
-      DOUBT: requests(first: 5, filter: { needs: DOUBT }) {
+      DOUBT: requests(first: 5, orderBy: OLDEST_FIRST, filter: { needs: DOUBT }) {
         ...NeededRequests
       }
-      ANSWER: requests(first: 5, filter: { needs: ANSWER }) {
+      ANSWER: requests(first: 5, orderBy: OLDEST_FIRST, filter: { needs: ANSWER }) {
         ...NeededRequests
       }
     }

@@ -6,6 +6,7 @@ import { type RequestRow } from "../data/needs-operations.ts";
 import { type StepRow } from "../data/request-facts.ts";
 import { StepFacts } from "../request/inspector/step-facts.tsx";
 import { COLUMNS, columnsOf, timeModeOf, timeText } from "./columns.tsx";
+import { firstToExpire } from "./needs-you.tsx";
 
 const AT = "2026-11-24T10:00:00.000Z";
 const NOW = Date.parse(AT) + 90_000;
@@ -29,7 +30,7 @@ test.each(TIMES)(
   (durationMs, waited, words) => {
     const times = { durationMs, waitedForPeopleMs: waited };
     const row = { plan: times } as unknown as RequestRow;
-    const cell = COLUMNS.duration.cell(row, { now: NOW, time: "UTC" });
+    const cell = COLUMNS.duration.cell(row);
     expect(renderToStaticMarkup(cell)).toContain(`>${words}<`);
     const facts = createElement(StepFacts, {
       step: {
@@ -46,3 +47,14 @@ test.each(TIMES)(
     expect(renderToStaticMarkup(facts)).toContain(`<dt>took</dt><dd>${words}</dd>`);
   },
 );
+
+test("the requests that need a person are in the order of the time that is shown", () => {
+  const row = (expiresAt: string | null) => ({ plan: expiresAt === "none" ? null : { expiresAt } });
+  const rows = [row(null), row("2026-12-02T08:00:00.000Z"), row("none"), row("2026-12-01T08:00:00.000Z")];
+  expect(firstToExpire(rows).map(({ plan }) => plan?.expiresAt?.slice(8, 10))).toEqual([
+    "01",
+    "02",
+    undefined,
+    undefined,
+  ]);
+});

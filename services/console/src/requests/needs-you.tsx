@@ -34,7 +34,7 @@ function Need({ need, found }: { need: (typeof NEEDS)[number]; found: Needs[keyo
         </Link>
       </h2>
       <ul>
-        {found?.nodes.map(({ requestId, title, plan }) => (
+        {firstToExpire(found?.nodes ?? []).map(({ requestId, title, plan }) => (
           <li key={requestId}>
             <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>
               {action}: <span dir="auto">{title}</span>
@@ -47,4 +47,12 @@ function Need({ need, found }: { need: (typeof NEEDS)[number]; found: Needs[keyo
       </ul>
     </div>
   );
+}
+
+/** In the order of the time that is shown; those that wait for ever come last. */
+export function firstToExpire<Row extends { plan: { expiresAt: string | null } | null }>(
+  rows: readonly Row[],
+): Row[] {
+  const at = ({ plan }: Row) => (plan?.expiresAt ? Date.parse(plan.expiresAt) : Number.MAX_SAFE_INTEGER);
+  return rows.toSorted((one, other) => at(one) - at(other));
 }
