@@ -238,7 +238,7 @@ test("costs are summed by model and request for one tenant and time; open and of
 test("the calls for a question about contracts count for the tenant, are no request, and end once", async () => {
   const ask = { id: `contracts_${Math.floor(store.now() / 1_000)}_a`, tenant: TENANT };
   const asked = { ...ask, askedAt: new Date(), digest: "d", takenBy: "p1", answer: null };
-  const { purpose, ...question } = call(100);
+  const question = call(100);
   const first = await store.beginContractCall(asked, question);
   await store.beginContractCall(asked, question);
   await store.endContractCall(first.callId, end(100, 0.25));

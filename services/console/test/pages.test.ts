@@ -103,6 +103,8 @@ test("the catalogue suggests contracts with reasons, and gives the block of thos
   await tracker.getByText("contracts suggested for 1 tool").click();
   await tracker.getByText(/its name \(list tickets\) and its description/).waitFor();
   expect(await tracker.getByRole("button", { name: /^copy/ }).count()).toBe(0);
+  await tracker.getByRole("button", { name: "ask a model too" }).click();
+  await tracker.getByText(/^No model was asked: no planner with a model lives/).waitFor();
   await tracker.getByRole("checkbox", { name: "list_tickets" }).check();
   await tracker.getByRole("button", { name: "copy the block for 1 tool" }).waitFor();
   expect(JSON.parse(await tracker.locator("pre").innerText())).toEqual({

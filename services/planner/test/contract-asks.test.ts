@@ -85,6 +85,18 @@ test("without a planner with a model the suggestions are those of the rules, and
   expect(await suggest()).toMatchObject({ state: "NONE", tools: ONLY_RULES });
 });
 
+test("a caller that may only read gets the suggestions of the rules, and the reason", async () => {
+  const { secret } = await system.store.createApiKey({ tenant: "default", name: "r", scopes: ["read"] });
+  const env = { PLANWRIGHT_URL: system.apiUrl, PLANWRIGHT_API_KEY: secret };
+  const { exitCode, stdout } = await planwright(["contracts", "suggest", server, "--json"], { env });
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    state: "FAILED",
+    note: expect.stringMatching(/^No model was asked: .*operate/),
+    tools: { list_orders: { side_effects: false } },
+  });
+});
+
 test("a model's proposals are judged by what the server says, asked for once, and applied by no one", async () => {
   planner = await start();
   const before = await system.graphql("{ getAvailableTools { name contract } }");
