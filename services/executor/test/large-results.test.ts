@@ -1,9 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isTerminalPlanStatus, parsePlan } from "@planwright/plan";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, type Workbench } from "./executor-process.ts";
+import { isTerminalPlanStatus, parseExactJson, parsePlan } from "@planwright/plan";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
 import { healthPort } from "./health-port.ts";
 
 const OTHER = "t2";
@@ -17,8 +20,19 @@ const MAX_LAG_SECONDS = 1.5;
 
 let bench: Workbench;
 
+const TOOLS = {
+  limited_read: { batch: { param: "value", max: 10, result_path: "value" } },
+  noop: {
+    mode: "dependent",
+    depends_on: [{ tool: "read_value", required_fields: ["fields.f7"] }],
+  },
+  looked_up_effect: {
+    lookup: { tool: "find_effect", arguments: { reference: "<<arguments.reference>>" }, settle_ms: 300 },
+  },
+};
+
 beforeEach(async () => {
-  bench = await openWorkbench();
+  bench = await openWorkbench({}, { tools: TOOLS, secrets: { "crm-key": {} } });
 });
 afterEach(async () => {
   await bench.close();
@@ -122,6 +136,119 @@ test(
     expect(peakMiB(child)).toBeLessThan(900);
     expect((await scrape())("lease_losses_total")).toBe(0);
     expect(await lagSeconds()).toBeLessThan(MAX_LAG_SECONDS);
+  },
+  TIMEOUT_MS,
+);
+
+/**
+ * Runs in an executor, and writes how long its event loop was blocked each time: in milliseconds of processor
+ * time, so that a busy machine, which suspends processes, counts for nothing.
+ */
+const WATCH_LOOP = `
+  import { appendFileSync, readFileSync } from "node:fs";
+  import { isMainThread } from "node:worker_threads";
+  const used = () => Number(readFileSync("/proc/self/task/" + process.pid + "/schedstat", "utf8").split(" ")[0]) / 1e6;
+  let before = used();
+  if (isMainThread) setInterval(() => {
+    const now = used();
+    if (now - before > 10) appendFileSync(process.env.BLOCKS_FILE, Math.round(now - before) + "\\n");
+    before = now;
+  }, 5).unref();
+`;
+
+/** An executor, and the longest block of its event loop since the last call of `start`. */
+async function startWatchedExecutor(env: Record<string, string>) {
+  const folder = await mkdtemp(join(tmpdir(), "planwright-blocks-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "blocks");
+  const options = `--import "data:text/javascript,${encodeURIComponent(WATCH_LOOP)}"`;
+  await startExecutor({ ...env, BLOCKS_FILE: file, NODE_OPTIONS: options });
+  return {
+    start: () => writeFile(file, ""),
+    longestMs: async () => Math.max(0, ...(await readFile(file, "utf8")).split("\n").map(Number)),
+  };
+}
+
+/** How long reading a large value takes on this machine, in milliseconds of processor time. */
+function readingMs(fields: number): number {
+  const text = JSON.stringify(
+    Object.fromEntries(Array.from({ length: fields }, (_, index) => [`f${index}`, 7])),
+  );
+  const before = process.cpuUsage();
+  expect(parseExactJson(text)).toHaveProperty("f7", 7);
+  return process.cpuUsage(before).user / 1_000;
+}
+
+test(
+  "whatever reads a large output, it is not read on the event loop: conditions, items, batches, required fields, secrets, look-ups, approvals and parts of the outputs",
+  async () => {
+    const fields = 300_000;
+    const read = { id: "read", tool: "read_value", arguments: { value: 1 } };
+    const seven = "<<read.fields.f7>>";
+    const { start, longestMs } = await startWatchedExecutor({ PLANWRIGHT_SECRET_CRM_KEY: "not-a-secret" });
+    // Code that runs for the first time takes longer.
+    await bench.end((await bench.submit({ steps: [{ ...read, when: { eq: [1, 1] } }] }))._id);
+    bench.tools.script({
+      read_value: [{ type: "huge", bytes: 1, fields, items: 3 }],
+      looked_up_effect: [{ type: "lose-answer" }],
+    });
+    await start();
+    const { _id: planId } = await bench.submit({
+      steps: [
+        read,
+        { id: "when", tool: "set_value", arguments: { value: 1 }, when: { eq: [seven, 7] } },
+        {
+          id: "items",
+          forEach: {
+            items: "<<read.items>>",
+            as: "one",
+            do: { tool: "set_value", arguments: { value: "<<one.id>>", seven } },
+          },
+        },
+        {
+          id: "batch",
+          forEach: {
+            items: [1, 2, 3, 4, 5],
+            do: { tool: "limited_read", arguments: { value: ["<<item>>"], seven } },
+          },
+        },
+        { id: "required", tool: "noop", arguments: {}, dependsOn: ["read"] },
+        { id: "secret", tool: "set_value", arguments: { all: "<<read.fields>>", key: "secret://crm-key" } },
+        { id: "lookup", tool: "looked_up_effect", arguments: { reference: "r", all: "<<read.fields>>" } },
+        {
+          id: "approval",
+          tool: "keyed_effect",
+          arguments: { value: 8, all: "<<read.fields>>" },
+          approval: true,
+        },
+      ],
+      outputs: {
+        seven,
+        list: "<<batch.results[*].data>>",
+        looked: "<<lookup.tool>>",
+        approved: "<<approval.value>>",
+      },
+      policy: { stepTimeoutMs: TIMEOUT_MS },
+    });
+    const waiting = async () => (await bench.steps(planId)).get("approval");
+    await expect.poll(waiting, { timeout: TIMEOUT_MS }).toMatchObject({
+      status: "WAITING_APPROVAL",
+      arguments: null,
+      argumentsPreview: { text: expect.stringContaining('{"value":8,"all":{"f0":0,"f1":1,') },
+    });
+    const { approvalHash } = (await waiting()) ?? {};
+    const decision = { approvalHash: approvalHash ?? "", approved: true, reason: null, by: "operator" };
+    await bench.store.approveStep(TENANT, planId, { stepId: "approval", ...decision });
+    const status = async () => (await bench.store.getPlan(TENANT, planId))?.status ?? "READY";
+    await expect.poll(status, { timeout: TIMEOUT_MS }).not.toMatch(/READY|QUEUED|RUNNING|WAITING/);
+    const { plan, steps } = await bench.end(planId);
+    expect([plan.status, plan.outputs]).toEqual([
+      "COMPLETED",
+      { seven: 7, list: [1, 2, 3, 4, 5], looked: "looked_up_effect", approved: 8 },
+    ]);
+    const ended = [...steps.values()].map(({ key, status }) => [key, status]);
+    expect(ended.filter(([, status]) => status !== "COMPLETED")).toEqual([]);
+    expect(await longestMs()).toBeLessThan(readingMs(fields) / 2);
   },
   TIMEOUT_MS,
 );
