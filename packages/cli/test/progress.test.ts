@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { TIMES } from "../../client/test/progress.ts";
 import { debugReport } from "../src/report/debug-report.ts";
 import { exitCodeOf } from "../src/report/exit-code.ts";
+import { planText } from "../src/report/plan-text.ts";
 import { progressLines } from "../src/report/progress-lines.ts";
 import { progressTree } from "../src/report/progress-tree.ts";
 import { markOf } from "../src/report/status-mark.ts";
@@ -174,8 +175,17 @@ test("progressTree counts the items of a list instead of drawing them", () => {
     stepOf("each", { status: "RUNNING" }),
     stepOf("each", { key: "each[0]", item: 0, status: "COMPLETED" }),
     stepOf("each", { key: "each[1]", item: 1, status: "FAILED" }),
+    stepOf("each", { key: "each[2]", item: 2, status: "SKIPPED" }),
   ];
-  expect(tree(requestOf({ plan: planOf(steps) }))[1]).toBe("└─ ▸ each  1 of 2 items  1 failed");
+  expect(tree(requestOf({ plan: planOf(steps) }))[1]).toBe("└─ ▸ each  1 of 3 items  1 failed  1 skipped");
+});
+
+test("planText says which items of a list are called", () => {
+  const forEach = { items: "<<find.hits>>", when: { gt: ["<<item.stock>>", 0] }, do: { tool: "send" } };
+  const plan = planOf([stepOf("each")], { document: { steps: [{ id: "each", forEach }] } });
+  expect(planText(plan, plainStyle).join("\n")).toContain(
+    'for each of "<<find.hits>>" where {"gt":["<<item.stock>>",0]}',
+  );
 });
 
 test("progressTree fits the screen and shows failed and running steps", () => {

@@ -56,7 +56,12 @@ async function claimed(requestId: RequestId): Promise<PlanningClaim> {
 type End = "FAILED" | "PARTIAL" | "COMPLETED" | "CANCELLED";
 
 /** Ends the current plan, with its units in these states. */
-async function end(requestId: RequestId, status: End, units: Record<string, StepStatus> = {}): Promise<void> {
+async function end(
+  requestId: RequestId,
+  status: End,
+  units: Record<string, StepStatus> = {},
+  acts = false,
+): Promise<void> {
   const request = await store.getRequest(TENANT, requestId);
   const claim = (await store.claimPlan(request!.planId, "executor"))!;
   const records = Object.entries(units).map(([key, one]) => {
@@ -68,11 +73,12 @@ async function end(requestId: RequestId, status: End, units: Record<string, Step
       stepId,
       item: item === undefined ? undefined : Number(item),
       status: one,
-      attempts: 1,
+      attempts: one === "SKIPPED" ? 0 : 1,
       output,
+      ...(one === "SKIPPED" && { error: { code: "CONDITION_FALSE", message: "m", retryable: false } }),
     };
   });
-  await playRecords(store, claim, records);
+  await playRecords(store, claim, records, acts);
   const error = status === "FAILED" ? { code: "TOOL_FAILED", message: "m", retryable: false } : undefined;
   await store.finishPlan(claim, { type: "finish", status, outputs: {}, error });
 }
@@ -93,6 +99,44 @@ const WITH_LIST = PlanSchema.parse({
     { id: "reads", tool: "a", arguments: { x: "<<list.summary>>" } },
     { id: "after", tool: "b", dependsOn: ["list"] },
   ],
+});
+
+test.each<[string, object, Record<string, StepStatus>]>([
+  [
+    "the same condition is carried over with its skipped items",
+    { gt: ["<<item>>", 2] },
+    {
+      list: "COMPLETED",
+      "list[0]": "SKIPPED",
+      "list[1]": "SKIPPED",
+      "list[2]": "COMPLETED",
+      more: "PENDING",
+    },
+  ],
+  [
+    "another condition keeps its completed items and decides about the others",
+    { gt: ["<<item>>", 1] },
+    { list: "PENDING", "list[2]": "COMPLETED", more: "PENDING" },
+  ],
+])("of a replanned plan, a list with %s", async (_, when, expected) => {
+  const withCondition = (condition: object) =>
+    PlanSchema.parse({
+      steps: [
+        {
+          id: "list",
+          forEach: { items: [1, 2, 3], when: condition, do: { tool: "c", arguments: { x: "<<item>>" } } },
+        },
+        { id: "more", tool: "d" },
+      ],
+    });
+  const requestId = await planned({ maxReplans: 1 }, withCondition({ gt: ["<<item>>", 2] }));
+  const items = { "list[0]": "SKIPPED", "list[1]": "SKIPPED", "list[2]": "COMPLETED" } as const;
+  await end(requestId, "PARTIAL", { list: "COMPLETED", more: "FAILED", ...items }, true);
+  const claim = await claimed(requestId);
+  const plan = withCondition(when);
+  const stored = await store.completeReplan(claim, { plan, raw: null, origin: MODEL, diagnostics: [] });
+  const units = await store.listSteps(TENANT, [stored._id]);
+  expect(Object.fromEntries(units.map(({ key, status }) => [key, status]))).toEqual(expected);
 });
 
 test("a replan runs the failed items of a completed list again, and the steps that used its output", async () => {

@@ -100,6 +100,39 @@ test("a rerun from such a list calls only its failed items, and without an appro
   expect((await bench.steps(second._id)).get("after")).toMatchObject({ carriedFrom: first._id });
 });
 
+test("an item that the list's condition skips is never sent, also by a rerun of the failed items", async () => {
+  bench = await openWorkbench();
+  bench.tools.script({ keyed_effect: [{ type: "tool-error", message: "no" }] });
+  await bench.startExecutor();
+  const forEach = { ...list.forEach, when: { gt: ["<<item>>", "<<least.value>>"] } };
+  const steps = [
+    { id: "least", tool: "read_value", arguments: { value: 10 } },
+    { ...list, forEach },
+    readers[0]!,
+  ];
+  const first = await bench.submit(steps);
+  const ended = await bench.end(first._id);
+  expect(ended.plan).toMatchObject({
+    status: "PARTIAL",
+    error: { message: expect.stringContaining("1 of 2 items") },
+  });
+  const skipped = { status: "SKIPPED", error: { code: "CONDITION_FALSE" }, attempts: [] };
+  expect(ended.steps.get("each[0]")).toMatchObject(skipped);
+  const second = await bench.end((await rerun(first))._id);
+  expect(second.plan.outputs?.["each"]).toMatchObject({
+    results: [
+      { index: 1, status: "ok" },
+      { index: 2, status: "ok" },
+    ],
+    summary: { ok: 2, error: 0, skipped: 1 },
+  });
+  expect(second.steps.get("each[0]")).toMatchObject(skipped);
+  expect(await keysOfEffects()).toEqual([`${first._id}/each[2]`, `${first._id}/each[1]`]);
+  expect(await bench.store.rerunPlan(TENANT, first.requestId, { from: null, autoExecute: true })).toEqual({
+    type: "nothing failed",
+  });
+});
+
 test("items that fail again leave the new version PARTIAL, and can be rerun", async () => {
   const first = await runPartly();
   bench.tools.script({ keyed_effect: [{ type: "tool-error" }] });

@@ -169,13 +169,17 @@ test("a completed call is not made again under another step id", () => {
     plan: null,
     diagnostics: [{ code: "STEP_REPEATED", stepId: "sendAgain", path: "steps[0]" }],
   });
-  const inList = [
+  const inList: [{ id: string; forEach: object }] = [
     {
       id: "each",
       forEach: { items: ["a@x.test"], do: { tool: "send", arguments: { ...sent, to: "<<item>>" } } },
     },
   ];
   expect(check(past, inList)).toMatchObject({ diagnostics: [{ code: "STEP_REPEATED" }] });
+  const [{ forEach }] = inList;
+  const others = { ...forEach, when: { ne: ["<<item>>", "a@x.test"] } };
+  const found = check(past, [{ id: "each", forEach: others }, LOG]).diagnostics;
+  expect(found.map(({ code }) => code)).not.toContain("STEP_REPEATED");
   const read = [{ id: "find2", tool: "find", arguments: { name: "Alice" } }];
   expect(asks(past, read)).toEqual(["find", "send", "find2"]);
 });

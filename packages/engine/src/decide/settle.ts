@@ -203,10 +203,11 @@ function skipReaders(turn: Turn, skipped: StepNode): void {
   }
 }
 
-function withoutConditions({ when: _, ...step }: Step): Step {
-  if (!isForEachStep(step)) return step;
-  const { when: __, ...forEach } = step.forEach;
-  return { ...step, forEach };
+function withoutConditions(step: Step): Step {
+  const { when: _, ...unconditional } = step;
+  if (!isForEachStep(unconditional)) return unconditional;
+  const { when: __, ...forEach } = unconditional.forEach;
+  return { ...unconditional, forEach };
 }
 
 function readsStatus(condition: Condition, stepId: string): boolean {

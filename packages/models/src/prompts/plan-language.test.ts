@@ -68,6 +68,14 @@ test("rules are numbered without a gap, those of a replan after those of the pla
   expect(numbers).toEqual(Array.from({ length: 14 }, (_, index) => index + 1));
 });
 
+test("conditions of items are explained where lists and conditions are offered", () => {
+  const rulesFor = (query: string) => draftMessages({ query, tools: [] })[0]?.content ?? "";
+  const rule = 'Beside a forEach, a "when" about "<<item.field>>"';
+  expect(rulesFor("order all books, but only those in stock")).toContain(rule);
+  expect(rulesFor("order it if it is in stock")).not.toContain(rule);
+  expect(rulesFor("order all books")).not.toContain(rule);
+});
+
 test("a request of many words is read in one pass", () => {
   const query = "s".repeat(100_000) + " ".repeat(100_000) + "a1 ".repeat(100_000);
   expect(offered(query)).toEqual([]);

@@ -367,6 +367,7 @@ function partlyDone(id: string, ...codes: string[]) {
 test("a list step with failed items is named, with the number of failures, their errors, and the command to retry them", () => {
   const steps = [
     ...partlyDone("each", "TOOL_TIMEOUT", "TOOL_TIMEOUT"),
+    stepOf("each", { key: "each[3]", item: 3, status: "SKIPPED", error: errorOf("CONDITION_FALSE") }),
     ...partlyDone("more", "NO_SUCH_USER"),
   ];
   const diagnosis = diagnose(factsOf(ended("PARTIAL", steps, { error: errorOf("ITEMS_FAILED") })));
