@@ -51,7 +51,6 @@ export {
   type OrderedCallResult,
   type OrderedCallsOptions,
   type RunnableCall,
-CallToApprove,
   type RunnableTool,
 } from "./older-systems/execute-ordered-tool-calls.ts";
 export {
@@ -82,6 +81,7 @@ export type { EngineState } from "./state/engine-state.ts";
 export {
   type Answer,
   type Call,
+  type CallToApprove,
   type CarriedUnit,
   type Command,
   type EngineEvent,

@@ -107,7 +107,12 @@ test.each<[RequestDocument["status"], Lease | null, ModelWait | null, WaitReason
 const EARLY = new Date(1_000);
 const LATE = new Date(2_000);
 type ShownPlan = Parameters<typeof shownExpiryOf>[0];
-const control: NonNullable<ShownPlan["controls"]>[number] = { id: 1, event: { type: "resume.asked" }, by: "ann", at: EARLY };
+const control: NonNullable<ShownPlan["controls"]>[number] = {
+  id: 1,
+  event: { type: "resume.asked" },
+  by: "ann",
+  at: EARLY,
+};
 
 test.each<[string, Partial<ShownPlan>, Date | null]>([
   ["an approval, at the first that expires", { waitReason: "approval", dueAt: EARLY }, EARLY],
