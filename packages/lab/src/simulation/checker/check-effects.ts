@@ -17,6 +17,8 @@ export interface EffectsCheck {
   repeatAccepted(unit: string): void;
   /** A call with these units is sent: it needs the arguments and the key of their earlier calls. */
   sent(units: readonly string[], call: SentCall): void;
+  /** A plan is submitted again after its request was removed: its calls are other calls. */
+  forget(plan: string): void;
 }
 
 /** The arguments and the key of a call. */
@@ -58,6 +60,10 @@ export function createEffectsCheck(fail: Fail): EffectsCheck {
       allowed.set(unit, (allowed.get(unit) ?? 0) + 1);
     },
     repeatAccepted: (unit) => void accepted.add(unit),
+    forget(plan) {
+      for (const known of [effects, allowed, accepted, lastCalls])
+        for (const unit of known.keys()) if (unit.startsWith(`${plan}/`)) known.delete(unit);
+    },
     sent(units, call) {
       for (const [index, unit] of units.entries()) {
         const one = `${unit} ${call.each[index]}`;

@@ -86,7 +86,10 @@ function checkOwnTime(facts: PlanFacts, after: PlanDocument, now: number, fail: 
   const limitMs = after.timeoutMs ?? (after.deadlineAt?.getTime() ?? 0) - after.startedAt.getTime();
   // Each claim reads the clock of the database anew.
   const toleranceMs = CLOCK_MS * (after.epoch + 1);
-  const wasTooLong = lastPeopleMs + toleranceMs >= plan.policy.approvalTimeoutMs;
+  // A pause lasts until a client ends it, whatever is decided or recorded meanwhile.
+  const pausedAt = after.pauseRequestedAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  const waitMs = Math.max(lastPeopleMs, now - (pausedAt - EPOCH_MS));
+  const wasTooLong = waitMs + toleranceMs >= plan.policy.approvalTimeoutMs;
   if (ownMs + toleranceMs < limitMs && !wasTooLong)
     fail(
       "only-own-time-counts",

@@ -134,6 +134,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     const first = after.version === 1 ? byName.get(facts.name) : undefined;
     if (first && !gone.has(first.document.requestId))
       fail("key-makes-one", `${facts.name} became ${first.document._id} and then ${after._id}`);
+    if (first) effects.forget(facts.name);
     plans.set(after._id, facts);
     byName.set(facts.name, facts);
     const storing = ahead.get(after._id);
