@@ -123,10 +123,14 @@ test.each(["query", "WebSocket", "server-sent events"])(
       expect((await states.next()).done).toBe(true);
       return value;
     }
-    const { data, errors } = (await read()) as { data: any; errors?: unknown };
+    const { data, errors } = (await read()) as {
+      data: { followed: { plan: { steps: { output: unknown }[]; outputs: object } } };
+      errors?: unknown;
+    };
     expect(errors).toBeUndefined();
-    const inSteps: unknown[] = data.followed.plan.steps.map(({ output }: { output: unknown }) => output);
-    const inPlan: unknown[] = Object.values(data.followed.plan.outputs);
+    const { steps, outputs } = data.followed.plan;
+    const inSteps = steps.map(({ output }) => output);
+    const inPlan: unknown[] = Object.values(outputs);
     expect(inSteps).toHaveLength(STEPS);
     expect(inPlan).toHaveLength(STEPS);
     const whole = [...inSteps, ...inPlan].filter((output) => output === OUTPUT);

@@ -108,7 +108,7 @@ test("the timeline describes its bars in words, and its zoom works by keyboard",
   await page.waitForURL(/\/s\/again\?view=timeline$/);
   // The list says the same as the page of the request.
   await page.goto(new URL("/console/", system.apiUrl).href);
-  await page.getByRole("row", { name: /waits for an approval A call, a retry, an approval/ }).waitFor();
+  await page.getByRole("row", { name: /waits for an approval .*A call, a retry, an approval/ }).waitFor();
 });
 
 test("a reference links to its producer, a large value can be searched, and commands can be copied", async () => {

@@ -86,6 +86,20 @@ test("three executors never exceed a rate in any second, even when Redis is empt
   expect(Math.max(...inSecond)).toBeLessThanOrEqual(20);
 });
 
+test("calls whose large arguments take time to resolve keep the slots that they waited for", async () => {
+  bench.tools.script({ read_value: [{ type: "huge", bytes: 300_000 }] });
+  await start();
+  const sends = Array.from({ length: 30 }, (_, n) => ({
+    id: `s${n}`,
+    tool: "rated_effect",
+    timeoutMs: 60_000,
+    arguments: { value: "<<read.text>>", reference: `s${n}` },
+  }));
+  const plan = await bench.submit({ steps: [{ id: "read", tool: "read_value" }, ...sends] });
+  expect(await statusesOf([plan])).toEqual(["COMPLETED"]);
+  expect(await bench.tools.ledger()).toHaveLength(30);
+});
+
 test("a plan that only waits for a slot releases its worker, and is claimed again for the slot", async () => {
   await start();
   const { _id: busy } = await bench.submit(calls("limited_read", 5, 60_000));

@@ -74,6 +74,15 @@ export interface RunCalls extends Pick<EarlierCalls, "mayRepeat" | "areDone"> {
   abortAll(): void;
 }
 
+/** A call that is being made. */
+interface MakingCall {
+  signal: AbortSignal;
+  /** The slot that it waited for. */
+  cleared: Slot | undefined;
+  /** Its arguments, when they are large. */
+  large?: LargeArguments | undefined;
+}
+
 /** How a call is sent. */
 interface Sending {
   idempotencyKey: string;
@@ -105,7 +114,18 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   async function make(call: Call): Promise<void> {
     const controller = new AbortController();
     controllers.set(call.key, controller);
-    if (!call.unresolved) return begin(call, controller.signal);
+    // Before anything is awaited: a slot that its call does not take at once goes to another call.
+    const cleared = limits?.takeCleared(call);
+    try {
+      await makeWith(call, { signal: controller.signal, cleared });
+    } finally {
+      cleared?.release();
+    }
+  }
+
+  /** Resolves the arguments of a call where they are large, and makes it. */
+  async function makeWith(call: Call, at: MakingCall): Promise<void> {
+    if (!call.unresolved) return begin(call, at);
     // Before anything is built: its size is known.
     const release = heldOutputs.reserve(call.key, call.unresolved.bytes);
     if (!release) {
@@ -115,14 +135,14 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     }
     try {
       const resolved = await resolve(call, call.unresolved);
-      if (controller.signal.aborted || hasEnded()) return ended(call, { type: "aborted" });
+      if (at.signal.aborted || hasEnded()) return ended(call, { type: "aborted" });
       const { arguments: args, large, warnings, refused } = resolved;
       if (refused.size > 0) parts.onRefused(call, refused);
       if (!args) return ended(call, { type: "aborted" });
       const { unresolved, ...rest } = call;
       const made = { ...rest, ...callOfUnits(unresolved, resolved), arguments: args };
       for (const warning of warnings) pending.warn(made, warning);
-      await begin(made, controller.signal, large);
+      await begin(made, { ...at, large });
     } finally {
       release();
     }
@@ -149,15 +169,16 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   }
 
   /** Makes a call whose arguments are resolved, unless an earlier version has made it or it was refused. */
-  async function begin(call: Call, signal: AbortSignal, large?: LargeArguments): Promise<void> {
+  async function begin(call: Call, { signal, cleared, large }: MakingCall): Promise<void> {
     const argsHash = large?.argsHash ?? sha256(JSON.stringify(call.arguments));
     const sent = earlierCalls.mayRepeat(call) ? await earlierCalls.compare(call, argsHash) : {};
     if ("type" in sent) return ended(call, sent);
-    const refusal = call.verify ? null : await approvals.refusalOf(call, large?.digest);
+    const isApproved = call.approvable !== undefined || call.largeApprovable !== undefined;
+    const refusal = isApproved && !call.verify ? await approvals.refusalOf(call, large?.digest) : null;
     if (refusal) return ended(call, { type: "failed", effect: "none", error: refusal });
     const idempotencyKey = sent.sentKey ?? keyOf(call, argsHash);
     const sending = { idempotencyKey, argsHash, signal, large };
-    const entering = limits?.enter(call);
+    const entering = cleared ? ({ type: "granted", slot: cleared } as const) : limits?.enter(call);
     if (!entering) return attempt(call, sending);
     const entry = await entering;
     if (entry.type === "deferred") return ended(call, entry);

@@ -1,7 +1,6 @@
 import type { Call, Outcome } from "@planwright/engine";
-import { type JsonValue, PlanSchema } from "@planwright/plan";
+import { JsonObjectSchema, type JsonValue, PlanSchema, resolveReferences } from "@planwright/plan";
 import { describe, expect, test } from "vitest";
-import { lookupArguments } from "../outputs/large-json-jobs.ts";
 import { askLookup } from "./ask-lookup.ts";
 import { createPlanTools } from "./plan-tools.ts";
 
@@ -51,8 +50,13 @@ async function ask(answers: readonly Outcome[], contract: object = { settle_ms: 
   const outcome = await askLookup({
     call: CALL,
     idempotencyKey: "p/pay",
-    argumentsOf: async (template) =>
-      lookupArguments(template, { arguments: CALL.arguments, idempotencyKey: "p/pay" }),
+    argumentsOf: async (template) => {
+      const outputs = new Map<string, JsonValue>([
+        ["arguments", CALL.arguments],
+        ["idempotencyKey", "p/pay"],
+      ]);
+      return JsonObjectSchema.parse(resolveReferences(template, { outputs }).value);
+    },
     planTools,
     tools: {
       async callTool({ tool, arguments: args, idempotencyKey }) {

@@ -43,6 +43,11 @@ export type Entry = { type: "granted"; slot: Slot } | Extract<Outcome, { type: "
 
 /** The slots that the calls of one plan need under limits beyond the plan. */
 export interface PlanLimits {
+  /**
+   * The slot that a deferred call was cleared for, when the call is made again in the same turn: its maker
+   * releases it. It goes to another call otherwise.
+   */
+  takeCleared(call: Call): Slot | undefined;
   /** Null, without waiting, for a call that has no such limit. */
   enter(call: Call): Promise<Entry> | null;
   /**
@@ -116,14 +121,20 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
     return { type: "deferred", untilAt: now() + ASK_AGAIN_MS, waitReason: "limit" };
   }
 
+  const ticketOf = ({ key, verify }: Call): string =>
+    verify ? `${planId}/${key}/lookup` : `${planId}/${key}`;
+
   return {
+    takeCleared(call) {
+      const ticket = ticketOf(call);
+      const slot = cleared.get(ticket);
+      cleared.delete(ticket);
+      return slot;
+    },
     enter(call) {
       const limit = limitOf(toolOf(call));
       if (!limit) return null;
-      const ticket = call.verify ? `${planId}/${call.key}/lookup` : `${planId}/${call.key}`;
-      const slot = cleared.get(ticket);
-      cleared.delete(ticket);
-      if (slot) return Promise.resolve({ type: "granted", slot });
+      const ticket = ticketOf(call);
       return waiting.has(ticket) ? Promise.resolve(deferred()) : ask(call, limit, ticket);
     },
     releaseUntil() {
