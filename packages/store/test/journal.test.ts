@@ -311,6 +311,19 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect((await next.read("req_1")).map(({ epoch }) => epoch)).toEqual([undefined, 1, 1, 2]);
   });
 
+  test("a control that the owner before recorded after the claim is not recorded again", async () => {
+    const log = open();
+    const { claim } = await held(log);
+    const control = { id: 1, by: "a client", at: new Date(NOW), event: { type: "pause.asked" } } as const;
+    const next = journalOver(log);
+    const successor = openClaimJournal({ ...(await claimed(next, 2)), controls: [control] });
+    claim.take([control]);
+    await claim.append([started("a")]);
+    await successor.append([]);
+    const recorded = (await next.read("req_1")).map(({ events }) => events.map(({ type }) => type));
+    expect(recorded.slice(2)).toEqual([["pause.asked", "attempt.started"], ["lease.taken"]]);
+  });
+
   test("one of two simultaneous claimers owns the plan, and the other loses", async () => {
     const log = open();
     await held(log);

@@ -6,7 +6,7 @@ import { simulateSeed } from "./simulate-seed.ts";
 /** `npm run simulate` runs more. */
 const SEEDS = 300;
 /** An additional seed for a rare move: from RETRYING to IN_DOUBT. */
-const RARE = [841];
+const RARE = [429];
 /**
  * A move that tens of thousands of seeds do not make: an operator says "retry", and the plan ends before the
  * call is made again. A test of the engine makes it (`packages/engine/test/in-doubt.test.ts`).

@@ -157,7 +157,9 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
     for (;;) {
       // An owner that claimed the plan since has appended its lease; an owner before may have ended the plan.
       if (state.epoch > epoch || hasEnded()) throw lost();
-      const entry = { requestId, tenant, planId, epoch, by, events: [...events], seq: state.seq + 1 };
+      // An owner before this one may have recorded controls since the plan was claimed.
+      const open = events.filter((event) => !("asked" in event && isDurable(event)));
+      const entry = { requestId, tenant, planId, epoch, by, events: open, seq: state.seq + 1 };
       requireValid(entry);
       const result = await journal.append(
         entry,
