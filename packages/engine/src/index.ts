@@ -80,6 +80,7 @@ export {
 export type { EngineState } from "./state/engine-state.ts";
 export {
   type Answer,
+  BEGINNING_CHARS,
   type Call,
   type CallToApprove,
   type CarriedUnit,

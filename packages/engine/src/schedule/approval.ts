@@ -5,22 +5,20 @@ import {
   isForEachStep,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   sha256,
   sha256OfParts,
   unmarkNumbers,
 } from "@planwright/plan";
-import { callsOfList, listOf } from "../for-each/expand.ts";
+import { callsOfList, type List, listOf } from "../for-each/expand.ts";
 import type { ArgumentsState } from "../state/arguments.ts";
 import type { EngineState, StepNode, Unit } from "../state/engine-state.ts";
-import type { Approvable, CallToApprove, ToApprove } from "../state/protocol.ts";
+import { type Approvable, BEGINNING_CHARS, type CallToApprove, type ToApprove } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { itemKey } from "../state/units.ts";
 import { callTemplate } from "../state/unresolved-arguments.ts";
 import { resolveCall } from "./prepare.ts";
 import { askForTimer } from "./slots.ts";
-
-/** Longest beginning that is kept of large arguments, in characters. */
-const BEGINNING_CHARS = 1_024;
 
 /** True for a step whose calls need approval, by the plan or by the contract of its tool. */
 export function needsApproval({ step, tool }: StepNode): boolean {
@@ -89,10 +87,18 @@ export function toApprove(state: EngineState, node: StepNode): ToApprove {
  * The arguments of a step as they will be sent; for a forEach the arguments of each call, as `{calls:
  * {"step[0]": {..}}}`. They depend only on durable outputs, so the result is the same after a crash, and in
  * every thread. Items whose arguments cannot be resolved are left out: they fail when the list runs. Pure.
+ * @param list - the items of a forEach, where they are resolved already
  */
-export function resolveApprovable(state: ArgumentsState, asked: ToApprove): Approvable {
+export function resolveApprovable(
+  state: ArgumentsState,
+  asked: ToApprove,
+  list?: List<JsonValue>,
+): Approvable {
   const { step, largeBytes } = asked;
-  if (isForEachStep(step)) return resolveList(state, asked, step);
+  if (isForEachStep(step)) {
+    const statuses = new Map(asked.statuses);
+    return resolveList(state, asked, step, list ?? listOf({ ...state, statuses }, step, asked.maxItems));
+  }
   const call = { ...asked, units: [{ key: step.id }], isBatch: false, hashesItems: false };
   const { arguments: value = {}, refused } = resolveCall(state, call, { shares: true });
   const [error] = refused.values();
@@ -128,8 +134,12 @@ export function callsToApprove({ step, tool }: StepNode, approvable: Approvable)
 }
 
 /** The calls are resolved one after the other: together they may be larger than a text can be. */
-function resolveList(state: ArgumentsState, asked: ToApprove, step: ForEachStep): Approvable {
-  const list = listOf({ ...state, statuses: new Map(asked.statuses) }, step, asked.maxItems);
+function resolveList(
+  state: ArgumentsState,
+  asked: ToApprove,
+  step: ForEachStep,
+  list: List<JsonValue>,
+): Approvable {
   if (!list.ok) return list;
   const notCalled = new Map(list.notCalled);
   const called = [...list.values.keys()].filter((item) => !notCalled.has(item));

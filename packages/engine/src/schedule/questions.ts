@@ -10,7 +10,6 @@ import {
   type ForEachStep,
   isForEachStep,
   type JsonValue,
-  type Step,
   type StepStatus,
   stepsInValue,
   stringifyExactJson,
@@ -100,18 +99,16 @@ export function approvableOf(turn: Turn, node: StepNode): Approvable | undefined
   const { step, forEach, reads, inserts } = node;
   const sources = isForEachStep(step) ? reads : [...new Set(inserts)];
   const asked = toApprove(state, node);
-  const count = () => forEach?.units.length ?? itemsIn(state, step);
-  const isLarge = areLarge(state, sources) || isLargeList(state, step, count());
+  const readsLarge = areLarge(state, sources);
+  const list =
+    readsLarge || forEach || !isForEachStep(step) ? undefined : listOf(state, step, asked.maxItems);
+  const count = forEach?.units.length ?? (list?.ok ? list.values.length : 0);
+  const isLarge = readsLarge || isLargeList(state, step, count);
   const approvable = isLarge
     ? ask(turn, node, sources, { type: "approval", ...asked })?.result
-    : resolveApprovable(state, asked);
+    : resolveApprovable(state, asked, list);
   node.approvable = approvable;
   return approvable;
-}
-
-function itemsIn(state: EngineState, step: Step): number {
-  const list = isForEachStep(step) ? listOf(state, step, state.plan.limits.maxItems) : undefined;
-  return list?.ok ? list.values.length : 0;
 }
 
 /** Adds a part of the outputs to those that are built; false while the shell builds it. */

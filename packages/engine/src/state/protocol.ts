@@ -120,6 +120,9 @@ export interface StepRecord {
   largeArguments?: LargeApprovable | undefined;
 }
 
+/** Longest beginning that is kept of large arguments, in characters. */
+export const BEGINNING_CHARS = 1_024;
+
 /** Large arguments that an operator approves. Another thread has resolved them: this is what is kept of them. */
 export interface LargeApprovable {
   /** SHA-256 of their canonical JSON. */

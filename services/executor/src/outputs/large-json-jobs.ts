@@ -2,6 +2,7 @@
 import {
   type Answer,
   answerQuestion,
+  BEGINNING_CHARS,
   fromSent,
   type Question,
   type ResolvedCall,
@@ -72,9 +73,6 @@ export type WrittenArguments = Pick<LargeArguments, "bytes">;
 
 /** The arguments of a look-up: an object, or the text of large ones. */
 export type LookupArguments = { arguments: JsonObject } | WrittenArguments;
-
-/** Longest beginning that is kept of large arguments, in characters. */
-const BEGINNING_CHARS = 1_024;
 
 /** Does a job. */
 export function performJob(job: LargeJob): LargeResult {

@@ -74,6 +74,11 @@ export interface RunCalls extends Pick<EarlierCalls, "mayRepeat" | "areDone"> {
   abortAll(): void;
 }
 
+/** True for a call that is compared with what an operator approved. */
+function isApproved({ approvable, largeApprovable }: Call): boolean {
+  return approvable !== undefined || largeApprovable !== undefined;
+}
+
 /** A call that is being made. */
 interface MakingCall {
   signal: AbortSignal;
@@ -163,8 +168,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     const keys = stored.map(({ key }) => key);
     const read = keys.length > 0 ? await store.readStoredOutputs(claim, keys) : [];
     metrics.outputsRead(stored.reduce((sum, { bytes }) => sum + bytes, 0));
-    const isApproved = call.largeApprovable !== undefined || call.approvable !== undefined;
-    const options = { isApproved, secrets: secrets?.placesOf(call.stepId) ?? [] };
+    const options = { isApproved: isApproved(call), secrets: secrets?.placesOf(call.stepId) ?? [] };
     return largeJson.resolve(withStored(unresolved, read), options);
   }
 
@@ -173,8 +177,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     const argsHash = large?.argsHash ?? sha256(JSON.stringify(call.arguments));
     const sent = earlierCalls.mayRepeat(call) ? await earlierCalls.compare(call, argsHash) : {};
     if ("type" in sent) return ended(call, sent);
-    const isApproved = call.approvable !== undefined || call.largeApprovable !== undefined;
-    const refusal = isApproved && !call.verify ? await approvals.refusalOf(call, large?.digest) : null;
+    const refusal = isApproved(call) && !call.verify ? await approvals.refusalOf(call, large?.digest) : null;
     if (refusal) return ended(call, { type: "failed", effect: "none", error: refusal });
     const idempotencyKey = sent.sentKey ?? keyOf(call, argsHash);
     const sending = { idempotencyKey, argsHash, signal, large };
