@@ -125,6 +125,7 @@ export {
 } from "./json/json.ts";
 export { type HeldJson, JsonText, LARGE_JSON_BYTES, valueOfHeld } from "./json/json-text.ts";
 export { mapJson } from "./json/map-json.ts";
+export { parseJson } from "./json/parse-json.ts";
 export { type PathSegment, printPlace, printReference } from "./json/path.ts";
 export {
   canMove,

@@ -15,7 +15,7 @@ import {
   isJsonObject,
   type JsonValue,
   PROPOSED_FIELDS,
-  parseExactJson,
+  parseJson,
   stringifyExactJson,
   type ToolDescriptor,
 } from "@planwright/plan";
@@ -206,10 +206,6 @@ function proposalIn(one: JsonValue, tools: ReadonlySet<string>): ContractProposa
 const MAX_DEPTH = 8;
 
 function jsonIn(text: string): JsonValue | undefined {
-  try {
-    return parseExactJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : undefined;
 }
