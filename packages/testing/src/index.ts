@@ -31,6 +31,7 @@ export { type ReadmeBlock, readmeBlocks, readmePaths } from "./readme/readme-blo
 export { linesNotPrinted } from "./readme/shown-output.ts";
 export { bundleWithCodeCache } from "./services/bundle-with-code-cache.ts";
 export { bundledProgram, bundledServices } from "./services/bundled.ts";
+export { type EventLoopBlocks, watchEventLoop } from "./services/event-loop-blocks.ts";
 export type { ServiceName } from "./services/service-mains.ts";
 export { spawnService } from "./services/spawn-service.ts";
 export {

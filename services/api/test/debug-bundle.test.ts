@@ -2,7 +2,7 @@ import type { Scope } from "@planwright/store";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { failAs, planAs, playStep } from "./workers.ts";
+import { CREATE_AUTHOR, failAs, planAs, playStep } from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {
@@ -77,17 +77,7 @@ test.each([
   );
   const { requestId, planId } = body.data.submitPlan;
   const claim = (await running.store.claimPlan(planId, `executor ${state}`))!;
-  const call = {
-    key: "createAuthor",
-    stepId: "createAuthor",
-    attempt: 1,
-    tool: "createAuthor",
-    arguments: { name: "Alice" },
-    effectClass: "U" as const,
-    mayAct: true,
-    timeoutMs: 1_000,
-  };
-  await running.store.writeIntents(claim, [{ call, attemptId: "a1", argsHash: "h" }]);
+  await running.store.writeIntents(claim, [{ call: CREATE_AUTHOR, attemptId: "a1", argsHash: "h" }]);
   const bundle = await bundleOf(requestId);
   const shown = await running.graphql(
     "query ($id: ID!) { plan(id: $id) { steps { attempts { outcome effect endedAt error { code } } } } }",

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createReads } from "../src/operation/reads.ts";
 import { answerBytes } from "./answer-bytes.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { AUTHOR, askAs, executeAs, failAs, planAs, playStep } from "./workers.ts";
+import { AUTHOR, askAs, CREATE_AUTHOR, executeAs, failAs, planAs, playStep } from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {
@@ -67,17 +67,7 @@ test("createPlan returns at once, the request is offered to planners, and can be
 test("a running step has attempts with times, and other steps have a wait reason", async () => {
   const { planId } = await submitted(true);
   const claim = (await running.store.claimPlan(planId, "executor one"))!;
-  const call = {
-    key: "createAuthor",
-    stepId: "createAuthor",
-    attempt: 1,
-    tool: "createAuthor",
-    arguments: { name: "Alice" },
-    effectClass: "U" as const,
-    mayAct: true,
-    timeoutMs: 1_000,
-  };
-  await running.store.writeIntents(claim, [{ call, attemptId: "attempt-1", argsHash: "h" }]);
+  await running.store.writeIntents(claim, [{ call: CREATE_AUTHOR, attemptId: "attempt-1", argsHash: "h" }]);
   const { body } = await running.graphql(STEPS, { id: planId });
   expect(body.data.plan).toMatchObject({
     status: "RUNNING",

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Effect, StepError, StepRecord } from "@planwright/engine";
+import type { Call, Effect, StepError, StepRecord } from "@planwright/engine";
 import {
   type Diagnostic,
   type JsonObject,
@@ -242,19 +242,21 @@ export async function cancelInDoubtAs(store: Store, planId: PlanId): Promise<voi
   await store.finishPlan(claim, { type: "finish", status: "CANCELLED", outputs: {}, error });
 }
 
+/** The first call of `createAuthor` of the blog plan. */
+export const CREATE_AUTHOR: Call = {
+  key: "createAuthor",
+  stepId: "createAuthor",
+  attempt: 1,
+  tool: "createAuthor",
+  arguments: { name: "Alice" },
+  effectClass: "U",
+  mayAct: true,
+  timeoutMs: 1_000,
+};
+
 async function claimInDoubt(store: Store, planId: PlanId): Promise<PlanClaim> {
   const claim = await claimOnceDue(store, planId);
-  const call = {
-    key: "createAuthor",
-    stepId: "createAuthor",
-    attempt: 1,
-    tool: "createAuthor",
-    arguments: { name: "Alice" },
-    effectClass: "U" as const,
-    mayAct: true,
-    timeoutMs: 1_000,
-  };
-  await store.writeIntents(claim, [{ call, attemptId: randomUUID(), argsHash: "test" }]);
+  await store.writeIntents(claim, [{ call: CREATE_AUTHOR, attemptId: randomUUID(), argsHash: "test" }]);
   const error = { code: "TOOL_CONNECTION_LOST", message: "The answer was lost", retryable: false };
   const record = {
     key: "createAuthor",

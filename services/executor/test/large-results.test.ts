@@ -1,10 +1,11 @@
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isTerminalPlanStatus, parseExactJson, parsePlan } from "@planwright/plan";
+import { watchEventLoop } from "@planwright/testing";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
 import { healthPort } from "./health-port.ts";
@@ -140,33 +141,13 @@ test(
   TIMEOUT_MS,
 );
 
-/**
- * Runs in an executor, and writes how long its event loop was blocked each time: in milliseconds of processor
- * time, so that a busy machine, which suspends processes, counts for nothing.
- */
-const WATCH_LOOP = `
-  import { appendFileSync, readFileSync } from "node:fs";
-  import { isMainThread } from "node:worker_threads";
-  const used = () => Number(readFileSync("/proc/self/task/" + process.pid + "/schedstat", "utf8").split(" ")[0]) / 1e6;
-  let before = used();
-  if (isMainThread) setInterval(() => {
-    const now = used();
-    if (now - before > 10) appendFileSync(process.env.BLOCKS_FILE, Math.round(now - before) + "\\n");
-    before = now;
-  }, 5).unref();
-`;
-
 /** An executor, and the longest block of its event loop since the last call of `start`. */
 async function startWatchedExecutor(env: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), "planwright-blocks-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const file = join(folder, "blocks");
-  const options = `--import "data:text/javascript,${encodeURIComponent(WATCH_LOOP)}"`;
-  await startExecutor({ ...env, BLOCKS_FILE: file, NODE_OPTIONS: options });
-  return {
-    start: () => writeFile(file, ""),
-    longestMs: async () => Math.max(0, ...(await readFile(file, "utf8")).split("\n").map(Number)),
-  };
+  const blocks = watchEventLoop(join(folder, "blocks"), 5);
+  await startExecutor({ ...env, ...blocks.env });
+  return { start: blocks.start, longestMs: async () => (await blocks.longestFirst())[0] ?? 0 };
 }
 
 /** How long reading a large value takes on this machine, in milliseconds of processor time. */

@@ -16,7 +16,7 @@ import { freePort } from "@planwright/local";
 import { isTerminalPlanStatus, type Plan, type PlanId, parsePlan } from "@planwright/plan";
 import { createQueues } from "@planwright/queue";
 import { createStore } from "@planwright/store";
-import { type BehaviourInput, countingToolServerCommand } from "@planwright/testing";
+import { type BehaviourInput, countingToolServerCommand, watchEventLoop } from "@planwright/testing";
 import { developerCommand, wholeNumberOption } from "../../command/developer-command.ts";
 import { latenciesOf } from "../../measuring/latencies.ts";
 import { printJson, say } from "../../report/output.ts";
@@ -161,22 +161,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/**
- * Runs in the executor and writes its long blocks. They are measured in processor time of its main thread: a
- * busy machine suspends processes, which blocks every loop and says nothing about this one.
- */
-const WATCH_LOOP = `
-  import { appendFileSync, readFileSync } from "node:fs";
-  import { isMainThread } from "node:worker_threads";
-  const used = () => Number(readFileSync("/proc/self/task/" + process.pid + "/schedstat", "utf8").split(" ")[0]) / 1e6;
-  let before = used();
-  if (isMainThread) setInterval(() => {
-    const now = used();
-    if (now - before > 10) appendFileSync(process.env.BLOCKS_FILE, Math.round(now - before) + "\\n");
-    before = now;
-  }, 1).unref();
-`;
-
 const servers = await startServers();
 const { folder, redisUrl } = servers;
 const [large, small] = await Promise.all([startTools(LARGE), startTools(SMALL)]);
@@ -200,14 +184,13 @@ const mongodbUrl = servers.mongodbUrl("weight");
 const store = await createStore({ url: mongodbUrl });
 const queues = createQueues({ redisUrl });
 const healthPort = await freePort();
-const blocksFile = join(folder, "blocks");
+const blocks = watchEventLoop(join(folder, "blocks"), 1);
 const executor = await startService("executor", "build", {
   MONGODB_URL: mongodbUrl,
   REDIS_URL: redisUrl,
   MCP_SERVERS_FILE: serversFile,
   HEALTH_PORT: String(healthPort),
-  BLOCKS_FILE: blocksFile,
-  NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(WATCH_LOOP)}"`,
+  ...blocks.env,
   PLANWRIGHT_SECRET_BENCH_KEY: "not-a-secret",
 });
 while (!(await store.toolCatalogue()).some(({ name }) => name === "small/plain_effect")) await delay(50);
@@ -231,7 +214,7 @@ process.exitCode = Object.values(rows).every((row) => row.notCompleted + row.lea
 
 async function measure({ reads = [], plan, approves }: Kind): Promise<Row> {
   await script(reads);
-  await writeFile(blocksFile, "");
+  await blocks.start();
   await writeFile(`/proc/${executor.pid}/clear_refs`, "5"); // the peak is the one from now on
   const losses = await metric("planwright_executor_lease_losses_total");
   const work = plan ? execute(LARGE, planOf(plan), approves) : delay(ALONE_MS, "");
@@ -239,7 +222,7 @@ async function measure({ reads = [], plan, approves }: Kind): Promise<Row> {
   const { p50Ms, p99Ms } = latenciesOf(durations);
   return {
     status: await work,
-    longestBlocksMs: await longestBlocks(),
+    longestBlocksMs: (await blocks.longestFirst()).slice(0, 3).join(" "),
     peakMiB: await peakMiB(),
     smallCalls: durations.length,
     smallP50Ms: p50Ms,
@@ -310,15 +293,6 @@ async function startTools(name: string): Promise<{ url: string; stop(): void }> 
 async function script(reads: Kind["reads"] = []): Promise<void> {
   const body = JSON.stringify({ read_value: reads.map((one) => ({ type: "huge", ...one })) });
   await fetch(new URL("/script", large.url), { method: "POST", body });
-}
-
-/** The longest blocks of the executor's event loop, longest first. */
-async function longestBlocks(): Promise<string> {
-  const blocks = (await readFile(blocksFile, "utf8")).split("\n").map(Number);
-  return blocks
-    .toSorted((one, other) => other - one)
-    .slice(0, 3)
-    .join(" ");
 }
 
 /** A series of the executor, without its labels. */
