@@ -59,7 +59,7 @@ export function toListedRequest({ plan, error, ...request }: ListedNode) {
     mayHaveActed: plan?.mayHaveActed ?? 0,
     /** The decision that it waits for. */
     needs: (plan && needOfPlan(plan)) ?? asked ?? paused,
-    /** When that wait ends by itself; null: it waits for nobody, or for ever. */
+    /** When that wait ends by itself; null: it waits for no person, or its wait has no end. */
     expiresAt: plan?.expiresAt ?? null,
   };
 }

@@ -7,8 +7,8 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanClaim } from "./execution-store.ts";
 
 /**
- * Updates `needs`, `approvalUntil`, `undecided`, `items` and `mayHaveActed` of the plan if they have changed. They follow the
- * journal: after a crash the next claim updates them.
+ * Updates `needs`, `approvalUntil`, `undecided`, `items` and `mayHaveActed` of the plan if they have changed. They
+ * follow the journal: after a crash the next claim updates them.
  * @param changed - units that have changed since the last update. Default: all
  */
 export async function updatePlanSummary(

@@ -1,5 +1,6 @@
 /**
- * The journal of requests (docs/architecture.md, Journal). It is the source of truth; everything else follows from it.
+ * The journal of requests (docs/architecture.md, Journal). It is the source of truth; everything else follows from
+ * it.
  *
  * 1. Compare and append (J1): each seq of a request's journal is taken once. A later writer gets the entry
  *    that is there.

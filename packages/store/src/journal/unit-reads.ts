@@ -1,6 +1,6 @@
 /**
- * Reading is folding (docs/architecture.md, J5): the states of the units of plans. For a request that was read before,
- * only later entries are read, without outputs and arguments.
+ * Reading is folding (docs/architecture.md, J5): the states of the units of plans. For a request that was read
+ * before, only later entries are read, without outputs and arguments.
  */
 import { advance, emptyRequest, type FoldedRequest, fold } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";

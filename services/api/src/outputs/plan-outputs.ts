@@ -124,7 +124,6 @@ async function outputsOf(steps: readonly StepHead[], reads: Reads): Promise<Map<
  * The step whose stored output a part is: for one that is only a reference to a step, and whose value is an object
  * or a list. Undefined for any other, and for an output that is not stored separately.
  */
-
 function stepOfPart(part: JsonValue, steps: readonly StepHead[]): StepHead | undefined {
   if (typeof part !== "string") return undefined;
   const [reference] = scanReferences(part);

@@ -49,7 +49,7 @@ function Need({ need, found }: { need: (typeof NEEDS)[number]; found: Needs[keyo
   );
 }
 
-/** In the order of the time that is shown; those that wait for ever come last. */
+/** In the order of the time that is shown; those whose wait has no end come last. */
 export function firstToExpire<Row extends { plan: { expiresAt: string | null } | null }>(
   rows: readonly Row[],
 ): Row[] {
