@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { debugReport } from "../src/report/debug-report.ts";
-import { timeline } from "../src/report/timeline.ts";
+import { debugReport, timeline } from "../src/report/debug-report.ts";
 import { plainStyle } from "../src/terminal/style.ts";
 import {
   attemptOf,

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { bashCompletion } from "../src/completion/bash-completion.ts";
+import { bashCompletion } from "../src/completion/shell-completion.ts";
 import { createProgram } from "../src/program.ts";
 import { parseUrl } from "../src/program-options.ts";
 import { createCommandLine } from "../src/report/command-line.ts";
