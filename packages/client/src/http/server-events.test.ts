@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type ServerEvent, serverEvents } from "./server-events.ts";
+import { type ServerEvent, serverEvents } from "./transport.ts";
 
 /** A stream of two events that stays open; `state` says whether its reader closed it. */
 function openStream() {

@@ -1,7 +1,14 @@
-import { CodedError, stringifyExactJson } from "@planwright/plan";
-import { ApiUnreachableError, NotTheApiError } from "../errors.ts";
-import { readAnswer } from "./read-answer.ts";
-import { serverEvents } from "./server-events.ts";
+import {
+  CodedError,
+  isJsonObject,
+  JsonValueSchema,
+  parseExactJson,
+  stringifyExactJson,
+} from "@planwright/plan";
+import type { EventSourceMessage } from "eventsource-parser";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { z } from "zod";
+import { ApiRefusedError, ApiUnreachableError, NotTheApiError } from "../errors.ts";
 
 /** The address of the API, the credential and the limits of calls. */
 export interface TransportOptions {
@@ -160,4 +167,106 @@ function reasonOf(error: unknown, timeoutMs: number): string {
   const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
   // A host name with two addresses fails with an AggregateError, whose own message is empty.
   return cause.message || code || error.message;
+}
+
+const AnswerSchema = z.object({
+  data: z.record(z.string(), z.unknown()).nullish(),
+  errors: z
+    .array(
+      z.object({
+        message: z.string(),
+        path: z.array(z.union([z.string(), z.number()])).optional(),
+        extensions: z.record(z.string(), JsonValueSchema).optional(),
+      }),
+    )
+    .optional(),
+});
+type AnswerError = NonNullable<z.infer<typeof AnswerSchema>["errors"]>[number];
+
+/**
+ * The `data` of a GraphQL answer. The API answers according to its schema, so the type is trusted.
+ * @throws {ApiRefusedError} with the first error of the answer, {NotTheApiError} when the text is not a
+ * GraphQL answer
+ */
+function readAnswer<Result>(text: string, from: { url: string; status: number }): Result {
+  const { data, errors } = parseAnswer(text, from);
+  const [first] = errors ?? [];
+  if (first) throw refusal(first);
+  if (!data) throw new NotTheApiError(from.url, from.status);
+  return data as Result;
+}
+
+function parseAnswer(text: string, { url, status }: { url: string; status: number }) {
+  try {
+    return AnswerSchema.parse(parseExactJson(text));
+  } catch (error) {
+    throw new NotTheApiError(url, status, error);
+  }
+}
+
+function refusal({ message, path = [], extensions = {} }: AnswerError): ApiRefusedError {
+  const { code, retryable, remedy, ...facts } = extensions;
+  return new ApiRefusedError(message, {
+    code: typeof code === "string" ? code : "UNKNOWN",
+    retryable: retryable === true,
+    remedy: typeof remedy === "string" ? remedy : null,
+    path,
+    facts: isJsonObject(facts) ? facts : {},
+  });
+}
+
+/** One event of a stream. */
+export interface ServerEvent {
+  event: string;
+  data: string;
+}
+
+/**
+ * The events of a response, in order, until it ends.
+ * @param silenceMs - longest time without a byte; the server sends comments as heartbeats
+ * @throws {TypeError} or the error of the connection, when it breaks off or is silent for too long
+ */
+export async function* serverEvents(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  silenceMs: number,
+): AsyncGenerator<ServerEvent> {
+  const events = body
+    .pipeThrough(endOnSilence(silenceMs))
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
+  yield* eventsOf(events.getReader());
+}
+
+/** Reads by a reader, because older browsers (Safari before 26.4) have no iterable streams. */
+async function* eventsOf(reader: ReadableStreamDefaultReader<EventSourceMessage>) {
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const { event = "message", data } = read.value;
+      yield { event, data };
+    }
+  } finally {
+    // A consumer that stops early closes the connection. A broken stream makes read() reject.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+/** Passes all bytes on, and fails after a silence: a dead connection reports no error. */
+function endOnSilence<T>(silenceMs: number): TransformStream<T, T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  function restartTimer(controller: TransformStreamDefaultController<T>): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      controller.error(new TypeError(`it was silent for ${silenceMs / 1_000} s`));
+    }, silenceMs);
+    // In browsers a timer is a number; in Node it must not keep the process alive.
+    if (typeof timer === "object") timer.unref();
+  }
+  return new TransformStream<T, T>({
+    start: restartTimer,
+    transform(chunk, controller) {
+      restartTimer(controller);
+      controller.enqueue(chunk);
+    },
+    flush: () => clearTimeout(timer),
+  });
 }
