@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { createEngineState, decide, runPlan, type StepRecord } from "../src/index.ts";
-import { outcomeOfValue } from "../src/runner/outcome.ts";
+import { outcomeOfValue } from "../src/runner/make-call.ts";
 import { planOf, tool } from "./simulate.ts";
 
 const SEND: ToolDescriptor = tool(

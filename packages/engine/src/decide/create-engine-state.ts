@@ -1,26 +1,30 @@
 import {
+  DependencyCycleError,
+  effectClassOf,
+  findRelatedTool,
+  knownContract,
   LARGE_JSON_BYTES,
   MAX_STEP_TIMEOUT_MS,
   outputParts,
   type Plan,
+  planGraph,
   referencedSteps,
   referencesInArguments,
   stepsInValue,
+  type ToolContract,
   type ToolDescriptor,
   toolOfStep,
 } from "@planwright/plan";
-import { remainingPaths } from "../order/graph.ts";
+import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../order/graph.ts";
 import { Heap } from "../order/heap.ts";
 import { createBarriers } from "../schedule/barriers.ts";
 import { opensBefore, precedes } from "../schedule/slots.ts";
-import type { EngineState } from "../state/engine-state.ts";
+import type { EngineState, ToolSlot } from "../state/engine-state.ts";
 import { HeldOutputs } from "../state/held-outputs.ts";
 import { publishOutput, requestedSteps } from "../state/outputs.ts";
 import type { StepError, StepRecord } from "../state/protocol.ts";
 import { requiredSources } from "../state/required-fields.ts";
 import { createStepNode } from "../state/step-node.ts";
-import { edgesOfPlan } from "./plan-edges.ts";
-import { createSlot, goesFirst, toolSlots } from "./tool-slots.ts";
 
 /** Input of {@link createEngineState}. */
 export interface EngineInput {
@@ -164,4 +168,145 @@ function groupRecords(records: readonly StepRecord[]) {
     itemRecords.set(record.stepId, items);
   }
   return { stepRecords, itemRecords };
+}
+
+/* The dependency edges of a plan. */
+
+/**
+ * Dependencies by step position: explicit, by reference, and by contract. Navigation that goes first has no
+ * explicit dependencies.
+ * @throws {DependencyCycleError} when steps wait for each other and the policy is `onCycle: "error"`
+ */
+function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[], tools: readonly ToolDescriptor[]): Edges {
+  const positions = new Map(plan.steps.map((step, index) => [step.id, index]));
+  const { dependencies, cycle } = planGraph(plan);
+  const lists = plan.steps.map((step, index) => {
+    const all = dependencies.get(step.id) ?? [];
+    const references = () => new Set(referencedSteps(step, plan));
+    const kept = goesFirst(plan, slots[index]) ? all.filter((id) => references().has(id)) : all;
+    return kept.flatMap((id) => positions.get(id) ?? []);
+  });
+  const acyclic = withoutCycles(edgesOf(lists), plan.policy.onCycle);
+  if (!acyclic) throw new DependencyCycleError(cycle ?? []);
+  return withContractDependencies(plan, slots, tools, acyclic);
+}
+
+/**
+ * Adds dependencies that contracts require: a step whose tool depends on another tool comes after the steps
+ * that call that tool, unless it depends on one of them already. When the two would form a cycle, the plan
+ * wins.
+ */
+function withContractDependencies(
+  plan: Plan,
+  slots: readonly ToolSlot[],
+  tools: readonly ToolDescriptor[],
+  edges: Edges,
+): Edges {
+  if (slots.every(({ contract }) => contract.dependsOn.length === 0)) return edges;
+  const users = new Map<string, number[]>();
+  for (const [index, { name }] of slots.entries()) {
+    const list = users.get(name) ?? [];
+    list.push(index);
+    users.set(name, list);
+  }
+  const requiredTools = new Map([...new Set(slots)].map((slot) => [slot, requiredToolsOf(slot, tools)]));
+  const required = slots.map((slot, index) => {
+    if (goesFirst(plan, slot)) return [];
+    const existing = new Set(edges.dependencies[index]);
+    return (requiredTools.get(slot) ?? []).flatMap((tool) => {
+      const providers = users.get(tool) ?? [];
+      return providers.some((provider) => existing.has(provider)) ? [] : providers;
+    });
+  });
+  if (required.every((list) => list.length === 0)) return edges;
+  const both = (allow: (provider: number, index: number) => boolean): Edges => ({
+    ...edgesOf(
+      edges.dependencies.map((list, index) => [
+        ...list,
+        ...(required[index] ?? []).filter((provider) => allow(provider, index)),
+      ]),
+    ),
+    ...(edges.openers ? { openers: edges.openers } : {}),
+  });
+  const depths = remainingPaths(edges, () => 1);
+  const isEarlier = (provider: number, index: number) => (depths[provider] ?? 0) > (depths[index] ?? 0);
+  return (
+    withoutCycles(
+      both(() => true),
+      "error",
+    ) ?? both(isEarlier)
+  );
+}
+
+/** Names of the tools that a tool's contract depends on. */
+function requiredToolsOf({ descriptor, contract }: ToolSlot, tools: readonly ToolDescriptor[]): string[] {
+  if (!descriptor) return [];
+  return contract.dependsOn.map(({ tool }) => findRelatedTool(tools, descriptor, tool)?.name ?? tool);
+}
+
+/* The tools of a plan, each with its contract and its running calls. */
+
+/** Input of {@link toolSlots}. */
+interface ToolSlotsInput {
+  plan: Plan;
+  tools: readonly ToolDescriptor[];
+  /** Tools that must not be called, by their names in the plan, with the error. */
+  refusals?: ReadonlyMap<string, StepError> | undefined;
+}
+
+/** The tool slot of each step, by position; steps with the same tool share one. */
+function toolSlots({ plan, tools, refusals }: ToolSlotsInput): ToolSlot[] {
+  const known = new Map(tools.map((tool) => [tool.name, tool]));
+  const slots = new Map<string, ToolSlot>();
+  return plan.steps.map((step) => {
+    const name = toolOfStep(step);
+    const slot = slots.get(name) ?? createSlot(name, known.get(name), plan, refusals?.get(name));
+    slots.set(name, slot);
+    slot.users++;
+    return slot;
+  });
+}
+
+/**
+ * A slot for the tool of this name, without users.
+ * @param descriptor - undefined when the tool is not known
+ */
+function createSlot(
+  name: string,
+  descriptor: ToolDescriptor | undefined,
+  plan: Plan,
+  refusal?: StepError,
+): ToolSlot {
+  const { contract, sources, isReadOnlyBelieved } = knownContract(
+    descriptor ?? { name },
+    plan.policy.unannotated,
+  );
+  return {
+    name,
+    descriptor,
+    refusal: refusal ?? (descriptor ? undefined : unknownTool(name)),
+    contract,
+    declaresErrorPropagation:
+      sources.errorPropagation !== "default" && sources.errorPropagation !== "annotations",
+    effectClass: effectClassOf(contract),
+    onlyReads: !contract.sideEffects || isReadOnlyBelieved,
+    limit: limitOf(contract),
+    users: 0,
+    running: 0,
+    blocked: new Heap(precedes),
+  };
+}
+
+function unknownTool(name: string): StepError {
+  return { code: "TOOL_NOT_FOUND", message: `Tool ${name} is not known`, retryable: false };
+}
+
+function limitOf(contract: ToolContract): number {
+  if (contract.mode === "sequential-only") return 1;
+  return contract.maxConcurrency ?? Number.POSITIVE_INFINITY;
+}
+
+/** True for navigation that starts at once, regardless of the order in the plan. */
+function goesFirst(plan: Plan, slot: ToolSlot | undefined): boolean {
+  return plan.policy.navigation === "first" && slot?.contract.navigation === true;
 }
