@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { createDrafter } from "@planwright/models";
 import { createOfflineDrafter } from "@planwright/offline";
 import { CodedError } from "@planwright/plan";
+import { developerCommand, numberOption } from "../command/developer-command.ts";
 import { print, printJson, say } from "../report/output.ts";
 import { languageCases } from "./cases/language-cases.ts";
 import { modelCases } from "./cases/model-cases.ts";
@@ -21,7 +22,6 @@ import { BaselineSchema, lossesSince, toBaseline } from "./figures/baseline.ts";
 import { reportTable } from "./figures/report-table.ts";
 import { summariseAll } from "./figures/summarise.ts";
 import { isUnanswered, playLive, playRecorded } from "./play/play-cases.ts";
-import { readSettings, type Settings, SettingsInvalidError } from "./settings.ts";
 import { playUndeclared } from "./undeclared/play-undeclared.ts";
 import {
   summariseUndeclared,
@@ -29,6 +29,48 @@ import {
   undeclaredTable,
 } from "./undeclared/summarise-undeclared.ts";
 import { undeclaredCases } from "./undeclared/undeclared-cases.ts";
+
+/** An option names something that does not exist. */
+class SettingsInvalidError extends CodedError<{ reason: string }> {
+  readonly code = "SETTINGS_INVALID";
+  readonly retryable = false;
+  constructor(facts: { reason: string }) {
+    super(facts.reason, facts);
+  }
+}
+
+/** Options of the command line. */
+interface Settings {
+  /**
+   * A model to ask instead of playing recorded answers, such as "openai:gpt-4.1-mini"; null: recorded
+   * answers.
+   */
+  model: string | null;
+  /** The only catalogue to play, without comparison with the baseline; null: all. */
+  domain: string | null;
+  /** Writes the figures as the new baseline. */
+  update: boolean;
+  /** Prints the report as JSON in the last line. */
+  json: boolean;
+  /** A longer run exits with 1; null: no limit. */
+  maxSeconds: number | null;
+}
+
+/** Reads the command line. Ends the process when an option is wrong, and after `--help`. */
+function readSettings(args: readonly string[]): Settings {
+  const options = developerCommand(
+    "evals",
+    "Plays recorded answers of models, and compares the plans with the wanted ones.",
+  )
+    .option("--model <provider:model>", "ask this model instead, such as openai:gpt-4.1-mini")
+    .option("--domain <name>", "only this catalogue, without comparison with the baseline")
+    .option("--update", "write the figures as the new baseline", false)
+    .option("--json", "print the report as JSON, last", false)
+    .option("--max-seconds <number>", "exit with 1 when it takes longer", numberOption(86_400))
+    .parse(args, { from: "user" })
+    .opts<Pick<Settings, "update" | "json"> & Partial<Settings>>();
+  return { model: null, domain: null, maxSeconds: null, ...options };
+}
 
 const BASELINE = fileURLToPath(new URL("figures/baseline.json", import.meta.url));
 

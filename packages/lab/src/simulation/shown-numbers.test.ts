@@ -16,8 +16,7 @@ import { durationText, isForPerson, isTerminalStepStatus } from "@planwright/pla
 import { diagnosedUnits, type PlanDocument } from "@planwright/store";
 import { expect, test } from "vitest";
 import { bundleTimeline } from "../../../../services/api/src/debug/bundle-timeline.ts";
-import { diagnose } from "../../../../services/api/src/diagnosis/diagnose.ts";
-import { lostExecutors } from "../../../../services/api/src/diagnosis/read-diagnosis.ts";
+import { diagnose, lostExecutors } from "../../../../services/api/src/diagnosis/read-diagnosis.ts";
 import { planTimes } from "../../../../services/api/src/plans/plan-times.ts";
 import { shownExpiryOf } from "../../../../services/api/src/plans/wait-reason.ts";
 import { factsOf, planOf, requestOf, stepOf } from "../../../../services/api/test/diagnosis/facts.ts";

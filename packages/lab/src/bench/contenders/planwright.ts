@@ -9,7 +9,6 @@ import { createBenchClient, operation } from "../../client/bench-client.ts";
 import { waitForTools } from "../../client/wait-for-tools.ts";
 import { diamond } from "../../plans/graph-shapes.ts";
 import { type Contender, PlanNotCompletedError } from "./contender.ts";
-import { mongoCounts, redisCounts } from "./server-counts.ts";
 
 const NAME = "Planwright";
 /** Asks for the outputs too, because peers answer with them. */
@@ -76,4 +75,44 @@ export async function startPlanwright(options: { dataDir: string; clients: numbe
 function ownVersion(): string {
   const text = readFileSync(new URL("../../../../../package.json", import.meta.url), "utf8");
   return VersionSchema.parse(JSON.parse(text)).version;
+}
+
+const StatusSchema = z.object({
+  metrics: z.object({
+    document: z.object({
+      inserted: z.coerce.number(),
+      updated: z.coerce.number(),
+      deleted: z.coerce.number(),
+      returned: z.coerce.number(),
+    }),
+    commands: z.record(z.string(), z.unknown()),
+  }),
+});
+const CommandSchema = z.object({ total: z.coerce.number() });
+
+/** Commands of the driver and of this benchmark, which no plan causes. */
+const NOT_OF_PLANS: ReadonlySet<string> = new Set(["hello", "isMaster", "ping", "serverStatus"]);
+
+/**
+ * Documents and commands since MongoDB started: `serverStatus` counts all clients, the waiting of change
+ * streams included.
+ */
+async function mongoCounts(client: MongoClient): Promise<Record<string, number>> {
+  const status = await client.db("admin").command({ serverStatus: 1 });
+  const { document, commands } = StatusSchema.parse(status).metrics;
+  const totals = Object.entries(commands).map(([name, command]) => {
+    const parsed = CommandSchema.safeParse(command); // some are numbers, or groups
+    return parsed.success && !NOT_OF_PLANS.has(name) ? parsed.data.total : 0;
+  });
+  return {
+    "documents written": document.inserted + document.updated + document.deleted,
+    "documents read": document.returned,
+    "MongoDB commands": totals.reduce((sum, total) => sum + total, 0),
+  };
+}
+
+/** Commands since Redis started, those of scripts included. */
+async function redisCounts(redis: Redis): Promise<Record<string, number>> {
+  const commands = /^total_commands_processed:(\d+)/m.exec(await redis.info("stats"))?.[1];
+  return { "Redis commands": Number(commands ?? 0) };
 }

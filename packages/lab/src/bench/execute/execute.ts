@@ -8,17 +8,62 @@
 import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { type JsonValue, type Plan, parsePlan } from "@planwright/plan";
 import { countingToolServerCommand } from "@planwright/testing";
+import { createMasker } from "@planwright/tools";
 import { developerCommand, wholeNumberOption, wordsOption } from "../../command/developer-command.ts";
 import { residentMiB } from "../../measuring/process-cpu.ts";
 import { rounded } from "../../measuring/statistics.ts";
-import { chain, diamond, wide } from "../../plans/graph-shapes.ts";
+import { chain, diamond, type GraphStep, wide } from "../../plans/graph-shapes.ts";
 import { printJson, say } from "../../report/output.ts";
 import { startServers } from "../../servers/start-servers.ts";
 import { openBenchSystem } from "./bench-system.ts";
 import { ceiling } from "./ceiling.ts";
-import { maskingCost } from "./masking.ts";
-import { planOf } from "./plan-of.ts";
+
+const SECRETS = 50;
+const ROUNDS = 100;
+
+/**
+ * Microseconds of CPU for masking 50 secrets, per KiB of output (its JSON text), for records and for text.
+ */
+function maskingCost(): { recordsMicrosecondsPerKiB: number; textMicrosecondsPerKiB: number } {
+  const values = Array.from(
+    { length: SECRETS },
+    (_, index) => `sk-${index}-${"x9f8e7d6c5b4a3f2e1".repeat(2)}`,
+  );
+  const masker = createMasker(values);
+  const records = Array.from({ length: 200 }, (_, index) => ({
+    id: index,
+    title: `Record ${index} of those that were found`,
+    owner: { name: "Kim Park", email: "kim@mail.test" },
+    labels: ["open", "late"],
+    closedAt: "2026-11-25T08:52:11Z",
+  }));
+  const text = JSON.stringify(records);
+  const cost = (output: JsonValue): number => {
+    const kib = JSON.stringify(output).length / 1_024;
+    const before = process.cpuUsage();
+    for (let round = 0; round < ROUNDS; round += 1) masker.json(output);
+    const { user, system } = process.cpuUsage(before);
+    return Math.round(((user + system) / ROUNDS / kib) * 100) / 100;
+  };
+  return { recordsMicrosecondsPerKiB: cost(records), textMicrosecondsPerKiB: cost(text) };
+}
+
+/** A plan of no-op steps. Its limits are far above those of clients, to see how costs grow. */
+function planOf(steps: readonly GraphStep[], latencyMs?: number): Plan {
+  const parsed = parsePlan(
+    steps.map(({ id, dependsOn }) => ({
+      id,
+      dependsOn: [...dependsOn],
+      tool: "noop",
+      arguments: { value: 1, ...(latencyMs !== undefined && { latencyMs }) },
+    })),
+    { limits: { maxSteps: 100_000, maxBytes: 64 * 1_048_576 }, policy: { maxParallel: 64 } },
+  );
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return parsed.plan;
+}
 
 const MEASUREMENTS = [
   "ceilingUpdatesPerSecond",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { figuresOf, ratioOf, sumFigures } from "./figures.ts";
+import { figuresOf, ratioOf, sumFigures } from "./model.ts";
 import type { Task } from "./tasks.ts";
 
 const task: Task = { name: "t", group: "one call", query: "q", calls: [], answer: "a" };

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { Figures } from "./measure.ts";
-import { mediansOf } from "./medians.ts";
+import { type Figures, mediansOf } from "./system.ts";
 
 const round = (value: number, cpuMs: Record<string, number> = {}): Figures => ({
   plans: value,

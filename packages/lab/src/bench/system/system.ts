@@ -9,16 +9,163 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { developerCommand, wholeNumberOption } from "../../command/developer-command.ts";
+import { latenciesOf } from "../../measuring/latencies.ts";
+import { cpuMsPerPlan, cpuSeconds } from "../../measuring/process-cpu.ts";
+import { percentile, rounded } from "../../measuring/statistics.ts";
 import { print, printJson, say } from "../../report/output.ts";
-import type { Contender } from "../contenders/contender.ts";
+import { type Contender, PlanNotCompletedError } from "../contenders/contender.ts";
 import { startDbos } from "../contenders/dbos.ts";
 import { installPeers } from "../contenders/install-peers.ts";
 import { startPlanwright } from "../contenders/planwright.ts";
 import { startRestate } from "../contenders/restate.ts";
-import { type Figures, measure } from "./measure.ts";
-import { mediansOf } from "./medians.ts";
-import { readSettings } from "./settings.ts";
-import { type Measurement, tableOf } from "./table.ts";
+
+/** The figures of a run; all of them are per plan, except `plans` and `plansPerSecond`. */
+export interface Figures {
+  plans: number;
+  plansPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** By process name. */
+  cpuMs: Record<string, number>;
+  /** Counters of the servers; empty when not known. */
+  counts: Record<string, number>;
+}
+
+/** Far more than a plan takes on an overloaded machine: a plan that takes longer counts as lost. */
+const MAX_PLAN_MS = 60_000;
+
+/** Options of {@link measure}. */
+interface Load {
+  inFlight: number;
+  /** Plans that start within this time are awaited and counted. */
+  forMs: number;
+  /** Maximum number of plans; default: no limit. */
+  maxPlans?: number;
+}
+
+/** Runs plans of a contender in `inFlight` concurrent loops. */
+async function measure(
+  contender: Contender,
+  { inFlight, forMs, maxPlans = Number.POSITIVE_INFINITY }: Load,
+): Promise<Figures> {
+  const { processes, counts = () => Promise.resolve({}) } = contender;
+  const countsBefore: Record<string, number> = await counts();
+  const cpuBefore = cpuSeconds(processes);
+  const beganAt = performance.now();
+  const durations: number[] = [];
+  let begun = 0;
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      for (let askedAt = beganAt; askedAt < beganAt + forMs; askedAt = performance.now()) {
+        if (begun === maxPlans) return;
+        begun += 1;
+        await runInTime(contender);
+        durations.push(performance.now() - askedAt);
+      }
+    }),
+  );
+  const tookMs = performance.now() - beganAt;
+  const cpuAfter = cpuSeconds(processes);
+  const countsAfter: Record<string, number> = await counts();
+  const plans = durations.length;
+  const { p50Ms, p99Ms } = latenciesOf(durations);
+  return {
+    plans,
+    plansPerSecond: rounded((plans * 1_000) / tookMs, 1),
+    p50Ms,
+    p99Ms,
+    cpuMs: cpuMsPerPlan(cpuBefore, cpuAfter, plans),
+    counts: Object.fromEntries(
+      Object.entries(countsAfter).map(([name, count]) => [
+        name,
+        rounded((count - (countsBefore[name] ?? 0)) / plans, 1),
+      ]),
+    ),
+  };
+}
+
+/** Runs one plan. @throws {PlanNotCompletedError} also when it does not end in time */
+async function runInTime(contender: Contender): Promise<void> {
+  const done = new AbortController();
+  const late = async (): Promise<void> => {
+    await delay(MAX_PLAN_MS, undefined, { signal: done.signal });
+    throw new PlanNotCompletedError({ contender: contender.name, reason: `no end after ${MAX_PLAN_MS} ms` });
+  };
+  await Promise.race([contender.runPlan(), late()]).finally(() => done.abort());
+}
+
+/** Medians of one contender at one load. */
+export type Measurement = Pick<Contender, "name" | "versions" | "steps" | "end"> & {
+  inFlight: number;
+  figures: Figures;
+};
+
+type Cells = Record<string, string | number>;
+
+/** Rows for console.table, a column for each measurement. Pure. */
+export function tableOf(measurements: readonly Measurement[]): Record<string, Cells> {
+  const rows: Record<string, Cells> = {};
+  for (const cellsOf of [versionCells, loadCells, cpuCells, countCells]) {
+    for (const measurement of measurements) {
+      const column = `${measurement.name}, ${measurement.inFlight}`;
+      for (const [row, cell] of Object.entries(cellsOf(measurement))) {
+        rows[row] = { ...rows[row], [column]: cell };
+      }
+    }
+  }
+  return rows;
+}
+
+const versionCells = ({ versions }: Measurement): Cells => ({ ...versions });
+
+function loadCells({ steps, end, inFlight, figures }: Measurement): Cells {
+  const { plans, plansPerSecond, p50Ms, p99Ms } = figures;
+  return {
+    steps,
+    "end reported by": end,
+    "in flight": inFlight,
+    plans,
+    "plans/s": plansPerSecond,
+    "p50 ms": p50Ms,
+    "p99 ms": p99Ms,
+  };
+}
+
+function cpuCells({ figures: { cpuMs } }: Measurement): Cells {
+  const sum = Object.values(cpuMs).reduce((ms, each) => ms + each, 0);
+  const ofEach = Object.entries(cpuMs).map(([name, ms]) => [`CPU ms/plan, ${name}`, ms]);
+  return { "CPU ms/plan, all": Math.round(sum * 100) / 100, ...Object.fromEntries(ofEach) };
+}
+
+const countCells = ({ figures: { counts } }: Measurement): Cells =>
+  Object.fromEntries(Object.entries(counts).map(([name, count]) => [`${name}/plan`, count]));
+
+/** Options of the command line. */
+interface Settings {
+  /** Duration of each measurement. */
+  seconds: number;
+  clients: number;
+  rounds: number;
+  peers: boolean;
+  json: boolean;
+}
+
+/** Reads the command line. Ends the process when an option is wrong, and after `--help`. */
+function readSettings(args: readonly string[]): Settings {
+  return developerCommand(
+    "bench -- system",
+    "Measures plans from the HTTP request to their end; with --peers those of Restate and DBOS too.",
+  )
+    .option("--seconds <number>", "of each measurement", wholeNumberOption(1, 600), 10)
+    .option("--clients <number>", "plans in flight, beside one alone", wholeNumberOption(2, 1_000), 64)
+    .option("--rounds <number>", "of which the medians are shown", wholeNumberOption(1, 100), 3)
+    .option("--peers", "install Restate and DBOS from npm, and measure them in turns with Planwright", false)
+    .option("--json", "print the figures as JSON, last", false)
+    .parse(args, { from: "user" })
+    .opts<Settings>();
+}
 
 const { seconds, clients, rounds, peers, json } = readSettings(process.argv.slice(2));
 const forMs = seconds * 1_000;
@@ -73,4 +220,25 @@ try {
 } finally {
   await Promise.all(contenders.map((contender) => contender.close()));
   await rm(folder, { recursive: true, force: true });
+}
+
+/**
+ * The median of each figure over the rounds; for an even number of rounds the lower of the two middle
+ * figures. Pure.
+ * @param rounds - one or more
+ */
+export function mediansOf(rounds: readonly Figures[]): Figures {
+  const of = (read: (figures: Figures) => number): number => percentile(rounds.map(read), 0.5);
+  const byName = (read: (figures: Figures) => Record<string, number>): Record<string, number> => {
+    const names = new Set(rounds.flatMap((figures) => Object.keys(read(figures))));
+    return Object.fromEntries([...names].map((name) => [name, of((figures) => read(figures)[name] ?? 0)]));
+  };
+  return {
+    plans: of(({ plans }) => plans),
+    plansPerSecond: of(({ plansPerSecond }) => plansPerSecond),
+    p50Ms: of(({ p50Ms }) => p50Ms),
+    p99Ms: of(({ p99Ms }) => p99Ms),
+    cpuMs: byName(({ cpuMs }) => cpuMs),
+    counts: byName(({ counts }) => counts),
+  };
 }

@@ -1,10 +1,32 @@
-import type { Evidence, Violation, ViolationKind } from "../evidence/evidence.ts";
+import {
+  canMove,
+  hasRequestEnded,
+  isTerminalPlanStatus,
+  isTerminalStepStatus,
+  PLAN_LIFECYCLE,
+  PlanStatusSchema,
+  planGraph,
+  REQUEST_LIFECYCLE,
+  RequestStatusSchema,
+  STEP_LIFECYCLE,
+  StepStatusSchema,
+} from "@planwright/plan";
+import type { Change } from "../evidence/change.ts";
+import type {
+  AcceptedIds,
+  Evidence,
+  FinalPlan,
+  FinalRequest,
+  FinalStep,
+  Violation,
+  ViolationKind,
+} from "../evidence/evidence.ts";
+import { CHAOS_TOOLS, LIMITED_TOOL } from "../plans/chaos-plan.ts";
 import { checkEffects } from "./check-effects.ts";
-import { checkEndings } from "./check-endings.ts";
-import { checkHistory } from "./check-history.ts";
 import { checkJournal } from "./check-journal.ts";
 import { checkLists } from "./check-lists.ts";
 import { checkReruns } from "./check-reruns.ts";
+import { versionsByRequest } from "./plan-versions.ts";
 
 /** The verdict about a run. */
 export interface Verdict {
@@ -47,3 +69,265 @@ export function checkRun(evidence: Evidence): Verdict {
     passed: violations.length === 0,
   };
 }
+
+/*
+ * Reads every write of a run in the order in which MongoDB made them, and checks:
+ * 1. The epoch of a plan or step never goes down.
+ * 2. No write follows the end of a plan, step or request. Exception: a new version gives the request its next plan.
+ * 3. A step has no call before all its dependencies were COMPLETED, unless it was carried over.
+ * 4. Only the process that holds the epoch of a write writes a step.
+ * 5. A new item of a forEach has no older epoch than its step.
+ * 6. No document is deleted.
+ * 7. Every journal entry fits the entries before it.
+ * 8. Statuses follow the moves of the lifecycle tables.
+ */
+
+const SIGNS_OF_A_CALL = new Set(["RUNNING", "RETRYING", "COMPLETED", "IN_DOUBT"]);
+
+interface Known {
+  status: string | undefined;
+  epoch: number | undefined;
+}
+
+/** All violations in the history. Pure. */
+function checkHistory({ changes, plans, asked }: Pick<Evidence, "changes" | "plans" | "asked">): Violation[] {
+  const violations: Violation[] = [];
+  const report = (kind: ViolationKind, id: string, expected: string, found: string): void => {
+    violations.push({ kind, id, expected, found });
+  };
+  const dependenciesOf = readDependencies(plans);
+  const askedAgain = new Set(asked.map(({ requestId }) => requestId));
+  const known = new Map<string, Known>();
+  /** `{planId}/{epoch}` to the executor that holds the epoch. */
+  const ownerOf = new Map<string, string>();
+
+  for (const change of changes) {
+    const { id, collection, type } = change;
+    const before = known.get(id);
+    if (type === "delete") {
+      report("lost", id, "no deleted document", `a delete in ${collection}`);
+      continue;
+    }
+    if (type === "invalid") {
+      report("staleWrites", id, "an entry that follows from those before it", change.reason ?? "");
+      continue;
+    }
+    if (before?.status !== undefined && hasEnded(collection, before.status)) {
+      const written = `${change.status ?? before.status}, fields ${change.fields.join(", ")}`;
+      if (collection !== "requests") report("staleWrites", id, `no write after ${before.status}`, written);
+      else if (askedAgain.has(id) && change.fields.includes("planId")) known.delete(id);
+      else if (change.status !== undefined && change.status !== before.status) {
+        report("regressions", id, `${before.status} for good`, change.status);
+      }
+    }
+    if (before?.status !== undefined && change.status !== undefined) {
+      const isMove = mayFollow(collection, before.status, change.status);
+      if (!isMove) report("regressions", id, `a status that may follow ${before.status}`, change.status);
+    }
+    if (before?.epoch !== undefined && change.epoch !== undefined && change.epoch < before.epoch) {
+      report("staleWrites", id, `an epoch of ${before.epoch} at least`, String(change.epoch));
+    }
+    const now: Known = { status: change.status ?? before?.status, epoch: change.epoch ?? before?.epoch };
+    known.set(id, now);
+    if (collection === "plans" && change.owner !== undefined) ownerOf.set(`${id}/${now.epoch}`, change.owner);
+    if (collection !== "steps") continue;
+    const planId = id.slice(0, id.indexOf("/"));
+
+    if (change.status !== undefined && SIGNS_OF_A_CALL.has(change.status) && change.isCarried !== true) {
+      const open = (dependenciesOf.get(id.replace(/\[\d+\]$/, "")) ?? []).filter(
+        (dependency) => known.get(dependency)?.status !== "COMPLETED",
+      );
+      for (const dependency of open) {
+        const status = known.get(dependency)?.status ?? "not there";
+        report(
+          "staleWrites",
+          id,
+          `${dependency} COMPLETED before it`,
+          `${change.status} while it is ${status}`,
+        );
+      }
+    }
+    const container = known.get(id.replace(/\[\d+\]$/, ""));
+    if (type === "insert" && now.epoch !== undefined && now.epoch < (container?.epoch ?? 0)) {
+      report("staleWrites", id, `an item with epoch ${container?.epoch} at least`, String(now.epoch));
+    }
+    const { writer } = change;
+    const owner = ownerOf.get(`${planId}/${now.epoch}`);
+    if (writer !== undefined && owner !== undefined && writer !== owner) {
+      report("staleWrites", id, `writes of ${owner}, which has epoch ${now.epoch}`, `one of ${writer}`);
+    }
+  }
+  return violations;
+}
+
+function mayFollow(collection: Change["collection"], from: string, to: string): boolean {
+  if (from === to) return true;
+  if (collection === "requests") {
+    return canMove(REQUEST_LIFECYCLE, RequestStatusSchema.parse(from), RequestStatusSchema.parse(to));
+  }
+  if (collection === "plans") {
+    return canMove(PLAN_LIFECYCLE, PlanStatusSchema.parse(from), PlanStatusSchema.parse(to));
+  }
+  const [before, after] = [StepStatusSchema.parse(from), StepStatusSchema.parse(to)];
+  // One write may contain the start and the end of an attempt: the step then passed through RUNNING.
+  const hasPassed = canMove(STEP_LIFECYCLE, before, "RUNNING") && canMove(STEP_LIFECYCLE, "RUNNING", after);
+  return canMove(STEP_LIFECYCLE, before, after) || hasPassed;
+}
+
+function hasEnded(collection: Change["collection"], status: string): boolean {
+  if (collection === "requests") return hasRequestEnded(RequestStatusSchema.parse(status));
+  if (collection === "plans") return isTerminalPlanStatus(PlanStatusSchema.parse(status));
+  return isTerminalStepStatus(StepStatusSchema.parse(status));
+}
+
+/** The ids of each step's dependencies, by the id of the step's document. */
+function readDependencies(plans: Evidence["plans"]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { _id, plan } of plans) {
+    if (plan === null) continue;
+    for (const [stepId, dependencies] of planGraph(plan).dependencies) {
+      found.set(
+        `${_id}/${stepId}`,
+        dependencies.map((dependency) => `${_id}/${dependency}`),
+      );
+    }
+  }
+  return found;
+}
+
+/** A plan ends at most this long after its deadline, in milliseconds. */
+const AFTER_DEADLINE_MS = 30_000;
+
+/** Checks that every accepted request still exists and has ended. Pure. */
+function checkEndings(evidence: Evidence): Violation[] {
+  const { accepted, requests } = evidence;
+  const requestOf = new Map(requests.map((request) => [request._id, request]));
+  const versionsOf = versionsByRequest(evidence);
+  const known = new Set(accepted.map(({ requestId }) => requestId));
+  // Every client received its ids in the end, so any other request is a duplicate.
+  const extra = requests
+    .filter(({ _id }) => !known.has(_id))
+    .map(
+      ({ _id, planId }): Violation => ({
+        kind: "duplicated",
+        id: _id,
+        expected: "one request for one key",
+        found: planId,
+      }),
+    );
+  const wrong = accepted.flatMap((ids) => {
+    const request = requestOf.get(ids.requestId);
+    if (request === undefined) return [lost(ids.requestId, "the accepted request in MongoDB", "nothing")];
+    const versions = versionsOf.get(ids.requestId) ?? [];
+    const strange = [request, ...versions.map(({ plan }) => plan)].filter(
+      ({ tenant }) => tenant !== ids.tenant,
+    );
+    if (strange.length > 0)
+      return strange.map(({ _id, tenant }) =>
+        lost(_id, `a record of tenant ${ids.tenant}`, `one of ${tenant}`),
+      );
+    if (versions[0]?.plan._id !== ids.planId) return checkUnplanned(ids, request);
+    const last = versions.at(-1)?.plan._id;
+    const current =
+      last === request.planId ? [] : [lost(request._id, `${last}, its last plan`, request.planId)];
+    // Each version ends before the next is made. The request shows only the newest version.
+    const requestAt = (planId: string): FinalRequest =>
+      planId === last ? request : { ...request, status: "COMPLETED" };
+    return [
+      ...current,
+      ...versions.flatMap(({ plan, units }) => checkPlan(requestAt(plan._id), plan, units)),
+    ];
+  });
+  return [...extra, ...wrong];
+}
+
+/** Only a request whose planning has ended may have no plan. */
+function checkUnplanned({ planId }: AcceptedIds, request: FinalRequest): Violation[] {
+  if (request.status === "FAILED" && request.error !== null) return [];
+  if (request.status === "PLANNING") return [unfinished(request._id, "a planned request", "PLANNING")];
+  return [lost(planId, "the accepted plan in MongoDB", `nothing, with the request ${request.status}`)];
+}
+
+function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly FinalStep[]): Violation[] {
+  const found: Violation[] = steps
+    .filter((step) => step.status === "IN_DOUBT" && !mayBeInDoubt(step))
+    .map(({ _id, tool }) => unfinished(_id, `a step of ${tool} is never in doubt`, "IN_DOUBT"));
+  if (plan.status === "WAITING" && plan.waitReason === "in doubt") {
+    if (steps.some(({ status }) => status === "IN_DOUBT")) return found;
+    return [...found, unfinished(plan._id, "a step in doubt, since the plan waits for one", "none")];
+  }
+  if (!isTerminalPlanStatus(plan.status)) {
+    const reason = plan.waitReason === null ? "" : ` (${plan.waitReason})`;
+    return [...found, unfinished(plan._id, "a plan that has ended", `${plan.status}${reason}`)];
+  }
+  if (plan.status === "EXPIRED" && !steps.some(mayOutlastPlan)) {
+    found.push(unfinished(plan._id, "an end of its work", "EXPIRED, with nothing in doubt or limited"));
+  }
+  if (!hasRequestEnded(request.status)) {
+    found.push(
+      unfinished(request._id, `a request that has ended, as its plan is ${plan.status}`, request.status),
+    );
+  }
+  for (const { _id, status, item } of steps) {
+    // A failed item, or one in doubt, is an entry in the output of its step; the step counts.
+    const mayBeOpen = status === "IN_DOUBT" && (plan.status !== "COMPLETED" || item !== null);
+    if (!isTerminalStepStatus(status) && !mayBeOpen) {
+      found.push(unfinished(_id, `a step that has ended, as its plan is ${plan.status}`, status));
+    } else if (
+      plan.status === "COMPLETED" &&
+      item === null &&
+      status !== "COMPLETED" &&
+      status !== "SKIPPED"
+    ) {
+      found.push(unfinished(_id, "COMPLETED, as its plan is", status));
+    }
+  }
+  const missing = missingSteps(plan, steps);
+  if (missing.length > 0)
+    found.push(lost(plan._id, "a document for each step", `none for ${missing.join(", ")}`));
+  const { deadlineAt, finishedAt } = plan;
+  if (deadlineAt && finishedAt && finishedAt.getTime() > deadlineAt.getTime() + AFTER_DEADLINE_MS) {
+    const lateMs = finishedAt.getTime() - deadlineAt.getTime();
+    found.push(unfinished(plan._id, "its end within 30 s of the deadline", `${lateMs} ms after it`));
+  }
+  return found;
+}
+
+/**
+ * No plan of a run has work for as long as its deadline, so a plan that expired was lost. Exceptions: it
+ * waited for an operator, or for a slot of a limited tool. After each loss of Redis's memory no caller gets a
+ * slot for a while, and faults may come faster than that.
+ */
+function mayOutlastPlan({ status, tool }: FinalStep): boolean {
+  return status === "IN_DOUBT" || (tool === LIMITED_TOOL && status !== "COMPLETED");
+}
+
+/**
+ * A call that may be repeated is in doubt only when one of its attempts got no answer. A read is never in
+ * doubt.
+ */
+function mayBeInDoubt({ tool, attempts }: FinalStep): boolean {
+  const { toolClass, isCounted } = CHAOS_TOOLS[tool] ?? {};
+  if (toolClass === "U" || toolClass === "V") return true;
+  return (
+    isCounted === true && attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed")
+  );
+}
+
+function missingSteps(plan: FinalPlan, steps: readonly FinalStep[]): string[] {
+  const keys = new Set(steps.map(({ key }) => key));
+  return (plan.plan?.steps ?? []).map((step): string => step.id).filter((id) => !keys.has(id));
+}
+
+const lost = (id: string, expected: string, found: string): Violation => ({
+  kind: "lost",
+  id,
+  expected,
+  found,
+});
+const unfinished = (id: string, expected: string, found: string): Violation => ({
+  kind: "unfinished",
+  id,
+  expected,
+  found,
+});

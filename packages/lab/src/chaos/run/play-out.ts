@@ -1,18 +1,27 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isTerminalPlanStatus } from "@planwright/plan";
+import { type JournalDocument, type PlanDocument, stepsOfJournals } from "@planwright/store";
 import { readCallLog, readLedger } from "@planwright/testing";
-import type { MongoClient } from "mongodb";
+import type { ClientSession, Document, MongoClient, WithId } from "mongodb";
+import { z } from "zod";
 import type { Random } from "../../random/random.ts";
-import type { Evidence, Violation } from "../evidence/evidence.ts";
+import {
+  type Evidence,
+  FinalPlanSchema,
+  FinalRequestSchema,
+  FinalStepSchema,
+  type SeenReading,
+  type Violation,
+} from "../evidence/evidence.ts";
 import { plansHeld } from "../evidence/plan-holders.ts";
+import { type Reading, regressionsBetween } from "../evidence/reading.ts";
 import type { ChaosPlan, Tenant } from "../plans/chaos-plan.ts";
+import { BUSIEST, EXECUTORS, type Fault, PLANNERS, SERVICES } from "../system/fault.ts";
 import type { System } from "../system/system.ts";
-import { type ApiClient, createApiClient } from "./api-client.ts";
+import { type Accepted, type ApiClient, createApiClient } from "./api-client.ts";
 import { type ChangeLog, startChangeLog } from "./change-log.ts";
 import { createFaultInjector, type Kill } from "./fault-injector.ts";
-import { makeFaultSchedule } from "./fault-schedule.ts";
-import { takeLastReadings } from "./last-readings.ts";
-import { startPace } from "./pace.ts";
 import { createPlanClients, type PlanClients } from "./plan-clients.ts";
-import { readAtRest, readLastSeqs } from "./read-evidence.ts";
 import type { Settings } from "./settings.ts";
 
 /** Dependencies of a run. */
@@ -149,4 +158,258 @@ async function takeEvidence({
     readings: [...clients.readings, ...lastReadings],
     seen,
   };
+}
+
+/** A clock for plans and faults that stops while the machine is behind. */
+interface Pace {
+  /** Resolves when the clock has reached this time, in milliseconds since its start. */
+  until: (atMs: number) => Promise<void>;
+  /** For how long the clock has been stopped, in milliseconds. */
+  heldMs(): number;
+  /** Ends the clock; nothing resolves any more. */
+  stop(): void;
+}
+
+const TICK_MS = 20;
+
+/**
+ * Starts the clock. Plans have deadlines in real time, so a machine that is slower than the pace would be asked
+ * whether it is fast, and not whether it loses or repeats work.
+ * @param isBehind - true while no plan and no fault may be added
+ */
+export function startPace(isBehind: () => boolean): Pace {
+  let now = 0;
+  let held = 0;
+  let tickedAt = performance.now();
+  let waiting: { atMs: number; resolve: () => void }[] = [];
+  const timer = setInterval(() => {
+    const passed = performance.now() - tickedAt;
+    tickedAt += passed;
+    if (isBehind()) {
+      held += passed;
+      return;
+    }
+    now += passed;
+    const reached = waiting.filter(({ atMs }) => atMs <= now);
+    waiting = waiting.filter(({ atMs }) => atMs > now);
+    for (const { resolve } of reached) resolve();
+  }, TICK_MS);
+  return {
+    until: (atMs) => new Promise((resolve) => waiting.push({ atMs, resolve })),
+    heldMs: () => Math.round(held),
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** The longest time that a plan at its deadline needs to end, in milliseconds. */
+const REST_WITHIN_MS = 10_000;
+
+/** The documents that a run left, at one instant. */
+type Documents = Pick<Evidence, "requests" | "plans" | "steps" | "journal">;
+
+/**
+ * The documents of a run at a time when no plan is running. A plan that waited for an operator runs once more
+ * at its deadline.
+ */
+async function readAtRest(client: MongoClient): Promise<Documents> {
+  const timeoutAt = performance.now() + REST_WITHIN_MS;
+  for (;;) {
+    const documents = await client.withSession({ snapshot: true }, (session) => readNow(client, session));
+    if (isAtRest(documents) || performance.now() > timeoutAt) return documents;
+    await delay(100);
+  }
+}
+
+/**
+ * No plan is running, and every request has the end of its plan, which is written a moment after the plan's.
+ */
+function isAtRest({ requests, plans }: Documents): boolean {
+  const hasEnded = new Map(plans.map(({ _id, status }) => [_id, isTerminalPlanStatus(status)]));
+  return (
+    plans.every(({ status }) => status !== "RUNNING") &&
+    requests.every(({ status, planId }) => status !== "EXECUTING" || hasEnded.get(planId) !== true)
+  );
+}
+
+/** The seq of the last durable entry of each request's journal, by requestId. */
+export async function readLastSeqs(client: MongoClient): Promise<Map<string, number>> {
+  const last = { $group: { _id: "$requestId", seq: { $max: "$seq" } } };
+  const found = client
+    .db()
+    .collection("journal")
+    .aggregate<{ _id: string; seq: number }>([last], {
+      readConcern: { level: "majority" },
+    });
+  return new Map((await found.toArray()).map(({ _id, seq }) => [_id, seq]));
+}
+
+async function readNow(client: MongoClient, session: ClientSession): Promise<Documents> {
+  const db = client.db();
+  const read = async <T extends Document>(collection: string): Promise<WithId<T>[]> =>
+    db.collection<T>(collection).find({}, { session }).sort({ _id: 1 }).toArray();
+  const requests = await read("requests");
+  const plans = await read("plans");
+  const entries = await read<JournalDocument>("journal");
+  // Safe casts: only the store writes these documents.
+  const steps = stepsOfJournals(plans as unknown as PlanDocument[], entries);
+  return {
+    requests: z.array(FinalRequestSchema).parse(requests),
+    plans: z.array(FinalPlanSchema).parse(plans),
+    steps: z.array(FinalStepSchema).parse(steps),
+    journal: entries,
+  };
+}
+
+const READS_AT_ONCE = 16;
+const TIMEOUT_MS = 15_000;
+
+/** Options of {@link takeLastReadings}. */
+interface LastReadingsOptions {
+  clientOf: Readonly<Record<Tenant, Pick<ApiClient, "read">>>;
+  accepted: readonly Accepted[];
+  /** The last reading of each watched request. */
+  last: ReadonlyMap<Accepted, Reading>;
+  /** The seq of the last journal entry of each request before the readings. */
+  durable: ReadonlyMap<string, number>;
+  report: (violation: Violation) => void;
+}
+
+/**
+ * Reads every request once more, after all faults are undone, and reports everything that changed since its
+ * end.
+ */
+async function takeLastReadings(options: LastReadingsOptions): Promise<SeenReading[]> {
+  const { clientOf, accepted, last, durable, report } = options;
+  const readings: SeenReading[] = [];
+  const left = [...accepted];
+  const readNext = async (): Promise<void> => {
+    for (let ids = left.pop(); ids !== undefined; ids = left.pop()) {
+      const reading = await readAgain(clientOf[ids.tenant], ids, last.get(ids), report);
+      const { requestId } = ids;
+      if (reading) readings.push({ requestId, reading, afterSeq: durable.get(requestId) ?? 0 });
+    }
+  };
+  await Promise.all(Array.from({ length: READS_AT_ONCE }, readNext));
+  return readings;
+}
+
+/**
+ * Checks that a watched request has not changed since its end. Resolves with the last reading, or undefined
+ * without an answer.
+ */
+async function readAgain(
+  client: Pick<ApiClient, "read">,
+  { requestId }: Accepted,
+  before: Reading | undefined,
+  report: (violation: Violation) => void,
+): Promise<Reading | undefined> {
+  const deadlineAt = performance.now() + TIMEOUT_MS;
+  const found = (description: string): void =>
+    report({ kind: "regressions", id: requestId, expected: "no regression", found: description });
+  for (;;) {
+    const after = await client.read(requestId, { attempts: true });
+    if (after !== undefined) {
+      for (const description of before === undefined ? [] : regressionsBetween(before, after))
+        found(description);
+      return after;
+    }
+    if (performance.now() > deadlineAt) {
+      found("no answer although all faults are undone");
+      return undefined;
+    }
+    await delay(100);
+  }
+}
+
+/** Options of {@link makeFaultSchedule}. */
+interface FaultScheduleOptions {
+  count: number;
+  /** Faults begin within this time, in milliseconds. */
+  withinMs: number;
+  /**
+   * A worker without heartbeats for this time is declared dead, in milliseconds. A paused process is paused
+   * for longer.
+   */
+  deadAfterMs: number;
+}
+
+/** A fault without its time. */
+type Drawn = { [Type in Fault["type"]]: Omit<Extract<Fault, { type: Type }>, "atMs"> }[Fault["type"]];
+type Draw = (random: Random, deadAfterMs: number) => Drawn;
+
+const downMs = (random: Random): number => random.whole(200, 3_000);
+/** Half of the time the executor that holds the most plans. */
+const anExecutor = (random: Random): (typeof EXECUTORS)[number] | typeof BUSIEST =>
+  random.chance(0.5) ? BUSIEST : random.pick(EXECUTORS);
+/** Long enough for another executor to claim the plans. */
+const untilClaimedMs = (random: Random, deadAfterMs: number): number =>
+  deadAfterMs + random.whole(300, 2_500);
+
+/** One fault of every kind. Most of them hit executors, which hold the plans. */
+const DECK: readonly Draw[] = [
+  (random) => ({ type: "kill", target: BUSIEST, forMs: downMs(random) }),
+  (random, deadAfterMs) => ({
+    type: "pause",
+    target: anExecutor(random),
+    forMs: untilClaimedMs(random, deadAfterMs),
+  }),
+  (random, deadAfterMs) => ({
+    type: "freeze",
+    target: anExecutor(random),
+    link: "mongo",
+    forMs: untilClaimedMs(random, deadAfterMs),
+  }),
+  (random) => ({ type: "kill", target: "mongo", forMs: random.whole(200, 1_500) }),
+  (random) => ({ type: "kill", target: anExecutor(random), forMs: downMs(random) }),
+  (random) => ({ type: "kill", target: "redis", forMs: downMs(random) }),
+  (random) => ({ type: "kill", target: random.pick(PLANNERS), forMs: downMs(random) }),
+  (random) => ({ type: "kill", target: "api", forMs: downMs(random) }),
+  () => ({ type: "flush" }),
+  (random) => ({ type: "kill", target: "tools", forMs: random.whole(200, 2_000) }),
+  (random) => ({
+    type: "cut",
+    target: anExecutor(random),
+    link: "mongo",
+    forMs: random.whole(300, 4_000),
+  }),
+  (random) => ({ type: "duplicates", count: random.whole(10, 60) }),
+  (random, deadAfterMs) => ({
+    type: "pause",
+    target: random.pick(PLANNERS),
+    forMs: untilClaimedMs(random, deadAfterMs),
+  }),
+  (random) => ({ type: "kill", target: anExecutor(random), forMs: downMs(random) }),
+  (random) => ({ type: "pause", target: "mongo", forMs: random.whole(500, 3_500) }),
+  (random) => ({ type: "pause", target: "redis", forMs: random.whole(1_000, 6_000) }),
+  (random) => ({ type: "pause", target: "api", forMs: random.whole(500, 4_000) }),
+  (random) => ({
+    type: "cut",
+    target: random.pick(SERVICES),
+    link: "redis",
+    forMs: random.whole(300, 4_000),
+  }),
+  (random) => ({
+    type: "freeze",
+    target: random.pick(SERVICES),
+    link: random.pick(["mongo", "redis"]),
+    forMs: random.whole(1_000, 5_000),
+  }),
+  (random) => ({ type: "pause", target: "tools", forMs: random.whole(500, 3_000) }),
+];
+
+/**
+ * Spreads faults over the time, each at a random moment of its slice. Twenty faults are one of each kind. The
+ * first fault kills an executor, so that even a short run measures a recovery.
+ */
+export function makeFaultSchedule(random: Random, options: FaultScheduleOptions): Fault[] {
+  const { count, withinMs, deadAfterMs } = options;
+  const [first, ...rest] = DECK;
+  const draws = first === undefined ? [] : [first, ...random.shuffled(rest)];
+  while (draws.length < count) draws.push(...random.shuffled(DECK));
+  const sliceMs = withinMs / Math.max(1, count);
+  return draws.slice(0, count).map((draw, index) => ({
+    ...draw(random, deadAfterMs),
+    // The first fault comes late in its slice, so that there are plans to recover.
+    atMs: Math.round((index + (index === 0 ? 0.7 + random.next() * 0.3 : random.next())) * sliceMs),
+  }));
 }

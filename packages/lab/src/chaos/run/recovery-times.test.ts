@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Change } from "../evidence/change.ts";
 import { plansHeld } from "../evidence/plan-holders.ts";
-import { percentile, recoveryTimes } from "./recovery-times.ts";
+import { percentile, recoveryTimes } from "./run-chaos.ts";
 
 const claim = (at: number, id: string, epoch: number, pid: number): Change => ({
   at,

@@ -5,7 +5,7 @@ import { createRandom } from "../../random/random.ts";
 import { CHAOS_TOOLS, indexInText, sentenceOf } from "../plans/chaos-plan.ts";
 import { makePlan } from "../plans/make-plan.ts";
 import { makeToolScript } from "../plans/tool-script.ts";
-import { makeFaultSchedule } from "./fault-schedule.ts";
+import { makeFaultSchedule } from "./play-out.ts";
 
 const plansOf = (seed: number) =>
   Array.from({ length: 100 }, (_, index) => makePlan(createRandom(seed).stream(`plan ${index}`), index));

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   freePort,
+  type ManagedProcess,
   type SuperviseOptions,
   type Supervision,
   startChild,
@@ -20,7 +21,6 @@ import {
 } from "@planwright/testing";
 import { CHAOS_TOOLS, STEP_TIMEOUT_MS, TENANTS, type Tenant } from "../plans/chaos-plan.ts";
 import { EXECUTORS, type Link, PLANNERS, SERVICES, type ServiceName, type VictimName } from "./fault.ts";
-import { type Victim, victimOf } from "./victim.ts";
 
 /** The whole system as processes. Each service connects through separate proxies. */
 export interface System {
@@ -239,4 +239,31 @@ async function answersOk(url: string): Promise<boolean> {
   const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
   await response.arrayBuffer();
   return response.ok;
+}
+
+/** A process that faults can hit. After a kill it stays down until `restart`. */
+interface Victim extends ManagedProcess {
+  /** SIGSTOP. */
+  pause(): void;
+  /** SIGCONT. */
+  resume(): void;
+}
+
+/** Makes a supervised process a victim. */
+function victimOf(managed: ManagedProcess): Victim {
+  return {
+    ...managed,
+    pause: () => signal(managed.pid(), "SIGSTOP"),
+    resume: () => signal(managed.pid(), "SIGCONT"),
+  };
+}
+
+/** Sends a signal to the process group; does nothing when the process has ended. */
+function signal(pid: number | undefined, name: "SIGSTOP" | "SIGCONT"): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import { parsePlan, readModelAnswer } from "@planwright/plan";
 import { expect, test } from "vitest";
 import type { Ending } from "../cases/eval-case.ts";
-import { HABITS, inHabit } from "../cases/habits.ts";
+import { HABITS, inHabit } from "../cases/language-cases.ts";
 import { gradeEffects } from "./grade-effects.ts";
 
 const TOOLS = [

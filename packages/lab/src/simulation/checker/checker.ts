@@ -1,9 +1,17 @@
-import type { JournalEntry } from "@planwright/engine";
-import { isTerminalPlanStatus, type PlanStatus } from "@planwright/plan";
+import type { JournalEntry, Outcome } from "@planwright/engine";
+import {
+  canMove,
+  isTerminalPlanStatus,
+  type PlanStatus,
+  REQUEST_LIFECYCLE,
+  STEP_LIFECYCLE,
+  type StepStatus,
+} from "@planwright/plan";
 import {
   createUnitChanges,
   type PlanClaim,
   type PlanDocument,
+  type RequestDocument,
   type StepDocument,
   type UnitChange,
 } from "@planwright/store";
@@ -12,17 +20,14 @@ import type { ToolCall } from "@planwright/tools";
 import type { Actor } from "../world/actor.ts";
 import { LOOKUP_TOOL, type ToolFacts } from "../world/catalogue.ts";
 import type { EventLog } from "../world/event-log.ts";
+import { EPOCH_MS } from "../world/simulated-process.ts";
 import { argumentsOfEach, unitNamesOf } from "../world/unit-names.ts";
 import { checkCallStart, isRead, nameOfAnswer } from "./check-call.ts";
 import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
-import { createLimitsCheck } from "./check-limits.ts";
 import { checkPlanWrite, checkRecordedControl, fenced } from "./check-plans.ts";
 import { checkDoubt, createRecordsCheck, type RecordsCheck } from "./check-records.ts";
-import { checkRequestWrite } from "./check-requests.ts";
-import { checkUnitWrite } from "./check-units.ts";
-import { createUnreachableCheck, type UnreachableCheck } from "./check-unreachable.ts";
 import type { Fail, Violation } from "./invariants.ts";
-import { type PlanFacts, planFactsOf, unitOfName } from "./plan-facts.ts";
+import { type PlanFacts, planFactsOf, type StepFacts, unitOfName } from "./plan-facts.ts";
 
 /** Dependencies of the checker. */
 export interface CheckerParts {
@@ -251,5 +256,142 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     },
     facts: (planId) => plans.get(planId),
     plans: () => plans.values(),
+  };
+}
+
+/** Checks a request document that was just written. */
+function checkRequestWrite(
+  { before, after }: { before: RequestDocument | null; after: RequestDocument },
+  fail: Fail,
+): void {
+  if (!before || before.status === after.status) return;
+  if (canMove(REQUEST_LIFECYCLE, before.status, after.status)) return;
+  fail("status-arrows", `${after._id} went from ${before.status} to ${after.status}`);
+}
+
+/** Checks the change of a unit by an entry. */
+function checkUnitWrite(
+  facts: PlanFacts,
+  { before, after, epoch, actor }: UnitChange & { actor: Actor | null },
+  fail: Fail,
+): void {
+  if (epoch !== undefined && epoch < facts.fencedBy) {
+    const who = `${actor?.process.name} wrote ${after._id} (${before?.status ?? "nothing"} -> ${after.status})`;
+    fail("one-writer", `${who} under epoch ${epoch}, which epoch ${facts.fencedBy} had fenced off`);
+  }
+  if (!before) return;
+  if (before.finishedAt !== null && (before.status !== after.status || before.output !== after.output)) {
+    fail("completed-is-final", `${after._id} was ${before.status} and became ${after.status}`);
+  }
+  if (!isReachable(before, after)) {
+    fail("status-arrows", `${after._id} went from ${before.status} to ${after.status}`);
+  }
+}
+
+/** One write may contain the start and the end of an attempt: the unit then passed through RUNNING. */
+function isReachable(before: StepDocument, after: StepDocument): boolean {
+  if (before.status === after.status || mayMove(before.status, after.status)) return true;
+  const hasBegun = after.attempts.length > before.attempts.length;
+  return hasBegun && mayMove(before.status, "RUNNING") && mayMove("RUNNING", after.status);
+}
+
+function mayMove(from: StepStatus, to: StepStatus): boolean {
+  return canMove(STEP_LIFECYCLE, from, to);
+}
+
+/** Numbers of running calls of one run. */
+interface Running {
+  total: number;
+  barriers: number;
+  byTool: Map<string, number>;
+}
+
+/** Counts concurrent calls for each run of a plan. */
+interface LimitsCheck {
+  /** A call of a run starts; the returned function ends it. */
+  begin(run: string, facts: PlanFacts, step: StepFacts): () => void;
+}
+
+function createLimitsCheck(fail: Fail): LimitsCheck {
+  const runs = new Map<string, Running>();
+
+  return {
+    begin(run, facts, { tool, toolName }) {
+      const running = runs.get(run) ?? { total: 0, barriers: 0, byTool: new Map<string, number>() };
+      runs.set(run, running);
+      const ofTool = running.byTool.get(toolName) ?? 0;
+      const { maxParallel } = facts.plan.policy;
+      if (running.total >= maxParallel)
+        fail("limits", `${run} starts call ${running.total + 1} of ${maxParallel}`);
+      if (ofTool >= tool.limit) {
+        fail("limits", `${run} starts call ${ofTool + 1} of ${toolName}, which takes ${tool.limit}`);
+      }
+      if (running.barriers > 0 || (tool.isBarrier && running.total > 0)) {
+        fail("limits", `${run} starts ${toolName} beside a barrier (${running.total} running)`);
+      }
+      const change = (by: number): void => {
+        running.total += by;
+        running.byTool.set(toolName, (running.byTool.get(toolName) ?? 0) + by);
+        if (tool.isBarrier) running.barriers += by;
+      };
+      change(1);
+      return () => change(-1);
+    },
+  };
+}
+
+/**
+ * How far an executor's estimate of the database clock may differ from the simulated time, in milliseconds.
+ */
+const CLOCK_MS = 1_000;
+
+/** Tracks how long the server of each unit has been unreachable. */
+interface UnreachableCheck {
+  /** A call was sent or did not reach its server. */
+  tried(call: ToolCall, outcome: Outcome | undefined): void;
+  /** A plan has ended. */
+  ended(facts: PlanFacts): void;
+}
+
+/** Creates the check of a new world. @param now - simulated milliseconds */
+function createUnreachableCheck({ now, fail }: { now: () => number; fail: Fail }): UnreachableCheck {
+  /** For units whose last call did not reach the server: since when. */
+  const unreachableSince = new Map<string, number>();
+
+  /** True when the unit failed before the time that its plan waits for a server. */
+  function isEarly({ name, plan, steps }: PlanFacts, unit: StepDocument): boolean {
+    const step = steps.get(unit.stepId)?.step;
+    const unitName = unit.item === null ? `${name}/${unit.stepId}` : `${name}/${unit.stepId}/${unit.item}`;
+    const since = unreachableSince.get(unitName);
+    // An operator can decide at any time.
+    if (!step || since === undefined || !unit.finishedAt || unit.error?.code === "SETTLED_AS_FAILED")
+      return false;
+    const waitedMs = unit.finishedAt.getTime() - EPOCH_MS - since;
+    return waitedMs + CLOCK_MS < plan.policy.unreachableMs;
+  }
+
+  return {
+    tried(call, outcome) {
+      // A lookup that answers shows that the server is reachable again. If it finds no call, the attempt
+      // counts, whatever the dead executor knew.
+      if (call.tool === LOOKUP_TOOL && outcome !== undefined) return;
+      const isUnreachable = outcome?.type === "failed" && outcome.error.code === "TOOL_UNREACHABLE";
+      for (const name of unitNamesOf(call)) {
+        if (!isUnreachable) unreachableSince.delete(name);
+        else if (!unreachableSince.has(name)) unreachableSince.set(name, now());
+      }
+    },
+    ended(facts) {
+      if (facts.document.error?.code === "POISONED") return;
+      const failures = [...facts.units.values()].filter(({ status }) => status === "FAILED");
+      const ofItems = new Set(failures.flatMap(({ item, stepId }) => (item === null ? [] : [stepId])));
+      // The failure of a list is not counted when its items failed; otherwise it is a separate failure.
+      const failed = failures.filter(({ item, stepId }) => item !== null || !ofItems.has(stepId));
+      const early = failed.filter((unit) => isEarly(facts, unit));
+      // Another failure may have stopped the plan or the list earlier.
+      if (early.length === 0 || early.length < failed.length) return;
+      const keys = early.map(({ key }) => key).join(",");
+      fail("unreachable-is-waited-for", `${facts.name} failed ${keys} too early`);
+    },
   };
 }

@@ -1,6 +1,12 @@
+import { type Heartbeat, type HeartbeatOptions, startHeartbeat } from "@planwright/runtime";
+import type { ExecutionStore } from "@planwright/store";
+import { createMemoryStore } from "@planwright/store/memory";
+import { createOutputMemory } from "../../../../../services/executor/src/outputs/output-memory.ts";
+import { createPlanRuns, type PlanRuns } from "../../../../../services/executor/src/plans/plan-runs.ts";
 import type { Random } from "../../random/random.ts";
-import { createProcess } from "../world/simulated-process.ts";
-import { type ExecutorProcess, startExecutor } from "./executor-process.ts";
+import { CATALOGUE } from "../world/catalogue.ts";
+import { createProcess, type SimulatedProcess } from "../world/simulated-process.ts";
+import { createReach } from "./network.ts";
 import type { SimulatedTools } from "./simulated-tools.ts";
 import type { World } from "./world.ts";
 
@@ -39,6 +45,165 @@ export function startExecutors(world: World, tools: SimulatedTools): Executors {
     any(random) {
       const [first, ...rest] = lives.flatMap((life) => life ?? []);
       return first ? random.pick([first, ...rest]) : null;
+    },
+  };
+}
+
+/** Interval of the sweeper, in milliseconds; each pause is 0.5 to 1.5 times as long. */
+const SWEEP_EVERY_MS = 1_000;
+/** The same as in the service. */
+const RECONCILE_EVERY_MS = 15_000;
+const MAX_PLANS = 16;
+/** Interval of removals, in milliseconds: much shorter than in the service. */
+const REMOVE_EVERY_MS = 400;
+
+/** One life of an executor's process, wired as in its main program. */
+interface ExecutorProcess {
+  process: SimulatedProcess;
+  /** Takes a job from the queue. */
+  work(planId: string): void;
+  /** SIGTERM. */
+  terminate(): void;
+}
+
+/** Starts an executor: the real plan runs with an in-memory store and simulated tools and time. */
+function startExecutor(world: World, process: SimulatedProcess, tools: SimulatedTools): ExecutorProcess {
+  const { settings, checker, log, mutant, faults, timeline } = world;
+  const { clock, name } = process;
+  const reach = createReach(world, process);
+  const memoryStore = createMemoryStore({
+    database: world.database,
+    owner: name,
+    planTimeoutMs: settings.planTimeoutMs,
+    retryForMs: settings.retryForMs,
+    reach,
+    monotonic: () => clock.now(),
+    wall: () => process.wall(),
+    sleep: (ms) => process.sleep(ms),
+    rewrite: mutant?.rewrite,
+    rewriteLog: mutant?.log,
+    serverNow: mutant?.hasLocalTime ? () => process.wall() : undefined,
+  });
+  const noTools = {
+    publishTools: async () => undefined,
+    keepOnlyServers: async () => undefined,
+    learnOutputs: async () => undefined,
+    addToolCalls: async () => undefined,
+    publishServer: async () => undefined,
+  };
+  const watched: ExecutionStore = {
+    ...memoryStore,
+    ...noTools,
+    async claimPlan(planId, owner) {
+      const claim = await memoryStore.claimPlan(planId, owner);
+      if (claim) checker.claimed(name, claim);
+      return claim;
+    },
+  };
+  const store = mutant?.store?.(watched) ?? watched;
+  const retention = mutant?.retention?.({ database: world.database, reach }) ?? memoryStore;
+  const outputMemory = createOutputMemory({ maxBytes: settings.outputMemoryBytes });
+  const clients = tools.clientsOf(process);
+  let heartbeat: Heartbeat | undefined;
+  let runs: PlanRuns | undefined;
+  let isStopping = false;
+
+  function take(planId: string): void {
+    // As in the queue and the sweeper: the sweep finds a failed job again.
+    runs?.take(planId).catch((error: unknown) => log.note(name, "could not take", planId, String(error)));
+  }
+
+  async function look(): Promise<void> {
+    const limit = runs?.capacity() ?? 0;
+    if (limit > 0) {
+      try {
+        for (const { id } of await store.planLeases.findInTurns(limit, [])) take(id);
+      } catch (error) {
+        log.note(name, "could not sweep", String(error));
+      }
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    await look();
+    if (!isStopping) clock.after(SWEEP_EVERY_MS * (0.5 + clock.random()), () => void sweep());
+  }
+
+  function remove(keptMs: number): void {
+    const endedBefore = new Date(memoryStore.now() - keptMs);
+    retention
+      .removeEnded({ endedBefore, limit: 3 })
+      .catch((error: unknown) => log.note(name, "could not remove", String(error)));
+  }
+
+  function begin(begun: Heartbeat): void {
+    heartbeat = begun;
+    runs = createPlanRuns({
+      store,
+      leases: store.planLeases,
+      tools: mutant?.tools?.(clients, () => clock.id()) ?? clients,
+      readCatalogue: async () => CATALOGUE,
+      liveness: mutant?.liveness?.(begun) ?? begun,
+      outputMemory,
+      maxPlans: MAX_PLANS,
+      deadAfterMs: settings.deadAfterMs,
+      logger: world.logger.child({ executor: name }),
+      clock,
+    });
+    if (!mutant?.hasNoSweeper) void sweep();
+    const { keptMs } = settings;
+    if (keptMs !== null) clock.every(REMOVE_EVERY_MS, () => remove(keptMs));
+    clock.every(RECONCILE_EVERY_MS, () => {
+      store
+        .reconcileRequests()
+        .catch((error: unknown) => log.note(name, "could not reconcile", String(error)));
+    });
+  }
+
+  /** The same steps as in the shutdown of the service. */
+  async function leave(): Promise<void> {
+    const ignore = (error: unknown): void => log.note(name, "a step of stopping failed", String(error));
+    await heartbeat?.retire().catch(ignore);
+    await runs?.handOver(5_000);
+    await heartbeat?.stop().catch(ignore);
+  }
+
+  const workers: HeartbeatOptions["workers"] = {
+    ...memoryStore,
+    async addWorker(worker) {
+      faults.allowSilence(worker.deadAfterMs);
+      await memoryStore.addWorker(worker);
+    },
+  };
+  log.note(name, "starts");
+  startHeartbeat({
+    workers: mutant?.workers?.(workers) ?? workers,
+    name,
+    kind: "executor",
+    addressKey: null,
+    deadAfterMs: settings.deadAfterMs,
+    onDead() {
+      log.note(name, "was declared dead");
+      runs?.loseAll();
+    },
+    onTaken() {
+      if (!mutant?.hasNoSweeper && !isStopping) void look();
+    },
+    logger: world.logger.child({ executor: name }),
+    clock,
+    // A service ends when its first heartbeat fails, and is restarted.
+  }).then(begin, () => faults.kill(process, "could not start"));
+
+  return {
+    process,
+    work: (planId) => process.deliver(timeline.now(), () => take(planId)),
+    terminate() {
+      process.deliver(timeline.now(), () => {
+        if (isStopping) return;
+        isStopping = true;
+        log.note("SIGTERM", name);
+        void leave().finally(() => faults.kill(process, "after handing over"));
+      });
     },
   };
 }
