@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planTree, type ShownStep } from "./plan-tree.ts";
+import { planTree, type ShownStep } from "./run-demo.ts";
 
 const step = (id: string, dependsOn: string[] = [], more: Partial<ShownStep> = {}): ShownStep => ({
   id,

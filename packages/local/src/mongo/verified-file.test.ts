@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ChecksumError } from "../errors.ts";
-import { verifyBinary } from "./verified-file.ts";
+import { verifyBinary } from "./start-mongo.ts";
 
 function binary(content: string) {
   const folder = mkdtempSync(join(tmpdir(), "planwright-file-"));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withDatabase } from "./database-url.ts";
+import { withDatabase } from "./start-stack.ts";
 
 test.each([
   ["mongodb://127.0.0.1:27017", "mongodb://127.0.0.1:27017/demo"],

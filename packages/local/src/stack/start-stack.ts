@@ -1,21 +1,29 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { createClient, graphql, type ResultOf } from "@planwright/client";
+import { CodedError } from "@planwright/plan";
+import json5 from "json5";
+import { z } from "zod";
 import { freePort } from "../children/free-port.ts";
+import { lastLines } from "../children/log-tail.ts";
 import {
   growingDelayMs,
   type ManagedProcess,
   type Supervision,
   type UnexpectedEnd,
 } from "../children/supervise.ts";
-import { DataFolderError } from "../errors.ts";
+import { DataFolderError, ProcessNotReadyError } from "../errors.ts";
 import { makeDataFolder } from "../make-folder.ts";
 import { startMongo } from "../mongo/start-mongo.ts";
 import { startRedis } from "../redis/start-redis.ts";
 import { checkSettings } from "./check-settings.ts";
-import { withDatabase } from "./database-url.ts";
-import { makeApiKey } from "./make-api-key.ts";
-import { writeMcpServersFile } from "./mcp-servers-file.ts";
+import { persistently } from "./persistently.ts";
 import { type ServiceName, startService } from "./start-service.ts";
-import { waitForTools } from "./wait-for-tools.ts";
 
 /** The processes of a stack. */
 export type ProcessName = ServiceName | "mongo" | "redis";
@@ -239,4 +247,169 @@ function unexpectedEndLine({ name, how, restartsInMs }: UnexpectedEnd, logDir: s
 function withoutServiceSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { PORT: _port, HEALTH_PORT: _healthPort, NODE_OPTIONS: _nodeOptions, ...rest } = env;
   return rest;
+}
+
+/**
+ * The same server with another database; the options in the URL are kept. Users log in where they did before:
+ * without `authSource` the database of the URL names that place.
+ */
+export function withDatabase(url: string, database: string): string {
+  const [, start = url, before = "", options = ""] =
+    /^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/([^?]*))?(?:\?(.*))?$/.exec(url) ?? [];
+  const authSource =
+    start.includes("@") && !/(?:^|&)authSource=/.test(options) ? `authSource=${before || "admin"}` : "";
+  const query = [options, authSource].filter((part) => part !== "").join("&");
+  return `${start}/${database}${query && `?${query}`}`;
+}
+
+/** The command that makes keys failed. The message contains its output. */
+class KeyNotMadeError extends CodedError {
+  readonly code = "KEY_NOT_MADE";
+  readonly retryable = false;
+}
+
+const KEYS = fileURLToPath(new URL("../../../../services/api/dist/bin/keys.js", import.meta.url));
+
+/**
+ * Makes a key with the scopes read and execute, for a day, with the command of the API.
+ * @param env - settings of the API: the database, and the tenant, which owns the requests of this program
+ * @throws {KeyNotMadeError}
+ */
+async function makeApiKey(env: NodeJS.ProcessEnv): Promise<string> {
+  const tenant = env["TENANT"] || "default";
+  const words = [
+    "create",
+    "--tenant",
+    tenant,
+    "--scope",
+    "read,execute",
+    "--name",
+    "npm start",
+    "--days",
+    "1",
+  ];
+  const child = spawn(process.execPath, [KEYS, ...words], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const [key, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "exit"),
+  ]);
+  if (code !== 0) throw new KeyNotMadeError(`No key was made for this program's own requests: ${errors}`, {});
+  return key.trim();
+}
+
+/**
+ * Only the fields that merging needs: the user's file was checked before, and the executor checks each server
+ * when it reads the result. Files of VS Code have other names for the first field.
+ */
+const ServersSchema = z.record(z.string(), z.unknown());
+const FileSchema = z.looseObject({
+  mcpServers: ServersSchema.optional(),
+  servers: ServersSchema.optional(),
+  mcp: z.looseObject({ servers: ServersSchema.optional(), mcpServers: ServersSchema.optional() }).optional(),
+  inputs: z.array(z.unknown()).optional(),
+});
+
+/** How the clients write it. */
+const DisabledSchema = z.union([
+  z.looseObject({ disabled: z.literal(true) }),
+  z.looseObject({ enabled: z.literal(false) }),
+  z.looseObject({ isActive: z.literal(false) }),
+]);
+
+/**
+ * Writes the servers file of a stack: the blog tools and the servers of the user's file. A server named
+ * "blog" in that file replaces the blog tools. The file may contain secrets of the user's servers, so only
+ * its owner may read it.
+ * @returns the names of the servers that are not disabled
+ */
+export function writeMcpServersFile(path: string, blogUrl: string, userFile: string | undefined): string[] {
+  const blog = { type: "http", url: blogUrl, trusted: true };
+  const file = userFile === undefined || userFile === "" ? {} : readFile(userFile);
+  const user = file.mcpServers ?? file.servers ?? file.mcp?.servers ?? file.mcp?.mcpServers;
+  const mcpServers: Record<string, unknown> = { blog, ...user };
+  const content = { ...(file.inputs && { inputs: file.inputs }), mcpServers };
+  writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  return Object.keys(mcpServers).filter((name) => !DisabledSchema.safeParse(mcpServers[name]).success);
+}
+
+/** Files of other clients have comments, trailing commas, byte order marks. */
+function readFile(path: string): z.output<typeof FileSchema> {
+  const bytes = readFileSync(path);
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return FileSchema.parse(json5.parse(new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes)));
+}
+
+/** Longest wait for the blog tools, which are part of the system, in milliseconds. */
+const BLOG_TIMEOUT_MS = 30_000;
+/**
+ * Longest wait for other servers, in milliseconds: a slow or dead one delays the start no longer. An executor
+ * waits as long for them before it is ready.
+ */
+const SERVERS_TIMEOUT_MS = 5_000;
+/** After the executor is ready, its states of the servers are published within this time, in milliseconds. */
+const PUBLISHED_MS = 500;
+const BETWEEN_READS_MS = 50;
+
+const QUERY = graphql(`{ getAvailableTools { server } toolServers { name state tools since } }`);
+type Answer = ResultOf<typeof QUERY>;
+
+/** The tools to wait for. */
+interface AwaitedTools {
+  /** Names of all servers that the executor connects to. */
+  servers: readonly string[];
+  /** When the executor was started, in Unix milliseconds: older states of servers are from an earlier run. */
+  startedAt: number;
+  /** Longest wait for servers other than the blog tools, from `startedAt`, in milliseconds. Default 5,000. */
+  serversTimeoutMs?: number | undefined;
+  /** The log file of the executor. */
+  logFile: string;
+  say: (line: string) => void;
+}
+
+/**
+ * Waits until every server has published its tools or cannot be reached. The executor becomes ready while
+ * slow servers are still starting. A server that takes longer is named, and the start continues.
+ * @throws {ProcessNotReadyError} when the blog tools are not published, with the executor's last log lines
+ */
+async function waitForTools(
+  { apiUrl, apiKey }: { apiUrl: string; apiKey: string | undefined },
+  { servers, startedAt, serversTimeoutMs = SERVERS_TIMEOUT_MS, logFile, say }: AwaitedTools,
+): Promise<void> {
+  const client = createClient({ url: apiUrl, token: apiKey });
+  const begunAt = performance.now();
+  let isWaitReported = false;
+  for (;;) {
+    const answer = await persistently(() => client.execute(QUERY, {}));
+    const waitedMs = performance.now() - begunAt;
+    if (hasTools(answer, "blog")) {
+      const missing = servers.filter((name) => !isSettled(answer, name, startedAt));
+      if (missing.length === 0) return;
+      const names = missing.join(", ");
+      if (Date.now() - startedAt > serversTimeoutMs && waitedMs > PUBLISHED_MS) {
+        say(`No tools yet of: ${names}. Plans can use them as soon as they are published.`);
+        return;
+      }
+      if (!isWaitReported)
+        say(`Waiting at most ${serversTimeoutMs / 1_000} s for the tools of: ${names} ...`);
+      isWaitReported = true;
+    } else if (waitedMs > BLOG_TIMEOUT_MS) {
+      const reason = `did not publish the tools of the blog server within ${BLOG_TIMEOUT_MS / 1_000} s`;
+      throw new ProcessNotReadyError({ name: "executor", reason, logFile }, lastLines(logFile));
+    }
+    await delay(BETWEEN_READS_MS);
+  }
+}
+
+function hasTools({ getAvailableTools }: Answer, name: string): boolean {
+  return getAvailableTools.some(({ server }) => server === name);
+}
+
+/**
+ * True if the server's tools are published (shortly after it connects), or it has none, or cannot be reached.
+ */
+function isSettled(answer: Answer, name: string, startedAt: number): boolean {
+  const server = answer.toolServers.find((one) => one.name === name);
+  if (!server || Date.parse(server.since) < startedAt || server.state === "CONNECTING") return false;
+  return server.state !== "CONNECTED" || server.tools === 0 || hasTools(answer, name);
 }
