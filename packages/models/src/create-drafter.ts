@@ -1,6 +1,15 @@
+import type { ModelCaller } from "./calls/model-ask.ts";
 import { createCaller } from "./calls/model-caller.ts";
-import type { Drafter } from "./draft/drafter.ts";
-import { createModelDrafter } from "./model-drafter.ts";
+import { draftDirectly } from "./direct/draft-directly.ts";
+import type { AnswerSchema } from "./draft/asked.ts";
+import { DraftError, NoToolsError } from "./draft/draft-error.ts";
+import type { ContractInput, Drafter, DraftInput, ProposedContracts } from "./draft/drafter.ts";
+import { isModelError } from "./draft/model-error.ts";
+import { answerMessages } from "./prompts/answer-messages.ts";
+import { answerSchema } from "./prompts/answer-schema.ts";
+import { CONTRACT_ANSWER, contractQuestions, readProposals } from "./prompts/contract-questions.ts";
+import { draftMessages } from "./prompts/draft-messages.ts";
+import { planLanguage } from "./prompts/plan-language.ts";
 import { type ModelSettingsInput, ModelSettingsSchema, parseModelSetting } from "./settings/model-setting.ts";
 import { ModelSettingError } from "./settings/model-setting-error.ts";
 
@@ -19,3 +28,66 @@ export function createDrafter(input: ModelSettingsInput, withoutModel?: () => Dr
   if (withoutModel) return withoutModel();
   throw new ModelSettingError({ variable: "MODEL", setting: "offline" });
 }
+
+/** A drafter that uses a chat model. */
+function createModelDrafter(caller: ModelCaller): Drafter {
+  let takesTools = true;
+  return {
+    name: caller.name,
+    kind: "model",
+    async draftDirectly(input) {
+      if (!takesTools) return null;
+      return draftDirectly(caller, input).catch((error: unknown) => {
+        if (!isModelError(error, "MODEL_REQUEST_INVALID")) throw error;
+        // The server has no tool calling, so it is not tried again.
+        takesTools = false;
+        return null;
+      });
+    },
+    async draft(input) {
+      if (input.tools.length === 0) throw new NoToolsError();
+      const { meter, signal } = input;
+      return caller.ask({ messages: draftMessages(input), schema: formOf(input), meter, signal });
+    },
+    answer: (input) => {
+      const { meter, signal } = input;
+      return caller.ask({ messages: answerMessages(input), meter, signal });
+    },
+    proposeContracts: (input) => proposeContracts(caller, input),
+  };
+}
+
+/** Asks one question after the other; the first failure ends that, and what was proposed before is kept. */
+async function proposeContracts(
+  caller: ModelCaller,
+  { tools, meter, signal }: ContractInput,
+): Promise<ProposedContracts> {
+  const proposed: ProposedContracts = { proposals: [], asked: 0, unusable: 0, error: null };
+  for (const question of contractQuestions(tools)) {
+    try {
+      const { messages } = question;
+      const { text, model } = await caller.ask({ messages, schema: CONTRACT_ANSWER, meter, signal });
+      const read = readProposals(text, question.tools);
+      if (!read) return { ...proposed, error: notProposals(model ?? caller.name) };
+      proposed.proposals.push(...read.proposals);
+      proposed.unusable += read.unusable;
+      proposed.asked += question.tools.size;
+    } catch (error) {
+      if (!(error instanceof DraftError)) throw error;
+      return { ...proposed, error: { code: error.code, message: error.message } };
+    }
+  }
+  return proposed;
+}
+
+const notProposals = (model: string) => ({
+  code: "MODEL_ANSWER_UNREADABLE",
+  message: `The answer of ${model} is not the list of proposals that was asked for`,
+});
+
+/** The form of an answer with a plan, with the parts of the plan language that the prompt explains. */
+const formOf = (input: DraftInput): AnswerSchema => ({
+  name: "plan",
+  description: "Gives the plan.",
+  schema: answerSchema(planLanguage(input), input.replan !== undefined),
+});

@@ -1,7 +1,6 @@
 import { startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createOneModel } from "../src/calls/one-model.ts";
-import { createSlots } from "../src/calls/slots.ts";
+import { createOneModel, createSlots } from "../src/calls/model-caller.ts";
 import { ModelSettingsSchema, type NamedModel, parseModelSetting } from "../src/index.ts";
 
 const PLAN = { steps: [] };

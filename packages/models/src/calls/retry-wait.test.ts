@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BothModelsFailedError, ModelError } from "../draft/model-error.ts";
-import { retryAfterMs } from "./provider-error.ts";
 import { awayForMs, modelPauseMs, retryWaitMs } from "./retry-wait.ts";
+import { retryAfterMs } from "./to-model-error.ts";
 
 const model = "openai:x";
 const lost = new ModelError("MODEL_UNREACHABLE", { model, status: null, retryAfterMs: null });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSlots } from "./slots.ts";
+import { createSlots } from "./model-caller.ts";
 
 const signal = new AbortController().signal;
 

@@ -1,6 +1,6 @@
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { isCompleteAnswer } from "./direct-plan.ts";
+import { isCompleteAnswer } from "./draft-directly.ts";
 
 const tool = (name: string, description: string, properties: JsonObject): ToolDescriptor => ({
   name,
