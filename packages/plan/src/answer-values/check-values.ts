@@ -8,12 +8,11 @@ import { type Place, placeKeys, visitTexts } from "../json/map-json.ts";
 import { scanText } from "../reference/scan-text.ts";
 import { findTool } from "../tools/name-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
-import { checkNoValues, type PlannedCall } from "../validation/check-no-values.ts";
+import { checkNoValues, type PlannedCall, type SaidHow } from "../validation/check-no-values.ts";
 import { foreignReference, isPlaceholder, isPlaceholderFor } from "../validation/placeholder.ts";
 import type { FactValues } from "./fact-values.ts";
 import type { MomentValues } from "./moment-values.ts";
-import { createQueryWords, type QueryWords } from "./query-words.ts";
-import { createSaidTexts } from "./said-texts.ts";
+import { createQueryWords, normalText, type QueryWords } from "./query-words.ts";
 import { addressesIn, isSampleAddress, isSampleValue } from "./sample-values.ts";
 import type { SchemaWords } from "./schema-words.ts";
 
@@ -221,4 +220,42 @@ function checkAddresses(
     return true;
   }
   return false;
+}
+
+/** Words in a request that ask for an empty text. */
+const EMPTY =
+  /""|''|“”|‘’|«»|``|(?<!\p{L})(?:empty|blank|leere?[nrs]?|vides?|vac[ií][oa]s?|vuot[oaie])(?!\p{L})|空/iu;
+/** Words before an id: "author id Alice", "with the id: 'Alice'". */
+const NAMED_AS_ID = /(?<![a-z])(?:[a-z]*_)?(?:ids?|uuid|identifier)(?: is| of| are| as)?\s?[:=]?\s?["'`«]?$/;
+const QUOTES: ReadonlySet<string> = new Set(['""', "''", "``", "«»", "「」", "『』"]);
+const LONGEST_BEFORE = 40;
+
+/**
+ * Returns a check for texts that a request gives as values. The empty text is one when the request mentions
+ * something empty.
+ * @param words - words of the request and of other sources of values
+ * @param furtherSources - other sources of values: each line is one value
+ */
+function createSaidTexts(
+  query: string | undefined,
+  words: QueryWords,
+  furtherSources: string | undefined,
+): (text: string, how: SaidHow) => boolean {
+  const asked = normalText(query ?? "");
+  const values = new Set(furtherSources?.split("\n").map(normalText));
+  return (text, how) => {
+    const wanted = normalText(text);
+    if (wanted === "") return EMPTY.test(asked);
+    if (values.has(wanted)) return true;
+    if (how === "words") return words.contains(text);
+    for (let at = asked.indexOf(wanted); at !== -1; at = asked.indexOf(wanted, at + 1)) {
+      const end = at + wanted.length;
+      const isSaid =
+        how === "quotes"
+          ? QUOTES.has(`${asked.charAt(at - 1)}${asked.charAt(end)}`)
+          : NAMED_AS_ID.test(asked.slice(Math.max(0, at - LONGEST_BEFORE), at));
+      if (isSaid) return true;
+    }
+    return false;
+  };
 }

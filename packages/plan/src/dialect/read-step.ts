@@ -1,20 +1,21 @@
 import { checkCondition } from "../condition/check-condition.ts";
-import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
-import { createDraftStep, type DraftStep } from "../document/draft-step.ts";
+import { cut, type DiagnosticCollector, type Where } from "../diagnostics/diagnostic-collector.ts";
+import { dependencyNames } from "../document/dependency-names.ts";
+import { createDraftStep, type DraftStep, MAX_DEPENDENCIES } from "../document/draft-step.ts";
 import { plainName } from "../document/field-words.ts";
 import { StepIdSchema } from "../document/ids.ts";
-import { CallStepSchema, RetryPolicySchema } from "../document/step.ts";
-import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
+import { CallStepSchema, type ForEach, ForEachSchema, RetryPolicySchema } from "../document/step.ts";
+import { digitsOf, isJsonNumber, stringifyExactJson } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { jsonEquals } from "../json/json-equals.ts";
 import { FORBIDDEN_KEYS } from "../json/own-property.ts";
 import { fromJsonText } from "../json/parse-json.ts";
-import { CALL_FIELDS, isCall, LABEL_FIELDS } from "./call-fields.ts";
+import type { Catalogue } from "../validation/catalogue.ts";
+import { CALL_FIELDS, isArgumentsField, isCall, isToolField, LABEL_FIELDS } from "./call-fields.ts";
 import { forEachFields } from "./for-each-form.ts";
 import { judgeStepFields } from "./judge-fields.ts";
-import { withStepId, withTool } from "./name-call.ts";
 import { readProvides } from "./provided-fields.ts";
 import { readCall, type StepReading } from "./read-call.ts";
-import { readDependencies } from "./read-dependencies.ts";
 import {
   addIssues,
   at,
@@ -22,10 +23,9 @@ import {
   type Fields,
   type ReadFields,
   readFields,
+  type UnknownField,
   unknownField,
 } from "./read-fields.ts";
-import { readForEach } from "./read-for-each.ts";
-import { readLabels } from "./read-labels.ts";
 import { toStepId } from "./step-ids.ts";
 
 const STEP_FIELDS: FieldNames = {
@@ -199,4 +199,230 @@ function readOptions(fields: Fields, step: DraftStep, diagnostics: DiagnosticCol
   const parsed = OptionsSchema.safeParse(Object.fromEntries(given));
   if (parsed.success) step.options = parsed.data;
   else addIssues(parsed.error, { step }, RETRY_FIELDS, diagnostics);
+}
+
+/**
+ * The explicit dependencies of a step, as written: steps or tools, in any form of `dependencyNames`. Any
+ * other value gets a diagnostic.
+ */
+function readDependencies(fields: Fields, step: DraftStep, diagnostics: DiagnosticCollector): string[] {
+  const names = ["dependsOn", "after"].flatMap((field) => {
+    const value = fields.get(field)?.value;
+    if (value === undefined) return [];
+    const read = dependencyNames(value)?.map(({ name }) => name);
+    if (read && read.length <= MAX_DEPENDENCIES) return read;
+    const message = `step ${step.id}: ${field} is a list of at most ${MAX_DEPENDENCIES} step ids, not ${cut(stringifyExactJson(value))}`;
+    diagnostics.add("FIELD_INVALID", { step, keys: ["dependsOn"] }, { message });
+    return [];
+  });
+  return [...new Set(names)];
+}
+
+/** Fields in which authors give a step or its output another name. */
+const LABELS = new Set(
+  (
+    "label name alias as var variable variablename output outputname outputvariable outputvar outputkey outputas outputlabel " +
+    "result resultname resultvariable resultvar resultkey resultas saveas saveresultas saveoutputas saveto storeas storeresultas " +
+    "storeresultin storein assignto assign bindto produces returns returnvalue"
+  ).split(" "),
+);
+/** Longer texts are sentences, not names. */
+const MAX_LENGTH = 64;
+/** Template brackets around a name: `{{author}}`, `<author>`. */
+const WRAPPED = /^(?:\{\{?|<<?|\[\[?|\$\{|%)\s*([^{}<>[\]%]+?)\s*(?:\}\}?|>>?|\]\]?|%)$/;
+
+/**
+ * Further names of a step for references: `save_as: "author"`, `label: "$var1"`, `name` next to a tool. A
+ * label counts only when it is not an id in the plan, so it never changes the meaning of an id.
+ */
+function readLabels(unknown: readonly UnknownField[]): string[] {
+  const labels = unknown.flatMap(({ name, value }) => {
+    if (typeof value !== "string" || !LABELS.has(plainName(name))) return [];
+    const label = value.trim();
+    return [WRAPPED.exec(label)?.[1] ?? label];
+  });
+  return [...new Set(labels.filter((label) => label !== "" && label.length <= MAX_LENGTH))];
+}
+
+const FOR_EACH_NAMES = Object.keys(ForEachSchema.shape);
+
+/**
+ * Reads a forEach and its call into a step. The call is in `do`, or next to the forEach in the step.
+ * @param outer - the fields of the step
+ */
+function readForEach(value: JsonValue, outer: Fields, step: DraftStep, reading: StepReading): void {
+  const { diagnostics } = reading;
+  const fields = forEachFields(value);
+  const isShort = outer.has("tool") && (fields?.["do"] ?? null) === null;
+  if (!fields || (!isShort && !isJsonObject(fromJsonText(value)))) {
+    const message = `step ${step.id}: forEach is ${FORMS}`;
+    diagnostics.add("FIELD_INVALID", { step, keys: ["forEach"] }, { message });
+    return;
+  }
+  const { items, do: call, when: condition = null, ...others } = fields;
+  const given = Object.fromEntries(Object.entries(others).filter(([, field]) => field !== null));
+  // Items and arguments are already JSON and may be large: only the other fields are parsed.
+  const parsed = ForEachSchema.safeParse({ ...given, items: [], do: { tool: "tool", arguments: {} } });
+  if (!parsed.success) addIssues(parsed.error, { step, keys: ["forEach"] }, FOR_EACH_NAMES, diagnostics);
+  const base: ForEach = parsed.success ? parsed.data : { ...DEFAULT_FOR_EACH };
+  step.forEach = { ...base, items: readItems(items, step, reading) };
+  const when = fromJsonText(condition);
+  if (when !== null && checkCondition(when, { step, keys: ["forEach", "when"] }, diagnostics))
+    step.forEach.when = when;
+  if (isShort) readCall(outer, step, reading);
+  else if (isJsonObject(call)) {
+    checkOuter(outer, call, step, diagnostics);
+    readInnerCall(call, step, reading);
+  } else {
+    const message = `step ${step.id}: forEach.do is {"tool", "arguments"}; or give the step itself a "tool" and "arguments" beside forEach`;
+    diagnostics.add("FIELD_MISSING", { step, keys: ["forEach", "do"] }, { message });
+    return;
+  }
+  checkAlias(step, diagnostics);
+}
+
+function readInnerCall(call: JsonObject, step: DraftStep, reading: StepReading): void {
+  const { catalogue, diagnostics } = reading;
+  const where = { step, keys: ["forEach", "do"] };
+  const read = readFields(call, { ...CALL_FIELDS, ...LABEL_FIELDS }, where, diagnostics);
+  const { fields, unknown } = withTool(read, { catalogue, diagnostics, where });
+  readCall(fields, step, reading);
+  const known = Object.keys(CALL_FIELDS);
+  const tool = catalogue?.find(step.tool);
+  judgeStepFields(unknown, step, { tool, known, diagnostics, below: where.keys });
+}
+
+const FORMS =
+  'the reference to a list beside "tool" and "arguments", such as "<<find.hits>>", or {"items", "as", "do": {"tool", "arguments"}}';
+
+/** When the forEach contains the call, the same fields of the step must be equal or empty. */
+function checkOuter(
+  outer: Fields,
+  call: JsonObject,
+  step: DraftStep,
+  diagnostics: DiagnosticCollector,
+): void {
+  for (const [name, isFieldOf] of [
+    ["tool", isToolField],
+    ["arguments", isArgumentsField],
+  ] as const) {
+    const field = outer.get(name);
+    const inner = Object.entries(call).find(([key]) => isFieldOf(key))?.[1] ?? null;
+    if (!field || isEmpty(field.value) || jsonEquals(fromJsonText(field.value), fromJsonText(inner)))
+      continue;
+    const message = `step ${step.id}: ${field.name} is beside forEach and in forEach.do; keep one of them`;
+    diagnostics.add("FIELD_CONFLICT", { step, keys: [field.name] }, { message });
+  }
+}
+
+const isEmpty = (value: JsonValue) => {
+  const read = fromJsonText(value);
+  return read === "" || (isJsonObject(read) && Object.keys(read).length === 0);
+};
+
+const DEFAULT_FOR_EACH: ForEach = {
+  items: [],
+  as: "item",
+  do: { tool: "tool", arguments: {} },
+};
+
+function readItems(
+  items: JsonValue | undefined,
+  step: DraftStep,
+  { limits, diagnostics }: StepReading,
+): ForEach["items"] {
+  const where = { step, keys: ["forEach", "items"] };
+  if (typeof items === "string") return items;
+  if (!Array.isArray(items)) {
+    const message = `step ${step.id}: forEach.items is a list, or a reference to one`;
+    diagnostics.add(items === undefined ? "FIELD_MISSING" : "FOREACH_ITEMS_NOT_LIST", where, { message });
+    return [];
+  }
+  if (items.length > limits.maxItems) {
+    const message = `step ${step.id}: forEach has ${items.length} items; at most ${limits.maxItems} are allowed`;
+    diagnostics.add("LIMIT_ITEMS", where, { message });
+  }
+  return items;
+}
+
+function checkAlias(step: DraftStep, diagnostics: DiagnosticCollector): void {
+  if (step.forEach?.as !== "index" && !FORBIDDEN_KEYS.has(step.forEach?.as ?? "")) return;
+  const message = `step ${step.id}: forEach.as cannot be ${step.forEach?.as}; choose another name, such as item`;
+  diagnostics.add(
+    "FOREACH_ALIAS_CONFLICT",
+    { step, keys: ["forEach", "as"] },
+    { message, suggestion: "item" },
+  );
+}
+
+type Field = { readonly value: JsonValue; readonly name: string };
+
+/** Context for reading labels. */
+interface Naming {
+  readonly catalogue: Catalogue | undefined;
+  readonly diagnostics: DiagnosticCollector;
+  readonly where: Where;
+  /** The call is in another field, so no label can name its tool. */
+  readonly hasCall?: boolean;
+}
+
+/**
+ * Takes the tool of a call from one of its labels, when no other field names it: `{name, parameters}`,
+ * `{action, action_input}`. With a catalogue a label that is a tool wins over one that is not. Other labels
+ * stay ordinary fields.
+ */
+function withTool(
+  { fields, unknown }: ReadFields,
+  { catalogue, diagnostics, where, hasCall = false }: Naming,
+): ReadFields {
+  const labels = Object.keys(LABEL_FIELDS).flatMap((name) => {
+    const field = fields.get(name);
+    return field && !isJsonObject(field.value) ? [[name, field] as const] : [];
+  });
+  const own = fields.get("tool");
+  const named = own ?? (hasCall ? undefined : chosen(labels, catalogue));
+  const others = labels.filter(([, field]) => field !== named);
+  const rest = new Map([...fields].filter(([name]) => !labels.some(([label]) => label === name)));
+  if (named) rest.set("tool", named);
+  const left: UnknownField[] = [];
+  for (const [, field] of others) {
+    if (named && field.value === named.value) continue;
+    if (!named || !isTool(field, catalogue)) left.push(field);
+    else {
+      const message = `${named.name} and ${field.name} name two tools; a step calls one`;
+      diagnostics.add("FIELD_CONFLICT", at(where, field.name), { message });
+    }
+  }
+  return { fields: rest, unknown: [...unknown, ...left] };
+}
+
+/** The label that names a known tool; otherwise, or without a catalogue, the first one. */
+function chosen(
+  labels: readonly (readonly [string, Field])[],
+  catalogue: Catalogue | undefined,
+): Field | undefined {
+  const known = labels.find(([, field]) => isTool(field, catalogue));
+  return (known ?? labels[0])?.[1];
+}
+
+function isTool({ value }: Field, catalogue: Catalogue | undefined): boolean {
+  return typeof value === "string" && catalogue?.find(value) !== undefined;
+}
+
+/**
+ * Takes the id of a step without one from its call, or from `step: "find"`; a number or a sentence there is
+ * not an id.
+ */
+function withStepId({ fields, unknown }: ReadFields): ReadFields {
+  const rest = new Map(fields);
+  const left = [...unknown];
+  for (const name of ["callId", "step"]) {
+    const field = rest.get(name);
+    rest.delete(name);
+    if (!field) continue;
+    const isId = name === "callId" || StepIdSchema.safeParse(field.value).success;
+    if (isId && !rest.has("id")) rest.set("id", field);
+    else if (field.value !== rest.get("id")?.value) left.push(field);
+  }
+  return { fields: rest, unknown: left };
 }

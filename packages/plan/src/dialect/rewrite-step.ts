@@ -8,8 +8,8 @@ import type { Policy } from "../policy/policy.ts";
 import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
 import type { TextReference } from "../reference/read-reference.ts";
 import { scanText } from "../reference/scan-text.ts";
+import type { SchemaAtPath } from "../schema/schema-paths.ts";
 import type { KnownOutputs } from "../validation/known-outputs.ts";
-import { withoutOutputWord } from "./output-word.ts";
 import type { Translator } from "./translate-notations.ts";
 
 /** Context for rewriting references. */
@@ -273,4 +273,25 @@ function rewriteCondition(
 /** The same comparison with other operands. */
 function withOperands(condition: Condition, rewritten: JsonValue): Condition {
   return isJsonObject(rewritten) ? { ...condition, ...rewritten } : condition;
+}
+
+/** Words for the output itself that other languages put between a step and a field of its output. */
+const OUTPUT_WORDS = new Set("output outputs result results response data return value returns".split(" "));
+
+/**
+ * The path without a word for the output itself: `s1.output._id` is `s1._id` where the output has a field
+ * `_id` and can have none called `output`. Undefined when the path does not change, or its meaning is
+ * uncertain.
+ * @param schemaAt - the known schema of the source's output at a path
+ */
+function withoutOutputWord(
+  path: readonly PathSegment[],
+  schemaAt: (path: readonly PathSegment[]) => SchemaAtPath,
+): readonly PathSegment[] | undefined {
+  const [first, ...rest] = path;
+  if (first?.type !== "key" || !OUTPUT_WORDS.has(first.key)) return undefined;
+  const own = schemaAt([first]);
+  if (own.type !== "absent") return undefined;
+  const isCertain = rest.length === 0 ? own.closed : schemaAt(rest).type === "known";
+  return isCertain ? rest : undefined;
 }

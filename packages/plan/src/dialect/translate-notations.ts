@@ -1,4 +1,4 @@
-import type { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { visitTexts } from "../json/map-json.ts";
@@ -8,11 +8,9 @@ import { readObject } from "../notation/read-object.ts";
 import { mapReferenceObjects } from "../notation/reference-objects.ts";
 import { candidatesAt } from "../notation/scan-notations.ts";
 import { createStepNames, type StepNames } from "../notation/step-names.ts";
-import { type Translating, translateText } from "../notation/translate-text.ts";
+import { type Notice, type Translating, translateText } from "../notation/translate-text.ts";
 import type { Policy } from "../policy/policy.ts";
 import { locateRoot, type Names } from "../reference/locate-root.ts";
-import { type NoticeReporting, reportNotice, type TextPlace } from "./report-notice.ts";
-import { createToolRootHints, type ToolRootHints } from "./tool-root-hint.ts";
 
 /** Translates references in foreign notations into our own, with a diagnostic for each. */
 export interface Translator {
@@ -174,4 +172,114 @@ function numbersSteps(steps: readonly DraftStep[]): boolean {
     });
   for (const step of steps) look(step.arguments);
   return found;
+}
+
+/** The location of a text. */
+interface TextPlace {
+  /** Absent for the plan's outputs. */
+  readonly step?: DraftStep | undefined;
+  readonly keys: readonly (string | number)[];
+  readonly hasScope?: ((name: string) => boolean) | undefined;
+}
+
+/** Context for reporting notices. */
+interface NoticeReporting {
+  readonly policy: Pick<Policy, "onUnresolvedStep">;
+  readonly diagnostics: DiagnosticCollector;
+  readonly toolHint: ToolRootHints;
+}
+
+/** Adds the diagnostic for a text in a foreign notation: how it was read, or why it cannot be read. */
+function reportNotice(
+  notice: Notice,
+  { step, keys }: TextPlace,
+  { policy, diagnostics, toolHint }: NoticeReporting,
+): void {
+  const place = { keys, ...(step ? { step } : {}) };
+  const begin = step ? `step ${step.id}` : "the outputs";
+  const shown = cut(notice.text);
+  const [reading] = notice.readings;
+  const escape = `\\${notice.text}`;
+  const instead = notice.isObject ? "" : `, or ${cut(escape)} for the characters themselves`;
+  switch (notice.type) {
+    case "translated": {
+      const message = `${begin}: ${shown} is read as ${reading}; write that`;
+      diagnostics.add("REFERENCE_SPELLING", place, { message, severity: "warning", suggestion: reading });
+      return;
+    }
+    case "doubt": {
+      const isOpen = notice.readings.length > 1;
+      const message = isOpen
+        ? `${begin}: ${shown} can mean ${notice.readings.slice(0, 20).join(", ")}; write the one that is meant`
+        : `${begin}: ${shown} may be the reference ${reading} or text; write ${reading}${instead}`;
+      const code = isOpen ? "REFERENCE_AMBIGUOUS" : "REFERENCE_SPELLING";
+      diagnostics.add(code, place, { message, suggestion: reading });
+      return;
+    }
+    case "malformed": {
+      const message = `${begin}: ${shown} is no reference; write ${reading ?? "<<step.field>>"}${instead}`;
+      diagnostics.add("REFERENCE_MALFORMED", place, { message, suggestion: reading });
+      return;
+    }
+    case "kept": {
+      const message = `${begin}: ${shown} stays text, because it belongs to a query in another language; write ${reading} for the output of that step`;
+      diagnostics.add("REFERENCE_SPELLING", place, { message, severity: "warning", suggestion: reading });
+      return;
+    }
+    case "unknown": {
+      const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
+      const hint = toolHint(notice.text.slice(2));
+      const message = `${begin} refers to ${shown}: no such step${hint?.message ?? "; write <<step.field>>"}${instead}`;
+      diagnostics.add("REFERENCE_UNKNOWN", place, { message, severity, suggestion: hint?.suggestion });
+    }
+  }
+}
+
+/** A tool name with which references can begin. */
+const PLAIN = /^[A-Za-z_][\w./-]*$/;
+const MAX_NAMED = 5;
+/** Maximum number of hints for one plan. */
+const MAX_HINTS = 200;
+
+/** A hint for a message, and the reference to write. */
+interface ToolRootHint {
+  readonly message: string;
+  readonly suggestion: string;
+}
+
+/** @param written - the text between the brackets of a reference, or its beginning */
+type ToolRootHints = (written: string) => ToolRootHint | undefined;
+
+/**
+ * Hints for references that seem to begin with a tool whose name contains spaces or signs: they must name one
+ * of the steps with that tool. Case and the width of spaces do not matter. Undefined when no such tool is
+ * similar.
+ */
+function createToolRootHints(
+  steps: readonly { readonly id: string; readonly tool: string }[],
+): ToolRootHints {
+  let left = MAX_HINTS;
+  return (written) => {
+    const wanted = comparable(written);
+    if (wanted === "" || left-- <= 0) return undefined;
+    const tool = steps.find((step) => !PLAIN.test(step.tool) && begins(wanted, comparable(step.tool)))?.tool;
+    if (tool === undefined) return undefined;
+    const users = steps.filter((step) => step.tool === tool).slice(0, MAX_NAMED);
+    const [first = "", ...others] = users.map(({ id }) => `<<${id}>>`);
+    return {
+      message: `; refer to tool ${cut(tool)} by the id of its step: ${[first, ...others].join(", ")}`,
+      suggestion: first,
+    };
+  };
+}
+
+/** True when the text begins with the name, or is its beginning up to a sign: `send` of `send mail`. */
+function begins(wanted: string, tool: string): boolean {
+  return (
+    wanted.startsWith(tool) || (tool.startsWith(wanted) && !/^[\p{L}\p{N}_]/u.test(tool.slice(wanted.length)))
+  );
+}
+
+function comparable(text: string): string {
+  return text.slice(0, 300).normalize("NFC").toLowerCase().replace(/\s+/gu, " ").trim();
 }

@@ -1,3 +1,4 @@
+import { distance } from "fastest-levenshtein";
 import { choosePlan } from "../answer-text/choose-plan.ts";
 import { findJson } from "../answer-text/find-json.ts";
 import type { PlanCandidate } from "../answer-text/plan-candidates.ts";
@@ -13,10 +14,11 @@ import { createMomentValues } from "../answer-values/moment-values.ts";
 import { createSchemaWords } from "../answer-values/schema-words.ts";
 import type { Diagnostic, DiagnosticCode } from "../diagnostics/diagnostic.ts";
 import { cut, DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
-import { nearestName } from "../diagnostics/nearest-name.ts";
+import { nearestName, wordsOf } from "../diagnostics/nearest-name.ts";
 import type { Plan } from "../document/plan.ts";
 import { printPlan } from "../document/print-plan.ts";
 import { type Step, toolOfStep } from "../document/step.ts";
+import { planGraph } from "../graph/plan-graph.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import type { PlanningContext } from "../moment/planning-context.ts";
 import { type Limits, LimitsSchema } from "../policy/limits.ts";
@@ -24,11 +26,8 @@ import { type Policy, resolvePolicy } from "../policy/policy.ts";
 import { readPlan } from "../reading/read-plan.ts";
 import { findLeftOut, findTool } from "../tools/name-tools.ts";
 import type { LeftOutTool, ToolDescriptor } from "../tools/tool-descriptor.ts";
-import { checkOrder } from "./check-order.ts";
 import { withGiven, withoutGiven } from "./given-steps.ts";
-import { withNearestTools } from "./nearest-tools.ts";
 import { type OpenDraft, openDraft } from "./open-draft.ts";
-import { strictDiagnostics } from "./strict-diagnostics.ts";
 import { tidyPlan } from "./tidy-plan.ts";
 
 /** Options of {@link readModelAnswer}. */
@@ -270,4 +269,142 @@ function isError({ severity }: Diagnostic): boolean {
 
 function executionOrderOf(document: JsonValue): JsonValue | undefined {
   return isJsonObject(document) ? document["executionOrder"] : undefined;
+}
+
+/**
+ * Diagnostics that are errors in a model's plan and warnings in the plan of any other author. A model knows
+ * only what the schemas of a tool declare, so it has invented any other argument or output field, and one
+ * repair is cheaper than a plan that fails half-way. The same applies to a complete object or list for a text
+ * argument, when only a part of it, or a loop, fits.
+ */
+const INVENTED: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNDECLARED", "REFERENCE_FIELD_UNKNOWN"]);
+/**
+ * Codes for a value of which only a part fits. The suggestion is that part: a reference, or the text inside
+ * `{"value": "T-100"}`.
+ */
+const PARTLY_FITTING: ReadonlySet<DiagnosticCode> = new Set(["REFERENCE_TYPE", "ARGUMENT_TYPE"]);
+
+/**
+ * The diagnostics with their severity for a plan of a model. A policy that accepts missing fields accepts
+ * undeclared fields too. A field that earlier outputs did not have stays a warning, because it may exist the
+ * next time.
+ */
+function strictDiagnostics(diagnostics: readonly Diagnostic[], policy: Policy): Diagnostic[] {
+  return diagnostics.map((each) => {
+    const isBorne =
+      each.observedIn !== undefined ||
+      (each.code === "REFERENCE_FIELD_UNKNOWN" && policy.onMissingField !== "error");
+    const isBetterKnown = PARTLY_FITTING.has(each.code) && each.suggestion !== undefined;
+    return (isBetterKnown || INVENTED.has(each.code)) && !isBorne ? { ...each, severity: "error" } : each;
+  });
+}
+
+const MAX_DIAGNOSTICS = 20;
+
+/**
+ * Warns when an explicit `executionOrder` puts a step before one of its dependencies, or into the same group.
+ * The dependencies win: a step cannot use an output that does not exist yet.
+ */
+function checkOrder(plan: Plan, order: JsonValue | undefined, diagnostics: DiagnosticCollector): void {
+  const ranks = ranksOf(order);
+  if (ranks.size === 0) return;
+  const toolOf = new Map(plan.steps.map((step) => [step.id, toolOfStep(step)]));
+  const rankOf = (id: string) => ranks.get(id) ?? ranks.get(toolOf.get(id) ?? "");
+  const { dependencies } = planGraph(plan);
+  let count = 0;
+  for (const [index, { id }] of plan.steps.entries()) {
+    const own = rankOf(id);
+    for (const source of own ? (dependencies.get(id) ?? []) : []) {
+      const before = rankOf(source);
+      if (!own || !before || before.first < own.last || count >= MAX_DIAGNOSTICS) continue;
+      count++;
+      const place = before.first === own.last ? "beside" : "before";
+      const message = `executionOrder puts ${id} ${place} ${source}, and ${id} depends on ${source}; the dependency holds`;
+      const step = { index, id };
+      diagnostics.add("ORDER_INVALID", { step }, { message, severity: "warning" });
+    }
+  }
+}
+
+interface Rank {
+  first: number;
+  last: number;
+}
+
+/** Position of each name in the order; names of one group have the same position. */
+function ranksOf(order: JsonValue | undefined): Map<string, Rank> {
+  const ranks = new Map<string, Rank>();
+  if (!Array.isArray(order)) return ranks;
+  for (const [rank, entry] of order.entries()) {
+    for (const name of Array.isArray(entry) ? entry : [entry]) {
+      if (typeof name !== "string") continue;
+      ranks.set(name, { first: ranks.get(name)?.first ?? rank, last: rank });
+    }
+  }
+  return ranks;
+}
+
+const MAX_NAMES = 50;
+const MAX_TOOLS = 2_000;
+const MAX_LENGTH = 128;
+const SHOWN = 5;
+/** Minimum similarity of a suggested name. */
+const MIN_SIMILARITY = 0.5;
+/** Maximum difference in similarity between a suggested name and the nearest one. */
+const MAX_DIFFERENCE = 0.3;
+
+/**
+ * The diagnostics, with up to 5 most similar names added for each unknown tool, so that a repair can choose.
+ * The diagnostic of a left-out tool stays: it says why no plan can use the tool.
+ */
+function withNearestTools(
+  diagnostics: readonly Diagnostic[],
+  plan: Plan,
+  tools: readonly ToolDescriptor[],
+  leftOut: readonly LeftOutTool[] = [],
+): Diagnostic[] {
+  const names = [...new Set(tools.slice(0, MAX_TOOLS).map(({ name }) => name))];
+  const toolOf = new Map(plan.steps.map((step) => [step.id, toolOfStep(step)]));
+  const known = new Map<string, string[]>();
+  return diagnostics.map((diagnostic) => {
+    const wanted = toolOf.get(diagnostic.stepId ?? "");
+    if (diagnostic.code !== "TOOL_UNKNOWN" || wanted === undefined) return diagnostic;
+    if (findLeftOut(leftOut, wanted)) return diagnostic;
+    if (!known.has(wanted) && known.size < MAX_NAMES) known.set(wanted, nearestTools(wanted, names));
+    const near = withFirst(diagnostic.suggestion, known.get(wanted) ?? []);
+    const [first] = near;
+    if (first === undefined) return diagnostic;
+    const others =
+      near.length > 1 ? `; the nearest tools are ${near.join(", ")}` : `; did you mean ${first}?`;
+    const message = `step ${diagnostic.stepId} calls ${cut(wanted)}: no such tool${others}`;
+    return { ...diagnostic, message, suggestion: first };
+  });
+}
+
+function withFirst(first: string | undefined, names: readonly string[]): string[] {
+  const all = first === undefined ? names : [first, ...names.filter((name) => name !== first)];
+  return all.slice(0, SHOWN);
+}
+
+function nearestTools(wanted: string, names: readonly string[]): string[] {
+  if (wanted.length > MAX_LENGTH) return [];
+  const all = names.map((name) => ({ name, value: similarity(wanted, name) }));
+  const least = Math.max(MIN_SIMILARITY, ...all.map(({ value }) => value - MAX_DIFFERENCE));
+  return all
+    .filter(({ value }) => value >= least)
+    .toSorted((one, other) => other.value - one.value)
+    .slice(0, SHOWN)
+    .map(({ name }) => name);
+}
+
+/**
+ * Similarity from 0 to 1: by letters, or by words in any order (`author_create`, `functions.createAuthor`).
+ */
+function similarity(one: string, other: string): number {
+  if (other.length > MAX_LENGTH) return 0;
+  const letters =
+    1 - distance(one.toLowerCase(), other.toLowerCase()) / Math.max(one.length, other.length, 1);
+  const [left, right] = [new Set(wordsOf(one)), new Set(wordsOf(other))];
+  const shared = [...left].filter((word) => right.has(word)).length;
+  return Math.max(letters, (2 * shared) / Math.max(left.size + right.size, 1));
 }

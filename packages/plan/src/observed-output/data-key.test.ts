@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isDataKey } from "./data-key.ts";
+import { isDataKey } from "./shape-of-output.ts";
 
 const NAMES = [
   "id",

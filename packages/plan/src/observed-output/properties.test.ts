@@ -2,9 +2,8 @@ import { fc, test } from "@fast-check/vitest";
 import { expect } from "vitest";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { mergeShapes } from "./merge-shapes.ts";
-import { mergeObserved, observeOutput } from "./observe-output.ts";
+import { mergeObserved, observeOutput, settleShape } from "./observe-output.ts";
 import { MAX_FIELDS, MAX_SHAPE_BYTES, type OutputShape, seenIn } from "./output-shape.ts";
-import { settleShape } from "./settle-shape.ts";
 import { shapeOfOutput } from "./shape-of-output.ts";
 
 /** Part of every text and every key that is data, and of no field name. */

@@ -1,7 +1,6 @@
 import type { Diagnostic, DiagnosticCode } from "../diagnostics/diagnostic.ts";
 import type { Plan } from "../document/plan.ts";
 import { toolOfStep } from "../document/step.ts";
-import { keysOfPlace } from "./keys-of-place.ts";
 import type { Gap } from "./to-questions.ts";
 
 /** Errors that a valid value fixes. */
@@ -34,4 +33,26 @@ function gapAt(plan: Plan, { stepId, path = "" }: Diagnostic): Gap | null {
   const inCall = below[0] === "forEach" && below[1] === "do" ? below.slice(2) : below;
   const [first, ...keys] = inCall;
   return first === "arguments" && keys.length > 0 ? { stepId: step.id, tool: toolOfStep(step), keys } : null;
+}
+
+/** Maximum length of a path. */
+const MAX_LENGTH = 4_000;
+
+/**
+ * The keys of a path in the form of diagnostics: `steps[2].arguments["a b"]` is `["steps", 2, "arguments", "a
+ * b"]`. Undefined for an invalid path.
+ */
+export function keysOfPlace(place: string): (string | number)[] | undefined {
+  if (place.length > MAX_LENGTH) return undefined;
+  const keys: (string | number)[] = [];
+  const part = /\.?([A-Za-z0-9_$-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
+  while (part.lastIndex < place.length) {
+    const found = part.exec(place);
+    if (!found) return undefined;
+    const [, name, index, quoted] = found;
+    if (name !== undefined) keys.push(name);
+    else if (index !== undefined) keys.push(Number(index));
+    else keys.push(String(JSON.parse(quoted ?? '""')));
+  }
+  return keys;
 }

@@ -1,10 +1,20 @@
-import { type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
+import { comparisonsIn } from "../condition/comparisons.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import { argumentKeys, type DraftReference, type DraftStep, toolKeys } from "../document/draft-step.ts";
+import { conditionsOf } from "../document/step.ts";
+import { isExactNumber, stringifyExactJson } from "../json/exact-json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import type { PathSegment } from "../json/path.ts";
+import { callTimeout } from "../policy/call-timeout.ts";
+import { isOfProfile } from "../policy/policy.ts";
+import { requiredPath } from "../reference/required-fields.ts";
+import { scanText } from "../reference/scan-text.ts";
+import { schemaAtPath } from "../schema/schema-paths.ts";
 import { shortName } from "../tools/name-tools.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { checkArguments } from "./check-arguments.ts";
-import { checkContracts } from "./check-contracts.ts";
 import { checkNoValues, type PlannedCall } from "./check-no-values.ts";
-import { checkOperands } from "./check-operands.ts";
 import {
   absenceOf,
   createKnownOutputs,
@@ -165,4 +175,221 @@ function checkItems(step: DraftStep, outputs: KnownOutputs, diagnostics: Diagnos
     suggestion: lists[0],
     ...weightOf(found.outputs),
   });
+}
+
+const ORDERS: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte"]);
+const NUMBERS: ReadonlySet<string> = new Set(["number", "integer"]);
+
+interface Operand {
+  shown: string;
+  /** Possible JSON types; undefined when unknown. */
+  types: ReadonlySet<string> | undefined;
+  /** Number of earlier outputs from which the types are known, without a schema. */
+  outputs?: number | undefined;
+}
+
+/**
+ * Checks that the known types of operands fit the operators of a condition: comparing a number with a text
+ * would make the step fail when it starts.
+ */
+function checkOperands(step: DraftStep, outputs: KnownOutputs, diagnostics: DiagnosticCollector): void {
+  for (const { operator, operands, keys: at } of comparisonsIn(conditionsOf(step))) {
+    const [left, right] = operands.map((each, index) => operandOf(each, [...at, index], step, outputs));
+    const problem = left && right && problemOf(operator, left, right);
+    if (!problem) continue;
+    const message = `step ${step.id}: "${operator}" ${problem}`;
+    const weight = weightOf(left.outputs ?? right.outputs);
+    diagnostics.add("CONDITION_INVALID", { step, keys: at }, { message, ...weight });
+  }
+}
+
+function problemOf(operator: string, left: Operand, right: Operand): string | undefined {
+  const said = `${describe(left)}, and ${describe(right)}`;
+  if (ORDERS.has(operator)) {
+    const isPossible = bothMayBe(left, right, isNumber) || bothMayBe(left, right, isText);
+    return isPossible ? undefined : `compares two numbers or two texts: ${said}`;
+  }
+  if (operator === "in" && right.types && !right.types.has("array"))
+    return `asks whether the list on the right holds the value on the left: ${said}; "contains" has the list on the left`;
+  return undefined;
+}
+
+const isNumber = (type: string) => NUMBERS.has(type);
+const isText = (type: string) => type === "string";
+
+const bothMayBe = (left: Operand, right: Operand, isWanted: (type: string) => boolean) =>
+  [left, right].every(({ types }) => !types || [...types].some(isWanted));
+
+const describe = ({ shown, types }: Operand) =>
+  `${shown} is ${types ? [...types].join(" or ") : "of any type"}`;
+
+function operandOf(
+  value: JsonValue,
+  keys: readonly (string | number)[],
+  step: DraftStep,
+  outputs: KnownOutputs,
+): Operand {
+  const shown = cut(stringifyExactJson(value), 60);
+  if (typeof value !== "string" || isExactNumber(value)) return { shown, types: new Set([typeOf(value)]) };
+  const parts = scanText(value)?.parts ?? [];
+  if (!parts.some(({ type }) => type === "reference")) return { shown, types: new Set(["string"]) };
+  if (parts.length > 1) return { shown, types: new Set(["string"]) };
+  const place = keys.join("\n");
+  const reference = step.references.find((each) => each.keys.join("\n") === place);
+  if (!reference) return { shown, types: undefined };
+  if (reference.path.some(({ type }) => type === "all")) return { shown, types: new Set(["array"]) };
+  const found = outputs.at(reference, step);
+  return { shown, types: typesAt(found), outputs: found.outputs };
+}
+
+function typeOf(value: JsonValue): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return isExactNumber(value) ? "number" : typeof value;
+}
+
+/**
+ * Checks steps against the contracts of their tools: required fields, limits, and unreadable declarations.
+ */
+function checkContracts(steps: readonly DraftStep[], checking: ToolChecking): void {
+  const { catalogue } = checking;
+  const called = new Set(steps.map(({ tool }) => tool));
+  const seen = new Set<ToolDescriptor>();
+  for (const step of steps) {
+    const tool = catalogue.find(step.tool);
+    if (!tool) continue;
+    checkRequiredFields(step, { tool, called }, checking);
+    checkTimeout(step, tool, checking);
+    checkBatch(step, tool, checking);
+    if (seen.has(tool)) continue;
+    seen.add(tool);
+    checkLimit(step, tool, checking);
+    checkReadable(step, tool, checking);
+  }
+}
+
+/**
+ * Reports fields that a contract requires from earlier tools: an error when these cannot provide them, a
+ * warning when their declarations leave it open. The real output is checked before the call is made.
+ */
+function checkRequiredFields(
+  step: DraftStep,
+  { tool, called }: { tool: ToolDescriptor; called: ReadonlySet<string> },
+  { catalogue, diagnostics }: ToolChecking,
+): void {
+  for (const { tool: name, requiredFields } of catalogue.contractOf(tool).dependsOn) {
+    const source = catalogue.findFor(tool, name);
+    if (!source || !called.has(source.name)) continue;
+    for (const field of requiredFields) {
+      const provided = providesField(source, field, catalogue);
+      if (provided === "yes") continue;
+      const needs = `step ${step.id} calls ${step.tool}, which needs ${field} of ${source.name}`;
+      const where = { step, keys: argumentKeys(step) };
+      if (provided === "no") {
+        diagnostics.add("CONTRACT_FIELD_ABSENT", where, {
+          message: `${needs}, and ${source.name} gives none`,
+        });
+      } else {
+        const message = `${needs}, and ${source.name} does not declare whether it gives it; without it the step fails before its call`;
+        diagnostics.add("CONTRACT_FIELD_ABSENT", where, { message, severity: "warning" });
+      }
+    }
+  }
+}
+
+/** `open`: a schema, or the lack of one, leaves it open. */
+function providesField(tool: ToolDescriptor, field: string, catalogue: Catalogue): "yes" | "no" | "open" {
+  if (catalogue.contractOf(tool).provides.includes(field)) return "yes";
+  if (!isJsonObject(tool.outputSchema)) return "open";
+  const path = requiredPath(field);
+  const found = schemaAtPath(tool.outputSchema, path);
+  if (found.type === "known") return "yes";
+  const [name] = path;
+  const below = path.length === 1 && name?.type === "key" ? fieldBelow(tool.outputSchema, name.key) : "no";
+  return below === "no" && found.type === "open" ? "open" : below;
+}
+
+/** Places of a schema that are searched for one name. */
+const MAX_PLACES = 200;
+
+/** Whether a schema has a field of this name anywhere below its lists and objects. */
+function fieldBelow(schema: JsonObject, name: string): "yes" | "no" | "open" {
+  const places: PathSegment[][] = [[]];
+  let isOpen = false;
+  for (const place of places) {
+    const found = schemaAtPath(schema, place);
+    isOpen ||= found.type === "open";
+    if (found.type !== "known") continue;
+    if (schemaAtPath(schema, [...place, { type: "key", key: name }]).type === "known") return "yes";
+    for (const { properties, items } of found.schemas.filter(isJsonObject)) {
+      const keys = isJsonObject(properties) ? Object.keys(properties) : [];
+      const inner: PathSegment[] = keys.map((key) => ({ type: "key", key }));
+      if (isJsonObject(items)) inner.push({ type: "all" });
+      // A recursive schema has any number of places.
+      if (places.length + inner.length > MAX_PLACES) return "open";
+      places.push(...inner.map((segment) => [...place, segment]));
+    }
+  }
+  return isOpen ? "open" : "no";
+}
+
+/**
+ * Warns when a tool accepts more concurrent calls than the plan allows. Not for a profile with one call at a
+ * time.
+ */
+function checkLimit(
+  step: DraftStep,
+  tool: ToolDescriptor,
+  { catalogue, policy, diagnostics }: ToolChecking,
+): void {
+  const { maxConcurrency } = catalogue.contractOf(tool);
+  if (maxConcurrency === undefined || maxConcurrency <= policy.maxParallel) return;
+  if (isOfProfile(policy, "maxParallel")) return;
+  const message = `step ${step.id} calls ${step.tool}, which takes ${maxConcurrency} calls at once (max_concurrency), and the plan runs at most ${policy.maxParallel} (maxParallel)`;
+  diagnostics.add(
+    "CONTRACT_LIMIT_UNREACHABLE",
+    { step, keys: toolKeys(step) },
+    { message, severity: "warning" },
+  );
+}
+
+/** Warns when a step gets a shorter timeout than it sets, with both numbers. */
+function checkTimeout(
+  step: DraftStep,
+  tool: ToolDescriptor,
+  { catalogue, policy, diagnostics, maxStepTimeoutMs: maxStepMs }: ToolChecking,
+): void {
+  const stepMs = step.options.timeoutMs;
+  const policyMs = policy.stepTimeoutMs;
+  const contractMs = catalogue.contractOf(tool).timeoutMs;
+  const { timeoutMs, cutBy } = callTimeout({ stepMs, policyMs, contractMs, maxStepMs });
+  if (cutBy === undefined) return;
+  const by =
+    cutBy === "contract"
+      ? `the contract of ${step.tool} allows no more (timeout_ms)`
+      : "a step may ask for no more (MAX_STEP_TIMEOUT_MS of the service)";
+  const message = `step ${step.id} asks for a timeoutMs of ${stepMs} and gets ${timeoutMs}: ${by}`;
+  diagnostics.add("STEP_TIMEOUT_CUT", { step, keys: ["timeoutMs"] }, { message, severity: "warning" });
+}
+
+/** Reports a list with more items than one call of the tool takes. */
+function checkBatch(step: DraftStep, tool: ToolDescriptor, { catalogue, diagnostics }: ToolChecking): void {
+  const { batch } = catalogue.contractOf(tool);
+  if (!batch || !Object.hasOwn(step.arguments, batch.param)) return;
+  const items = step.arguments[batch.param];
+  if (!Array.isArray(items) || items.length <= batch.max) return;
+  const message = `step ${step.id} gives ${step.tool} ${items.length} items in ${batch.param}, and a call takes at most ${batch.max} (batch.max); use a forEach, which calls it as often as needed, or split the list`;
+  const where = { step, keys: [...argumentKeys(step), batch.param] };
+  diagnostics.add("CONTRACT_BATCH_TOO_LARGE", where, { message, suggestion: '"forEach"' });
+}
+
+function checkReadable(
+  step: DraftStep,
+  tool: ToolDescriptor,
+  { catalogue, diagnostics }: ToolChecking,
+): void {
+  for (const sentence of catalogue.unreadableOf(tool)) {
+    const message = `step ${step.id} calls ${step.tool}, whose contract cannot be read in part: ${sentence}`;
+    diagnostics.add("CONTRACT_UNREADABLE", { step, keys: toolKeys(step) }, { message, severity: "warning" });
+  }
 }
