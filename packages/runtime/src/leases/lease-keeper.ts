@@ -6,8 +6,6 @@ import type { Logger } from "../logging/create-logger.ts";
 import type { RunClock } from "../workers/run-clock.ts";
 import type { Liveness } from "../workers/start-heartbeat.ts";
 import type { Held, LeaseStore } from "./held.ts";
-import { createLostLeases } from "./lost-leases.ts";
-import { createWorkQuota } from "./work-quota.ts";
 
 /** Work in progress here. */
 export interface WorkInProgress<Id extends string> extends Held<Id> {
@@ -146,5 +144,114 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
     lost: (claim, begunAtMs) => lostLeases.lost(claim, begunAtMs),
     overloaded: () => quota.lost(inProgress().length),
     end,
+  };
+}
+
+/** How much work a process may hold, given how well it keeps its leases. */
+interface WorkQuota {
+  /** How many plans or requests it may hold now. */
+  allowed(): number;
+  /** Reports that a lease was lost while the process held this number. */
+  lost(held: number): void;
+  /** Called at each check of the held work. */
+  beat(): void;
+}
+
+/**
+ * Beats without a loss in which the quota rises from 0 to the maximum. Only a few: after a short problem,
+ * such as a restart of the database, another worker must be able to take over the work of a dead one within
+ * seconds.
+ */
+const BEATS_TO_MAX = 4;
+/**
+ * The share of the maximum that may always be held: small enough for any machine, and large enough to take
+ * over the work of a dead worker.
+ */
+const LEAST_SHARE = 1 / 8;
+
+/**
+ * Additive increase and multiplicative decrease, like the congestion control of TCP (RFC 5681): a process
+ * that loses leases has more work than its machine or its database can do in time, and an overloaded system
+ * has to repeat the lost work.
+ * @param max - how many plans or requests a process may hold when no leases are lost
+ */
+export function createWorkQuota(max: number): WorkQuota {
+  const step = Math.ceil(max / BEATS_TO_MAX);
+  const least = Math.ceil(max * LEAST_SHARE);
+  let allowed = max;
+  let heldAtLoss: number | null = null;
+  return {
+    allowed: () => allowed,
+    lost(held) {
+      heldAtLoss = Math.max(heldAtLoss ?? 0, held);
+    },
+    beat() {
+      allowed =
+        heldAtLoss === null
+          ? Math.min(max, allowed + step)
+          : Math.max(least, Math.floor(Math.min(allowed, heldAtLoss) / 2));
+      heldAtLoss = null;
+    },
+  };
+}
+
+/** The leases that a process has lost. */
+interface LostLeases<Id extends string> {
+  /**
+   * Called regularly, to detect gaps. Returns for how many milliseconds the process was blocked by its own
+   * computation, usually 0.
+   */
+  beat(at: { nowMs: number; computedMs: number }): number;
+  /** The lease of a claim was lost, or the database was, and this process still runs. */
+  lost(claim: Held<Id>, begunAtMs: number): void;
+  /**
+   * Returns, each once, the claims of work that did not cause the loss of leases: the process still runs, and
+   * was not blocked since it started it. Work that blocks its process until leases are lost is as bad as work
+   * that kills it. An overloaded machine, or one that stops the process, is not the fault of the work.
+   */
+  takeSurvived(): Held<Id>[];
+  /** These claims could not be recorded and are returned again. */
+  putBack(claims: readonly Held<Id>[]): void;
+}
+
+/** A process that used the CPU for this share of a gap was busy, not suspended. */
+const BUSY_SHARE = 0.5;
+
+/**
+ * Starts without lost leases. Times are monotonic milliseconds.
+ * @param options.everyMs - interval of the beats
+ * @param options.deadAfterMs - time without a heartbeat after which others take over; a beat that is late by
+ *   half of it is a gap
+ */
+export function createLostLeases<Id extends string>(options: {
+  everyMs: number;
+  deadAfterMs: number;
+  nowMs: number;
+  computedMs: number;
+}): LostLeases<Id> {
+  const { everyMs, deadAfterMs } = options;
+  const begunAt = new Map<Held<Id>, number>();
+  let last = { nowMs: options.nowMs, computedMs: options.computedMs };
+  let blockedUntil = Number.NEGATIVE_INFINITY;
+  return {
+    beat(at) {
+      const gapMs = at.nowMs - last.nowMs;
+      const isBusy = at.computedMs - last.computedMs >= gapMs * BUSY_SHARE;
+      last = at;
+      if (gapMs <= everyMs + deadAfterMs / 2 || !isBusy) return 0;
+      blockedUntil = at.nowMs;
+      return gapMs;
+    },
+    lost(claim, at) {
+      begunAt.set(claim, at);
+    },
+    takeSurvived() {
+      const survived = [...begunAt].flatMap(([claim, at]) => (at > blockedUntil ? [claim] : []));
+      begunAt.clear();
+      return survived;
+    },
+    putBack(claims) {
+      for (const claim of claims) begunAt.set(claim, Number.POSITIVE_INFINITY);
+    },
   };
 }

@@ -1,6 +1,6 @@
 import type { PlanId } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { createLostLeases } from "./lost-leases.ts";
+import { createLostLeases } from "./lease-keeper.ts";
 
 const A = { id: "plan_1700000000_abcdefghijklmnopqrst" as PlanId, epoch: 1 };
 const B = { id: "plan_1700000000_bcdefghijklmnopqrstu" as PlanId, epoch: 3 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createWorkQuota } from "./work-quota.ts";
+import { createWorkQuota } from "./lease-keeper.ts";
 
 test("a process that keeps its leases may hold all plans", () => {
   const quota = createWorkQuota(64);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createAllowedSilence } from "./allowed-silence.ts";
+import { createAllowedSilence } from "./start-heartbeat.ts";
 
 /** Heartbeats once a second, from the first to the last second. */
 function beatOn(silence: ReturnType<typeof createAllowedSilence>, from: number, to: number): void {
