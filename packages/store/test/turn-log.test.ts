@@ -17,7 +17,7 @@ import {
   type TurnLog,
   toOutbox,
 } from "../src/journal/turn-log.ts";
-import { createMemoryTurnLog } from "../src/memory/memory-turn-log.ts";
+import { createMemoryTurnLog } from "../src/memory/create-memory-store.ts";
 import { reachAtOnce, UnreachableError } from "../src/memory/reach.ts";
 
 /** A turn log, and access to its database. */

@@ -16,14 +16,22 @@
  * 6. A write that waits for a lock, for example while an operator edits the document, delays no other write
  *    for long.
  */
-import type { MongoClient } from "mongodb";
+import type { ClientBulkWriteModel, Collection, Document, MongoClient } from "mongodb";
 import { isTimeLimit, isTransient } from "../database/transient-errors.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { GroupedCollection, GroupSet, GroupUpdate, PendingWrite, WriteResult } from "./pending-write.ts";
-import { createSendWrites } from "./send-writes.ts";
-import { createWriteQueue, type QueueOptions } from "./write-queue.ts";
+import {
+  bodyOf,
+  type GroupedCollection,
+  type GroupSet,
+  type GroupUpdate,
+  mergeInto,
+  type PendingWrite,
+  toUpdate,
+  type Waiter,
+  type WriteResult,
+} from "./pending-write.ts";
 
 /** Options of {@link createGroupCommit}. */
 export interface GroupCommitOptions {
@@ -223,4 +231,194 @@ function splitSmallBatch(batch: readonly PendingWrite[]): (readonly PendingWrite
   const reading = batch.filter(({ wantsDocument }) => wantsDocument);
   const others = batch.filter(({ wantsDocument }) => !wantsDocument);
   return [...reading.map((write) => [write]), ...(others.length > 0 ? [others] : [])];
+}
+
+/** How a write is queued. */
+interface QueueOptions {
+  /** The caller wants the document as it is after the write. */
+  wantsDocument?: boolean;
+  /** The new write is never visible without this one. */
+  follows?: PendingWrite;
+}
+
+/** Writes that wait for a bulk, in order for each document, and the documents with a write in flight. */
+interface WriteQueue {
+  /** Queues a write. It is merged with a waiting one if both are plain sets under the same condition. */
+  add(
+    write: GroupSet | GroupUpdate,
+    options?: QueueOptions,
+  ): { result: Promise<WriteResult>; pending: PendingWrite };
+  /** Takes the writes that may be sent now, the first of each document. They are in flight from then on. */
+  takeBatch(): PendingWrite[];
+  /** The write has ended: the next one to its document may be sent. */
+  release(write: PendingWrite): void;
+  /** Number of writes in flight. */
+  inFlight(): number;
+  /** True when nothing is waiting or in flight. */
+  isIdle(): boolean;
+}
+
+/**
+ * An empty queue.
+ * @param owner - identifies this process in each `writeId`
+ * @param maxBatch - maximum number of writes in one batch
+ */
+function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number }): WriteQueue {
+  /** By document; the first write of each queue goes into the next bulk. */
+  const waiting = new Map<string, PendingWrite[]>();
+  /** Documents with a write in flight. */
+  const busy = new Set<string>();
+  let sequence = 0;
+
+  /** True for a write that could be visible without the one that it follows. */
+  function isTooEarly({ follows }: PendingWrite, batch: ReadonlySet<PendingWrite>): boolean {
+    return follows !== undefined && !follows.outcome && !batch.has(follows);
+  }
+
+  return {
+    add(write, { wantsDocument = false, follows } = {}) {
+      const { result, waiter } = createWaiter();
+      const { collection, id, condition } = write;
+      const key = `${collection}/${id}`;
+      const queue = waiting.get(key) ?? [];
+      const last = queue.at(-1);
+      const body = bodyOf(write);
+      if (last && !wantsDocument && !follows && mergeInto(last, condition, body)) {
+        last.waiters.push(waiter);
+        return { result, pending: last };
+      }
+      sequence += 1;
+      const writeId = `${owner}:${sequence}`;
+      const target = { key, collection, id, condition };
+      const pending: PendingWrite = { ...target, body, writeId, wantsDocument, waiters: [waiter], follows };
+      queue.push(pending);
+      waiting.set(key, queue);
+      return { result, pending };
+    },
+
+    takeBatch() {
+      const batch = new Set<PendingWrite>();
+      for (const [key, queue] of waiting) {
+        const [first] = queue;
+        if (!first || busy.has(key) || isTooEarly(first, batch)) continue;
+        queue.shift();
+        if (queue.length === 0) waiting.delete(key);
+        batch.add(first);
+        if (batch.size === maxBatch) break;
+      }
+      for (const { key } of batch) busy.add(key);
+      return [...batch];
+    },
+
+    release: ({ key }) => void busy.delete(key),
+    inFlight: () => busy.size,
+    isIdle: () => waiting.size === 0 && busy.size === 0,
+  };
+}
+
+function createWaiter(): { result: Promise<WriteResult>; waiter: Waiter } {
+  const waiter: Waiter = { resolve: () => undefined, reject: () => undefined };
+  const result = new Promise<WriteResult>((resolve, reject) => Object.assign(waiter, { resolve, reject }));
+  return { result, waiter };
+}
+
+/** Where writes are sent and how long they are repeated. */
+interface SendOptions {
+  database: string;
+  /** How long writes are sent again while MongoDB does not answer, in milliseconds. */
+  retryForMs: number;
+  /** Waits between tries, in milliseconds. */
+  retryEveryMs: number;
+  /** How long a bulk may wait for locks, in milliseconds. */
+  stuckAfterMs: number;
+}
+
+/** The writes that were done, each with its document if the caller wants it. */
+type Done = Map<PendingWrite, Document | null>;
+
+type StringKeyed = Document & { _id: string };
+/** The driver types documents by namespace. */
+type Schemas = Record<string, StringKeyed>;
+
+/** Sends writes to different documents as one command, and repeats it while MongoDB does not answer. */
+type SendWrites = (batch: readonly PendingWrite[], wasSent: boolean) => Promise<Done>;
+
+/**
+ * A write that is repeated may have been done before. A document that has its `writeId` is not written again,
+ * and shows that the write is done. A bulk that waits too long for locks is not repeated: its error is
+ * thrown, like every error that a repeat does not help.
+ */
+function createSendWrites(client: MongoClient, options: SendOptions): SendWrites {
+  const { database, retryForMs, retryEveryMs, stuckAfterMs } = options;
+  const db = client.db(database);
+
+  function collectionOf(name: GroupedCollection): Collection<StringKeyed & { writeId: string | null }> {
+    return db.collection(name);
+  }
+
+  /** A single write costs MongoDB and the driver a third less than a bulk of one. */
+  async function sendOne(write: PendingWrite, isRepeat: boolean): Promise<Done> {
+    const { filter, update } = toUpdate(write, isRepeat);
+    const collection = collectionOf(write.collection);
+    const settings = { maxTimeMS: stuckAfterMs };
+    if (!write.wantsDocument) {
+      const { matchedCount } = await collection.updateOne(filter, update, settings);
+      return new Map(matchedCount === 1 ? [[write, null]] : []);
+    }
+    const document = await collection.findOneAndUpdate(filter, update, {
+      ...settings,
+      returnDocument: "after",
+    });
+    return new Map(document ? [[write, document]] : []);
+  }
+
+  async function sendBulk(batch: readonly PendingWrite[], isRepeat: boolean): Promise<Done> {
+    const models = batch.map((write): ClientBulkWriteModel<Schemas> => {
+      const namespace = `${database}.${write.collection}`;
+      return { name: "updateOne", namespace, ...toUpdate(write, isRepeat) };
+    });
+    const settings = { ordered: false, verboseResults: true, maxTimeMS: stuckAfterMs } as const;
+    const { updateResults } = await client.bulkWrite<Schemas>(models, settings);
+    return readDocuments(batch.filter((_, index) => updateResults?.get(index)?.matchedCount === 1));
+  }
+
+  /** Finds the writes that were done, by this try or an earlier one. */
+  async function findDone(batch: readonly PendingWrite[]): Promise<Done> {
+    const found = await findById(batch, { writeId: 1 });
+    return readDocuments(batch.filter(({ key, writeId }) => found.get(key)?.["writeId"] === writeId));
+  }
+
+  async function readDocuments(done: readonly PendingWrite[]): Promise<Done> {
+    const documents = await findById(done.filter(({ wantsDocument }) => wantsDocument));
+    return new Map(done.map((write) => [write, documents.get(write.key) ?? null]));
+  }
+
+  async function findById(
+    writes: readonly PendingWrite[],
+    projection: Document = {},
+  ): Promise<Map<string, Document>> {
+    const found = new Map<string, Document>();
+    for (const name of new Set(writes.map(({ collection }) => collection))) {
+      const ids = writes.flatMap(({ collection, id }) => (collection === name ? [id] : []));
+      const documents = collectionOf(name).find({ _id: { $in: ids } }, { projection });
+      for await (const document of documents) found.set(`${name}/${document._id}`, document);
+    }
+    return found;
+  }
+
+  return async (batch, wasSent) => {
+    const deadlineAt = performance.now() + retryForMs;
+    for (let isRepeat = wasSent; ; isRepeat = true) {
+      try {
+        const [first] = batch;
+        const done =
+          first && batch.length === 1 ? await sendOne(first, isRepeat) : await sendBulk(batch, isRepeat);
+        return isRepeat && done.size < batch.length ? await findDone(batch) : done;
+      } catch (error) {
+        if (performance.now() > deadlineAt || !isTransient(error)) throw error;
+        if (batch.length > 1 && isTimeLimit(error)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, retryEveryMs));
+      }
+    }
+  };
 }

@@ -1,10 +1,30 @@
+import { fold, type JournalEvent } from "@planwright/engine";
+import {
+  approvalTimeoutOf,
+  isSettledStepStatus,
+  PAUSABLE_PLAN_STATUSES,
+  UNSTARTED_PLAN_STATUSES,
+} from "@planwright/plan";
+import type { Document } from "mongodb";
+import { endEvent, endedBy, followingEnd, readEnd, writeEnd } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import { nextEntry } from "../journal/next-entry.ts";
+import { stepDocumentAt } from "../journal/plan-units.ts";
+import type { TurnResult } from "../journal/request-turns.ts";
+import type { PlanUnits } from "../journal/unit-reads.ts";
+import type { PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
 import { askContracts, askReload, readContractAsk } from "../tools/tool-servers.ts";
-import { createApprove } from "./approve.ts";
-import { createAskControl, createAskDecision } from "./ask-control.ts";
-import { createCancel } from "./cancel.ts";
-import type { ControlStore } from "./control-store.ts";
-import { createPause } from "./pause.ts";
+import {
+  type AskControl,
+  type AskDecision,
+  createAskControl,
+  createAskDecision,
+  type Decided,
+  type DecisionState,
+  IS_FREE,
+  isOpen,
+} from "./ask-control.ts";
+import type { ApprovalAnswer, ControlStore } from "./control-store.ts";
 import { createResolve } from "./resolve.ts";
 
 /** The part of the store that records controls. */
@@ -22,4 +42,187 @@ export function createControlStore(dependencies: StoreDependencies): ControlStor
       askContracts(dependencies.collections, server, { ...ask, at: new Date(dependencies.clock.now()) }),
     readContractAsk: (server) => readContractAsk(dependencies.collections, server),
   };
+}
+
+/** The part of the store that records operators' decisions on calls that need approval. */
+function createApprove(
+  askDecision: AskDecision,
+  { clock }: Pick<StoreDependencies, "clock">,
+): Pick<ControlStore, "approveStep"> {
+  return {
+    async approveStep(tenant, planId, { by, ...approval }) {
+      const { stepId, approved, approvalHash } = approval;
+      const event = { type: "approval.given", ...approval } as const;
+      const about = (unit: UndecidedUnit) =>
+        unit.key === stepId && "approvalHash" in unit && unit.approvalHash === approvalHash
+          ? event
+          : undefined;
+      const decide = ({ plan, read, given }: DecisionState): Decided<ApprovalAnswer> => {
+        const step = stepDocumentAt(read, stepId);
+        if (!step) return { type: "answer", answer: { type: "unknown" } };
+        const earlier = given.approvals.find(
+          (one) => one.stepId === stepId && one.approvalHash === approvalHash,
+        );
+        if (earlier) {
+          const repeated: ApprovalAnswer =
+            earlier.approved === approved
+              ? { type: "recorded", plan, by: earlier.by }
+              : { type: "decided", step };
+          return { type: "answer", answer: repeated };
+        }
+        if (step.status !== "WAITING_APPROVAL" || !isOpen(plan) || read.plan?.endedSeq !== null)
+          return { type: "answer", answer: { type: "not waiting", step } };
+        if (step.expiresAt && step.expiresAt.getTime() <= clock.now())
+          return { type: "answer", answer: { type: "expired", step } };
+        if (step.approvalHash !== approvalHash) return { type: "answer", answer: { type: "stale", step } };
+        return { type: "ask", event };
+      };
+      const answer = await askDecision({ tenant, planId, by, about, decide });
+      if (!answer) return { type: "unknown" };
+      return answer.type === "asked" ? { type: "recorded", plan: answer.plan, by } : answer;
+    },
+  };
+}
+
+const IS_PAUSED = { $eq: ["$status", "PAUSED"] };
+
+/**
+ * When a pause ends the plan: a plan that was never claimed waits for ever, and an approval expires meanwhile.
+ */
+const LONGEST = { $add: ["$$NOW", { $ifNull: ["$plan.policy.approvalTimeoutMs", approvalTimeoutOf({})] }] };
+const PAUSED_UNTIL = {
+  $cond: [
+    { $eq: ["$startedAt", null] },
+    null,
+    { $cond: [{ $eq: ["$waitReason", "approval"] }, "$dueAt", LONGEST] },
+  ],
+};
+
+/** Changes by a pause: a plan that no executor holds is paused at once and claimed only when that is too long. */
+const PAUSED: Document = {
+  pauseRequestedAt: "$$NOW",
+  status: { $cond: [IS_FREE, "PAUSED", "$status"] },
+  waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
+  dueAt: { $cond: [IS_FREE, PAUSED_UNTIL, "$dueAt"] },
+};
+
+/** Changes by a resume: a paused plan may be claimed, or its executor continues. */
+const RESUMED: Document = {
+  pauseRequestedAt: null,
+  status: { $cond: [IS_PAUSED, { $cond: [IS_FREE, "QUEUED", "RUNNING"] }, "$status"] },
+  waitReason: { $cond: [IS_PAUSED, null, "$waitReason"] },
+};
+
+/** The part of the store that pauses and resumes plans. */
+function createPause(
+  { collections: { plans } }: Pick<StoreDependencies, "collections">,
+  askControl: AskControl,
+): Pick<ControlStore, "requestPause" | "requestResume"> {
+  return {
+    async requestPause(tenant, planId, by) {
+      const condition = {
+        status: { $in: PAUSABLE_PLAN_STATUSES },
+        pauseRequestedAt: null,
+        cancelRequestedAt: null,
+      };
+      const event = { type: "pause.asked" } as const;
+      const paused = await askControl(tenant, planId, { event, by, condition, change: PAUSED });
+      return paused ?? plans.findOne({ _id: planId, tenant });
+    },
+
+    async requestResume(tenant, planId, by) {
+      const condition = { pauseRequestedAt: { $ne: null } };
+      const event = { type: "resume.asked" } as const;
+      const resumed = await askControl(tenant, planId, { event, by, condition, change: RESUMED });
+      return resumed ?? plans.findOne({ _id: planId, tenant });
+    },
+  };
+}
+
+/** The part of the store that ends plans on request. */
+function createCancel(
+  context: StoreDependencies,
+  askControl: AskControl,
+): Pick<ControlStore, "requestCancel"> {
+  const { collections, journal, settleOutbox, turns, unitReads } = context;
+  const { plans } = collections;
+
+  /**
+   * Ends a plan that was never started. Its end is an entry; the documents of the plan and of the request
+   * follow. `taken`: another entry of the request was appended meanwhile.
+   */
+  async function endUnstarted(tenant: string, plan: PlanDocument, by: string): Promise<TurnResult["type"]> {
+    const { _id: planId, requestId } = plan;
+    const read = await unitReads.ofPlan(tenant, planId);
+    if (!read) return "removed";
+    // The end is in the journal already: the process that appended it died before it updated the documents,
+    // or it was for another client.
+    const earlier = await readEnd(journal, requestId, read.plan);
+    if (earlier) {
+      await writeEnd(context, plan, earlier);
+      return "appended";
+    }
+    // The plan was started after its document was read, or there is another version. If the documents do not
+    // say so, the process that writes them may have died.
+    if (!isUnstarted(plan, read)) {
+      await settleOutbox.ofRequest(requestId);
+      return "taken";
+    }
+    const end = endEvent({ type: "finish", status: "CANCELLED", outputs: null });
+    const events = [...cancelled(plan, read), end];
+    const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: by }, events });
+    const { type } = await turns.append({
+      entry,
+      isKept: true,
+      following(stamped) {
+        const after = fold(read.request, [stamped]).plans.get(planId);
+        return followingEnd(plan, endedBy(end, after), stamped.at);
+      },
+    });
+    return type;
+  }
+
+  return {
+    async requestCancel(tenant, planId, by) {
+      for (;;) {
+        const asked = await askControl(tenant, planId, {
+          event: { type: "cancel.asked" },
+          by,
+          condition: { cancelRequestedAt: null },
+          change: { cancelRequestedAt: "$$NOW" },
+        });
+        if (asked) return asked;
+        const found = await plans.findOne({ _id: planId, tenant });
+        // It was started in between.
+        if (found && isOpen(found) && found.cancelRequestedAt === null) continue;
+        // A plan that was cancelled before its start is checked again: the process that did it may have died
+        // before it updated the request.
+        const wasStarted =
+          found?.status !== "READY" && (found?.status !== "CANCELLED" || found.startedAt !== null);
+        if (wasStarted) return found;
+        const type = await endUnstarted(tenant, found, by);
+        if (type === "removed") return null;
+        if (type === "appended") return plans.findOne({ _id: planId, tenant });
+      }
+    },
+  };
+}
+
+/** True for the current version, unless its journal says that it was started. */
+function isUnstarted({ version }: PlanDocument, { plan, request }: PlanUnits): boolean {
+  const current = [...request.plans.values()].at(-1)?.version ?? version;
+  return current === version && UNSTARTED_PLAN_STATUSES.includes(plan?.status ?? "READY");
+}
+
+/**
+ * The events that cancel all steps, none of which has begun. Steps that were carried over are kept as they
+ * are.
+ */
+function cancelled({ plan }: PlanDocument, read: PlanUnits): JournalEvent[] {
+  const isOpen = (id: string): boolean => !isSettledStepStatus(read.plan?.units.get(id)?.status ?? "PENDING");
+  return (plan?.steps ?? [])
+    .filter(({ id }) => isOpen(id))
+    .map(({ id }): JournalEvent => {
+      return { type: "step.changed", key: id, stepId: id, status: "CANCELLED" };
+    });
 }

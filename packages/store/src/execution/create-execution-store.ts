@@ -1,14 +1,48 @@
+import {
+  type FoldedPlan,
+  type FoldedUnit,
+  type JournalEvent,
+  positionsInResults,
+  type StoredOutput,
+} from "@planwright/engine";
+import {
+  type HeldJson,
+  isForEachStep,
+  isForPerson,
+  JsonText,
+  LARGE_JSON_BYTES,
+  type OutputText,
+  type OutputTexts,
+  type PlanId,
+  parseExactJson,
+} from "@planwright/plan";
+import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
+import { HAS_CONTROLS } from "../heads/pending-controls.ts";
+import {
+  type EndedPlan,
+  endEvent,
+  endedBy,
+  followingEnd,
+  isForPlanner,
+  writeEnd,
+} from "../heads/plan-end.ts";
+import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import { withValues } from "../journal/unit-values.ts";
 import { createLeaseTable } from "../leases/lease-table.ts";
+import { readOutputTexts, removeStaleOutputs } from "../outputs/output-store.ts";
+import { LeaseLostError, OutputMissingError } from "../records/errors.ts";
+import { FIRST_EPOCH } from "../records/new-documents.ts";
+import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
 import { learnOutputs } from "../tools/observed-outputs.ts";
 import { addToolCalls } from "../tools/tool-call-stats.ts";
 import { publishTools } from "../tools/tool-catalogue.ts";
 import { publishServer, readAskedReloads, reportReload } from "../tools/tool-servers.ts";
-import { createApplyControls } from "./apply-controls.ts";
+import { createRepeats, readPlans, versionsOf } from "../versions/earlier-calls.ts";
 import { createClaims } from "./claims.ts";
-import type { ExecutionStore } from "./execution-store.ts";
-import { createPlanEnds } from "./plan-ends.ts";
-import { createUnitWrites } from "./unit-writes.ts";
+import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
+import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";
+import { updatePlanSummary, withoutSettledControls } from "./update-plan-summary.ts";
 
 /** Claims plans and writes their events, fenced by the epoch. */
 export function createExecutionStore(dependencies: StoreDependencies): ExecutionStore {
@@ -32,4 +66,317 @@ export function createExecutionStore(dependencies: StoreDependencies): Execution
       await Promise.all([collections.tools.deleteMany(isGone), collections.toolServers.deleteMany(isGone)]);
     },
   };
+}
+
+/**
+ * The part of the store that brings the controls of clients and operators to the executor that holds the plan
+ * (J6).
+ */
+function createApplyControls({
+  collections,
+  group,
+}: Pick<StoreDependencies, "collections" | "group">): Pick<ExecutionStore, "applyControls"> {
+  /** Removes controls that are in the journal. It may be repeated; the next owner does it after a crash. */
+  async function removeSettled(claim: PlanClaim): Promise<void> {
+    await group.update({
+      collection: "plans",
+      id: claim.plan._id,
+      condition: { "lease.epoch": claim.epoch },
+      expressions: withoutSettledControls(claim),
+    });
+  }
+
+  return {
+    async applyControls(claims) {
+      if (claims.length === 0) return;
+      const byPlan = new Map(claims.map((claim) => [claim.plan._id, claim]));
+      const found = await collections.plans
+        .find<Pick<PlanDocument, "_id" | "controls">>(
+          { _id: { $in: [...byPlan.keys()] }, ...HAS_CONTROLS },
+          { projection: { controls: 1 } },
+        )
+        .toArray();
+      const settled: PlanClaim[] = [];
+      for (const { _id, controls = [] } of found) {
+        const claim = byPlan.get(_id);
+        if (!claim) continue;
+        const settledSeq = claim.journal.settled();
+        if (controls.some(({ id }) => id <= settledSeq)) settled.push(claim);
+        claim.journal.take(controls);
+      }
+      await Promise.all(settled.map(removeSettled));
+    },
+  };
+}
+
+/**
+ * The part of the store that writes intents and results: each is an entry of the request's journal, or part
+ * of one.
+ */
+function createUnitWrites(
+  context: StoreDependencies,
+): Pick<
+  ExecutionStore,
+  | "writeIntents"
+  | "noteIntents"
+  | "noteRecords"
+  | "writeNoted"
+  | "writeRecords"
+  | "readStoredOutputs"
+  | "readRepeats"
+> {
+  return {
+    writeIntents: ({ journal }, intents, ends = []) => journal.append(intentEvents(context, intents, ends)),
+
+    noteIntents: ({ journal }, intents, ends = []) => journal.note(intentEvents(context, intents, ends)),
+
+    noteRecords({ journal }, records, ends) {
+      const noted = recordEventsNow({ records, ends });
+      if (noted) journal.note(noted.events);
+      return noted?.sizes;
+    },
+
+    writeNoted: ({ journal }) => journal.append([]),
+
+    async writeRecords(claim, records, ends) {
+      const recorded = recordEvents(context, claim, { records, ends });
+      // No `await` for events that are there already: it would let an intent of the same turn come before
+      // them.
+      const { events, sizes } = recorded instanceof Promise ? await recorded : recorded;
+      await claim.journal.append(events);
+      await updatePlanSummary(context, claim, records);
+      return sizes;
+    },
+
+    readStoredOutputs: (claim, keys) => readStoredOutputs(context, claim, keys),
+
+    async readRepeats({ plan, journal }) {
+      const state = journal.request();
+      if (state.plans.size < 2) return undefined;
+      const versions = versionsOf(await readPlans(context.collections, plan), state);
+      const [now, ...earlier] = versions.filter(({ folded }) => folded.version <= plan.version);
+      return now?._id === plan._id && earlier.length > 0 ? createRepeats(now, earlier) : undefined;
+    },
+  };
+}
+
+/**
+ * Outputs of completed units of a claimed plan, as they were written, in the order of the keys.
+ * @throws {OutputMissingError}
+ */
+async function readStoredOutputs(
+  { collections, unitReads }: StoreDependencies,
+  { plan, journal }: PlanClaim,
+  keys: readonly string[],
+): Promise<StoredOutput[]> {
+  const { tenant, requestId } = plan;
+  const lists = new Set<string>(plan.plan.steps.filter(isForEachStep).map(({ id }) => id));
+  const wanted = new Set(keys);
+  const isItemOf = (unit: FoldedUnit): boolean => unit.item !== undefined && wanted.has(unit.stepId);
+  const ofWanted = [...journal.units()].filter((unit) => wanted.has(unit.key) || isItemOf(unit));
+  const units = ofWanted.filter(({ status }) => status === "COMPLETED");
+  const read = await withValues(
+    unitReads.log,
+    units.map((unit) => ({ requestId, unit })),
+    { output: true },
+  );
+  // For items of a wanted list only the texts that tools wrote are needed.
+  const refs = read.flatMap(({ key, outputRef }) =>
+    outputRef && (wanted.has(key) || outputRef.isOwnText) ? [outputRef] : [],
+  );
+  const texts = await readOutputTexts(collections, tenant, refs);
+  const byKey = new Map(read.map((unit) => [unit.key, unit]));
+  return keys.map((key): StoredOutput => {
+    const unit = byKey.get(key);
+    if (!unit) throw new OutputMissingError({ id: `${plan._id}/${key}` });
+    const written = lists.has(key) ? textsOfItems(key) : textOf(unit, texts);
+    return { key, output: valueOf(unit, texts), ...(written !== undefined && { texts: written }) };
+  });
+
+  /** The JSON texts that tools wrote for the items of a list; undefined when there are none. */
+  function textsOfItems(stepId: string): OutputTexts | undefined {
+    const found: OutputTexts = [];
+    const positions = positionsInResults(
+      ofWanted.filter((unit) => unit.stepId === stepId && unit.item !== undefined),
+    );
+    for (const unit of read) {
+      const position = unit.stepId === stepId ? positions.get(unit.item ?? -1) : undefined;
+      const text = position === undefined ? undefined : textOf(unit, texts);
+      if (position !== undefined && text !== undefined) found[position] = text;
+    }
+    return found.length > 0 ? found : undefined;
+  }
+}
+
+type Written = Pick<FoldedUnit, "output" | "outputRef" | "outputText">;
+
+function valueOf({ output = null, outputRef }: Written, texts: ReadonlyMap<string, string>): HeldJson {
+  const text = outputRef && texts.get(outputRef.id);
+  if (!outputRef || text === undefined) return output;
+  const { sizeBytes } = outputRef;
+  return sizeBytes > LARGE_JSON_BYTES ? new JsonText(text, sizeBytes) : parseExactJson(text);
+}
+
+function textOf(
+  { outputRef, outputText }: Written,
+  texts: ReadonlyMap<string, string>,
+): OutputText | undefined {
+  return outputRef?.isOwnText ? texts.get(outputRef.id) : outputText;
+}
+
+/** A request whose document may lag behind the end of its plan. */
+interface LaggingRequest extends Pick<FinishCommand, "status" | "error"> {
+  _id: string;
+  planId: PlanId;
+  followUp?: PlanFollowUp;
+  cancelRequestedAt: Date | null;
+}
+
+/** When a request is EXECUTING this long after its plan ended, its executor died between the two writes. */
+const RECONCILE_AFTER_MS = 15_000;
+
+/** The part of the store that releases plans and ends them. */
+function createPlanEnds(
+  context: StoreDependencies,
+): Pick<ExecutionStore, "releasePlan" | "finishPlan" | "reconcileRequests"> {
+  const { collections, group, clock, settleOutbox } = context;
+  const { requests } = collections;
+  const removeHalfAccepted = createRemoveHalfAccepted(collections);
+  const held = (claim: PlanClaim) => ({
+    collection: "plans" as const,
+    id: claim.plan._id,
+    condition: { "lease.epoch": claim.epoch },
+  });
+
+  /**
+   * Removes outputs that no unit refers to. Done before the end is written, so that a failure here is
+   * repeated. A plan with a single owner has no such outputs.
+   * @param last - events of units in the last entry
+   */
+  async function removeLeftovers(claim: PlanClaim, last: readonly JournalEvent[]): Promise<void> {
+    if (claim.epoch === FIRST_EPOCH) return;
+    const { _id: planId, tenant } = claim.plan;
+    const completed = [...claim.journal.units()].flatMap(({ status, outputRef }) =>
+      status === "COMPLETED" && outputRef ? [outputRef] : [],
+    );
+    const inLastEntry = last.flatMap((event) =>
+      event.type === "step.changed" && event.outputRef ? [event.outputRef] : [],
+    );
+    await removeStaleOutputs(collections, { tenant, planId, epoch: claim.epoch }, [
+      ...completed,
+      ...inLastEntry,
+    ]);
+  }
+
+  return {
+    async releasePlan(claim, to) {
+      // Controls that come from now on are left to the next owner.
+      claim.journal.close();
+      // Appends the noted events too: after the release this owner cannot append them.
+      await claim.journal.append([releaseEvent(to)]);
+      // The plan was released normally: it does not kill executors.
+      const withoutSettled = withoutSettledControls(claim);
+      const common = { claims: 0, lostAtProgress: 0, ...withoutSettled };
+      if (to.status === "QUEUED") {
+        const expressions = {
+          ...common,
+          status: "QUEUED",
+          waitReason: null,
+          lease: null,
+          dueAt: "$$NOW",
+          updatedAt: "$$NOW",
+        };
+        requireHeld(claim, await group.update({ ...held(claim), expressions }));
+        return;
+      }
+      // The plan also becomes due by a control that this owner has not applied, and by its deadline, whose time
+      // does not pass while only a person can continue the plan.
+      const hasNewControl = { $gt: [{ $size: withoutSettled["controls"] }, 0] };
+      const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
+      const orDeadline = isForPerson(to.reason) ? dueAt : { $min: [dueAt, "$deadlineAt"] };
+      const whenDue = { $cond: [hasNewControl, "$$NOW", orDeadline] };
+      // A plan that was resumed before its release waits only for a worker.
+      const orQueued = <Queued, Otherwise>(queued: Queued, otherwise: Otherwise) =>
+        to.status === "PAUSED"
+          ? { $cond: [{ $eq: ["$pauseRequestedAt", null] }, queued, otherwise] }
+          : otherwise;
+      const expressions = {
+        ...common,
+        status: orQueued("QUEUED", to.status),
+        dueAt: orQueued("$$NOW", whenDue),
+        waitReason: orQueued(null, to.reason),
+        lease: null,
+        updatedAt: "$$NOW",
+      };
+      requireHeld(claim, await group.update({ ...held(claim), expressions }));
+    },
+
+    async finishPlan(claim, finish, last = { records: [], ends: [] }) {
+      const { events } = await recordEvents(context, claim, last);
+      await removeLeftovers(claim, events);
+      const end = endEvent(finish);
+      const { plan, journal } = claim;
+      // Controls that come from now on are settled behind the end.
+      journal.close();
+      const endedAs = (folded: FoldedPlan | undefined): EndedPlan => {
+        const ended = endedBy(end, folded);
+        return { ...ended, controlSeq: journal.settled(ended.controlSeq) };
+      };
+      const isFollowed = await journal.appendLast([...events, end], ({ at }, { plans }) =>
+        followingEnd(plan, endedAs(plans.get(plan._id)), at),
+      );
+      const ended = endedAs(journal.plan());
+      return { isForPlanner: isFollowed ? isForPlanner(plan, ended) : await writeEnd(context, plan, ended) };
+    },
+
+    async reconcileRequests() {
+      await removeHalfAccepted(clock.now());
+      const stale = await requests
+        .aggregate<LaggingRequest>([
+          { $match: { status: "EXECUTING", updatedAt: { $lt: new Date(clock.now() - RECONCILE_AFTER_MS) } } },
+          { $sort: { updatedAt: 1 } },
+          { $limit: 1_000 },
+          { $lookup: { from: "plans", localField: "planId", foreignField: "_id", as: "plan" } },
+          { $unwind: "$plan" },
+          { $match: { "plan.status": { $in: Object.keys(REQUEST_STATUS) } } },
+          {
+            $project: {
+              planId: 1,
+              status: "$plan.status",
+              error: "$plan.error",
+              followUp: "$plan.followUp",
+              cancelRequestedAt: "$plan.cancelRequestedAt",
+            },
+          },
+        ])
+        .toArray();
+      const corrected = await Promise.all(
+        stale.map(({ _id, planId, ...end }) =>
+          group.set({
+            collection: "requests",
+            id: _id,
+            condition: { planId, status: "EXECUTING" },
+            ...requestAfterPlan(end, end),
+          }),
+        ),
+      );
+      // Last, because it may throw: an outbox document whose writes fail must not stop the other corrections.
+      await settleOutbox.abandoned();
+      return corrected.filter(Boolean).length;
+    },
+  };
+}
+
+function releaseEvent(to: Parameters<ExecutionStore["releasePlan"]>[1]): JournalEvent {
+  const { status } = to;
+  if (status === "QUEUED") return { type: "lease.released", status, waitReason: null, dueAt: null };
+  const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
+  return { type: "lease.released", status, waitReason: to.reason, dueAt };
+}
+
+/**
+ * @throws {LeaseLostError} when a write under a claim was not done: another executor holds the plan by now
+ */
+function requireHeld({ plan, epoch }: PlanClaim, isDone: boolean): void {
+  if (!isDone) throw new LeaseLostError({ id: plan._id, epoch });
 }

@@ -1,20 +1,24 @@
 import { webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
+import type { Document } from "mongodb";
+import type { AcceptanceLog, Accepted } from "../acceptance/acceptance-log.ts";
 import { assembleStore } from "../assemble-store.ts";
+import type { GroupCommit, GroupSet } from "../commit/group-commit.ts";
+import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { createServerClock } from "../database/server-clock.ts";
 import type { ExecutionStore } from "../execution/execution-store.ts";
-import type { EntryLog } from "../journal/entry-log.ts";
+import { type EntryLog, entryIdOf } from "../journal/entry-log.ts";
+import { RequestRemovedError } from "../journal/errors.ts";
+import { type FollowingWrite, type Turn, type TurnLog, toOutbox } from "../journal/turn-log.ts";
 import type { PlanningStore } from "../planning/planning-store.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import type { RetentionStore } from "../retention/remove-ended.ts";
 import type { ClientStore } from "../store.ts";
 import type { WorkerStore } from "../workers/worker-store.ts";
-import { createMemoryAcceptanceLog } from "./memory-acceptance-log.ts";
 import { createMemoryCollections } from "./memory-collections.ts";
-import type { MemoryDatabase } from "./memory-database.ts";
+import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";
 import { createMemoryEntryLog } from "./memory-entry-log.ts";
-import { createMemoryGroup } from "./memory-group.ts";
-import { createMemoryTurnLog } from "./memory-turn-log.ts";
 import { type GroupedWrite, type Reach, reachAtOnce } from "./reach.ts";
 
 /**
@@ -107,4 +111,237 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     soon: queueMicrotask,
   });
   return operations;
+}
+
+/**
+ * Accepted work in a database in memory, over the connection of one process. Requests and plans are sent
+ * separately, so that a process may die in between. With MongoDB this needs the death of the server too.
+ */
+function createMemoryAcceptanceLog(database: MemoryDatabase, reach: Reach): AcceptanceLog {
+  function insertUnlessThere(collection: string, document: StoredDocument): void {
+    if (database.find(collection, { _id: document._id }).length === 0) database.insert(collection, document);
+  }
+
+  async function insertPlans(accepted: readonly Accepted[]): Promise<void> {
+    const plans = accepted.flatMap(({ plan }) => plan ?? []);
+    if (plans.length === 0) return;
+    await reach({
+      name: "plans.insert",
+      apply: () => {
+        for (const plan of plans) insertUnlessThere("plans", plan);
+      },
+    });
+  }
+
+  /** True when another request of the tenant has the key. */
+  function isTaken({ _id, tenant, idempotency }: RequestDocument): boolean {
+    const key = idempotency?.key;
+    return database.find("requests", { tenant, "idempotency.key": key }).some((other) => other._id !== _id);
+  }
+
+  return {
+    async insert(accepted) {
+      await reach({
+        name: "requests.insert",
+        apply: () => {
+          for (const { request } of accepted) insertUnlessThere("requests", request);
+        },
+      });
+      await insertPlans(accepted);
+    },
+    async insertKeyed(accepted) {
+      const { request } = accepted;
+      const isStored = await reach({
+        name: "requests.insert",
+        apply: () => {
+          if (isTaken(request)) return false;
+          insertUnlessThere("requests", request);
+          return true;
+        },
+      });
+      if (isStored) await insertPlans([accepted]);
+      return isStored;
+    },
+  };
+}
+
+/**
+ * Turns in a database in memory, over the connection of one process. The writes are sent one by one, so that
+ * a process may die in between. With MongoDB this needs the death of the server too.
+ */
+export function createMemoryTurnLog(
+  database: MemoryDatabase,
+  reach: Reach,
+  log: Pick<EntryLog, "insert">,
+): TurnLog {
+  /** Returns whether the write's document is there. */
+  function apply(write: FollowingWrite): boolean {
+    const { collection } = write;
+    if ("insert" in write) {
+      if (database.find(collection, { _id: write.insert._id }).length === 0)
+        database.insert(collection, structuredClone(write.insert));
+      return true;
+    }
+    const isPipeline = "expressions" in write;
+    const set = "expressions" in write ? write.expressions : write.set;
+    const updated = database.update(collection, write.filter, { set, isPipeline });
+    return updated.length > 0 || database.find(collection, { _id: write.filter["_id"] }).length > 0;
+  }
+
+  async function follow(following: readonly FollowingWrite[]): Promise<void> {
+    for (const write of following) {
+      const name = `${write.collection}.follow`;
+      if (await reach({ name, apply: () => apply(write) })) continue;
+      for (const other of following) {
+        if (!("insert" in other)) continue;
+        const { collection, insert } = other;
+        const remove = () => void database.remove(collection, { _id: insert._id });
+        await reach({ name: `${collection}.takeBack`, apply: remove });
+      }
+      throw new RequestRemovedError({ id: String("filter" in write && write.filter["_id"]) });
+    }
+  }
+
+  async function takeBack({ entry }: Turn): Promise<void> {
+    const { writeId } = entry;
+    const apply = () => {
+      database.remove("journal", { _id: entryIdOf(entry), writeId });
+      database.remove("outbox", { _id: writeId });
+    };
+    await reach({ name: "journal.takeBack", apply });
+  }
+
+  return {
+    follow,
+    async append(turn) {
+      const { entry, following, isKept } = turn;
+      const outboxId = { _id: entry.writeId };
+      if (isKept) {
+        const kept = toOutbox(turn);
+        await reach({
+          name: "outbox.insert",
+          apply: () => {
+            database.remove("outbox", outboxId);
+            database.insert("outbox", { ...kept });
+          },
+        });
+      }
+      const found = (await log.insert([entry])).get(entryIdOf(entry));
+      const isOwn = found === undefined || found.writeId === entry.writeId;
+      if (isOwn) {
+        try {
+          await follow(following);
+        } catch (error) {
+          if (error instanceof RequestRemovedError) await takeBack(turn);
+          throw error;
+        }
+      }
+      if (isKept)
+        await reach({
+          name: "outbox.delete",
+          apply: () => void database.remove("outbox", outboxId),
+        });
+      return isOwn ? undefined : found;
+    },
+  };
+}
+
+/** Options of {@link createMemoryGroup}. */
+interface MemoryGroupParts {
+  database: MemoryDatabase;
+  reach: Reach;
+  /** Distinguishes this process's writeIds from all others. */
+  owner: string;
+  /** Monotonic milliseconds. */
+  monotonic: () => number;
+  sleep: (ms: number) => Promise<void>;
+  /**
+   * How long a write is sent again while no answer comes, and the wait between two tries, in milliseconds.
+   */
+  retryForMs: number;
+  retryEveryMs: number;
+  /** The value of `$$NOW`. Undefined: the server's clock. */
+  serverNow: (() => number) | undefined;
+  /** Changes writes before they are applied, to inject faults. */
+  rewrite: ((write: GroupedWrite) => GroupedWrite) | undefined;
+}
+
+/**
+ * Group commit over a database in memory, with the same guarantees: writes to one document are sent in order,
+ * one at a time. A write whose answer was lost is sent again, and its `writeId` shows whether it was done the
+ * first time. There are no bulks: each write is sent alone, which allows all orders that bulks allow, and
+ * more. Documents are read after their write, as in bulks.
+ */
+function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
+  const { database, reach, owner, monotonic, sleep, retryForMs, retryEveryMs, rewrite } = parts;
+  /** The last write in flight to each document. */
+  const tails = new Map<string, Promise<unknown>>();
+  let sequence = 0;
+
+  function enqueue(write: GroupedWrite): Promise<boolean> {
+    const key = `${write.collection}/${write.id}`;
+    const tail = tails.get(key);
+    sequence += 1;
+    const writeId = `${owner}:${sequence}`;
+    const done = tail ? tail.then(() => send(write, writeId)) : send(write, writeId);
+    const settled = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    tails.set(key, settled);
+    void settled.then(() => tails.get(key) === settled && tails.delete(key));
+    return done;
+  }
+
+  async function send(given: GroupedWrite, writeId: string): Promise<boolean> {
+    const write = rewrite ? rewrite(given) : given;
+    const name = `${write.collection}.write`;
+    return untilAnswered(async (isRepeat) => {
+      const isMatched = await reach({ name, write: given, apply: () => apply(write, writeId, isRepeat) });
+      if (isMatched || !isRepeat) return isMatched;
+      return reach({ name: `${write.collection}.find`, apply: () => isDone(write, writeId) });
+    });
+  }
+
+  const untilAnswered = <T>(attempt: (isRepeat: boolean) => Promise<T>): Promise<T> =>
+    repeatUntilAnswered(attempt, { operation: "group commit", monotonic, sleep, retryForMs, retryEveryMs });
+
+  function apply(write: GroupedWrite, writeId: string, isRepeat: boolean): boolean {
+    const { collection, id, condition } = write;
+    const isPipeline = "expressions" in write;
+    const options = { nowMs: parts.serverNow?.() };
+    const set = { ...(isPipeline ? write.expressions : stamped(write, options.nowMs)), writeId };
+    const filter = { _id: id, ...condition, ...(isRepeat && { writeId: { $ne: writeId } }) };
+    const matched = database.update(collection, filter, { set, isPipeline }, options);
+    return matched.length > 0;
+  }
+
+  function stamped({ set, stamps = [] }: GroupSet, nowMs = database.now()): Document {
+    return { ...set, ...Object.fromEntries(stamps.map((field) => [field, new Date(nowMs)])) };
+  }
+
+  function isDone({ collection, id }: GroupedWrite, writeId: string): boolean {
+    return database.find(collection, { _id: id, writeId }).length > 0;
+  }
+
+  return {
+    set: enqueue,
+    async setInOrder(first, second) {
+      return [await enqueue(first), await enqueue(second)];
+    },
+    update: enqueue,
+    async updateAndRead(write) {
+      if (!(await enqueue(write))) return null;
+      const { collection, id } = write;
+      const [document] = await untilAnswered(async () =>
+        reach({ name: `${collection}.find`, apply: () => database.find(collection, { _id: id }) }),
+      );
+      // A collection has only documents of its type.
+      return (document ?? null) as never;
+    },
+    async idle() {
+      while (tails.size > 0) await Promise.all(tails.values());
+    },
+    counts: () => ({ bulks: sequence, writes: sequence }),
+  };
 }

@@ -1,15 +1,26 @@
+import { emptyRequest, type FoldedRequest, fold, type JournalEvent } from "@planwright/engine";
+import type { JsonValue, Plan } from "@planwright/plan";
+import type { Document } from "mongodb";
+import { PLANNING_CANCELLED, settled } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { createLeaseTable } from "../leases/lease-table.ts";
+import { type PlanState, unitsInOrder } from "../journal/plan-units.ts";
+import type { FollowingWrite } from "../journal/turn-log.ts";
+import type { UnitReads } from "../journal/unit-reads.ts";
+import { readStepDocuments, withValues } from "../journal/unit-values.ts";
+import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
+import { readOutputs } from "../outputs/output-store.ts";
+import type { RecordedError } from "../records/errors.ts";
+import { newPlan } from "../records/new-documents.ts";
+import type { OutputRef } from "../records/output-document.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { ModelWait, RequestDocument } from "../records/request-document.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { answerContracts, readLeftOut, takeContractAsk } from "../tools/tool-servers.ts";
-import { createAnswering } from "./answering.ts";
-import { createClaimRequests, MAX_PLANNING_CLAIMS } from "./claim-requests.ts";
-import { createFirstPlan } from "./first-plan.ts";
-import { createModelCalls } from "./model-calls.ts";
-import { createPlanRecords } from "./plan-record.ts";
-import { createPlannerClaims } from "./planner-claims.ts";
+import { NOTHING_CARRIED, versionTurn } from "../versions/version-turn.ts";
+import { createModelCalls, earlierCalls } from "./model-calls.ts";
+import { createPlannerClaims, type PlannerClaims } from "./planner-claims.ts";
+import { beginPlanning, openPlannerJournal } from "./planner-journal.ts";
 import type { ContractAskStore, PlanningClaim, PlanningStore } from "./planning-store.ts";
-import { createPostponing } from "./postponing.ts";
 import { createReplanning } from "./replanning.ts";
 
 /** Claims requests and records the results of planning, fenced by the journal. */
@@ -60,5 +71,288 @@ export function createPlanningStore(context: StoreDependencies): PlanningStore &
     answerContracts: (taken, answer) => answerContracts(context.collections, taken, answer),
     toolCatalogue: (tenant) => readCatalogue(context.collections, tenant),
     leftOutTools: () => readLeftOut(context.collections),
+  };
+}
+
+/**
+ * The part of the store that stores the answer in words, or the error that prevented it. It never changes the
+ * status: the request has ended already.
+ */
+function createAnswering(
+  { clock }: Pick<StoreDependencies, "clock">,
+  claims: PlannerClaims,
+): Pick<PlanningStore, "completeAnswer" | "failAnswer"> {
+  function settle(
+    claim: PlanningClaim,
+    change: Pick<RequestDocument, "answer" | "answerError">,
+    error: RecordedError | null,
+  ): Promise<void> {
+    const { _id, planId } = claim.request;
+    const filter = { _id, planId, "lease.epoch": claim.epoch, "planning.work": "answer" };
+    const released = { lease: null, dueAt: null, "planning.wait": null };
+    return claims.append<void>(claim, () => {
+      const set = { ...change, ...released, updatedAt: new Date(clock.now()) };
+      return {
+        type: "append",
+        events: [{ type: "answer.written", error }],
+        following: () => [{ collection: "requests", filter, set }],
+        done: undefined,
+      };
+    });
+  }
+
+  return {
+    completeAnswer: (claim, answer) => settle(claim, { answer, answerError: null }, null),
+    failAnswer: (claim, answerError) => settle(claim, { answer: null, answerError }, answerError),
+  };
+}
+
+/**
+ * The part of the store that lets requests wait for a model that is away. The wait holds no lease: a planner
+ * that dies meanwhile changes nothing, and any planner claims the request when it is due.
+ */
+function createPostponing(
+  { clock }: Pick<StoreDependencies, "clock">,
+  claims: PlannerClaims,
+): Pick<PlanningStore, "postponePlanning"> {
+  return {
+    postponePlanning: (claim, { error, pauseMs, requestedMs, unreachableMs }) =>
+      claims.append<ModelWait | null>(claim, ({ planning: { away } }) => {
+        const now = clock.now();
+        const since = away?.since ?? new Date(now);
+        const tries = (away?.tries ?? 0) + 1;
+        const lastMs = since.getTime() + unreachableMs;
+        // The last try is made when the time is over.
+        if (now >= lastMs || now + requestedMs > lastMs) return { type: "nothing", done: null };
+        const dueAt = new Date(Math.min(now + Math.max(pauseMs(tries), requestedMs), lastMs));
+        const until = new Date(lastMs);
+        const wait: ModelWait = { error, since, tries, nextAttemptAt: dueAt, until };
+        const { request, epoch } = claim;
+        // The planner has survived, so its claims are no sign that the request kills planners.
+        const set = { lease: null, dueAt, claims: 0, "planning.wait": wait, updatedAt: new Date(now) };
+        return {
+          type: "append",
+          events: [{ type: "planning.postponed", error, since, tries, dueAt, until }],
+          following: () => [
+            { collection: "requests", filter: { _id: request._id, "lease.epoch": epoch }, set },
+          ],
+          done: wait,
+        };
+      }),
+  };
+}
+
+/**
+ * Maximum number of claims without progress. A request that is claimed once more is ended: it kills its
+ * planners.
+ */
+const MAX_PLANNING_CLAIMS = 5;
+
+const RULES = {
+  // Work on an answer begins after the request has ended.
+  condition: { $or: [{ status: "PLANNING" }, { "planning.work": "answer" }] },
+  expressions: {
+    "planning.startedAt": { $ifNull: ["$planning.startedAt", "$$NOW"] },
+    "planning.claimsOfWork": { $add: ["$planning.claimsOfWork", 1] },
+  },
+};
+
+/** The part of the store that gives requests to planners. */
+function createClaimRequests(
+  { collections, journal, turns, settleOutbox }: StoreDependencies,
+  leases: LeaseTable<"requests">,
+  claims: PlannerClaims,
+  endPoisoned: (claim: PlanningClaim) => Promise<void>,
+): Pick<PlanningStore, "claimRequest"> {
+  /**
+   * The state folded from the journal. At the first claim of a sentence the journal is assumed to be empty
+   * and is not read.
+   */
+  async function readState({ _id, source, epoch, version }: RequestDocument): Promise<FoldedRequest> {
+    const isFirst = source === "query" && version === 1 && epoch === 1;
+    return fold(emptyRequest(_id), isFirst ? [] : await journal.readWithoutValues(_id));
+  }
+
+  /** Completes the document of a request whose journal says that its planning has ended. */
+  async function settleEnded({ _id, epoch }: RequestDocument): Promise<void> {
+    await settleOutbox.ofRequest(_id);
+    const now = fold(emptyRequest(_id), await journal.readWithoutValues(_id));
+    if (!now.planning.isCancelled) return;
+    const filter = { _id, status: "PLANNING", "lease.epoch": epoch };
+    await turns.follow([{ collection: "requests", filter, expressions: PLANNING_CANCELLED }]);
+  }
+
+  return {
+    async claimRequest(requestId, owner) {
+      const request = await leases.claim(requestId, owner, RULES);
+      if (!request) return null;
+      const planner = openPlannerJournal({ journal, turns, request, state: await readState(request) });
+      if (!(await beginPlanning(planner, request))) {
+        await settleEnded(request);
+        return null;
+      }
+      const isPoisoned = request.claims > MAX_PLANNING_CLAIMS;
+      const hasEarlier = request.planning.claimsOfWork > 1 && !isPoisoned;
+      const claim = claims.open(planner, request, hasEarlier ? await earlierCalls(collections, request) : []);
+      if (!isPoisoned) return claim;
+      await endPoisoned(claim);
+      return null;
+    },
+  };
+}
+
+/**
+ * Largest output that is read, and maximum of all outputs in plan order, in bytes: a prompt needs little of
+ * them.
+ */
+const MAX_OUTPUT_BYTES = 262_144;
+const MAX_OUTPUTS_BYTES = 16_777_216;
+const MAX_EARLIER = 20;
+
+/** The part of the store that reads the result of a plan for a planner. */
+function createPlanRecords({
+  collections,
+  unitReads,
+}: StoreDependencies): Pick<PlanningStore, "readPlanRecord"> {
+  const { plans } = collections;
+
+  return {
+    async readPlanRecord({ request }) {
+      const { tenant, _id: requestId, planId } = request;
+      const [plan, read, versions] = await Promise.all([
+        plans.findOne({ _id: planId, tenant }),
+        unitReads.ofPlan(tenant, planId),
+        plans
+          .find({ tenant, requestId, version: { $lt: request.version } })
+          .sort({ version: -1 })
+          .limit(MAX_EARLIER)
+          .toArray(),
+      ]);
+      if (!plan || !hasPlan(plan) || plan.status === "INVALID" || !read) return null;
+      const { units, outputs, refs } = await readUnits(unitReads, read);
+      const separate = await readOutputs(collections, tenant, [...refs.values()]);
+      for (const [key, { id }] of refs) {
+        const output = separate.get(id);
+        if (output !== undefined) outputs.set(key, output);
+      }
+      const earlier = versions.flatMap((version): Plan[] => (version.plan ? [version.plan] : []));
+      return { plan, units, outputs, earlier };
+    },
+  };
+}
+
+/**
+ * Units with arguments and errors, and separately the outputs within the limits: all outputs may need too
+ * much memory.
+ */
+async function readUnits({ log }: UnitReads, state: PlanState) {
+  const { requestId } = state.outline;
+  const refs = new Map<string, OutputRef>();
+  let room = MAX_OUTPUTS_BYTES;
+  const fitting = [...unitsInOrder(state)].flatMap(({ unit }) => {
+    const sizeBytes = unit?.outputRef?.sizeBytes ?? unit?.outputBytes;
+    if (unit?.status !== "COMPLETED" || sizeBytes === undefined) return [];
+    if (sizeBytes > Math.min(room, MAX_OUTPUT_BYTES)) return [];
+    room -= sizeBytes;
+    if (unit.outputRef) refs.set(unit.key, unit.outputRef);
+    return unit.outputRef ? [] : [{ requestId, unit }];
+  });
+  const [units, withOutputs] = await Promise.all([
+    readStepDocuments(log, state, { body: true }),
+    withValues(log, fitting, { output: true }),
+  ]);
+  return {
+    units,
+    outputs: new Map<string, JsonValue>(withOutputs.map(({ key, output = null }) => [key, output])),
+    refs,
+  };
+}
+
+function hasPlan(document: PlanDocument): document is PlanDocument & { plan: Plan } {
+  return document.plan !== null;
+}
+
+/**
+ * The part of the store that ends the planning of first plans: with a plan, with questions, or with an error.
+ */
+function createFirstPlan(
+  { clock }: Pick<StoreDependencies, "clock">,
+  claims: PlannerClaims,
+): Pick<PlanningStore, "completePlanning" | "failPlanning" | "askQuestions"> {
+  /**
+   * The write to a request that is planned for the first time. Once the first version is in the journal the
+   * request moves on, whichever planner has claimed it.
+   */
+  const whilePlanned = ({ request }: PlanningClaim, set: Document): FollowingWrite => {
+    const { _id, version } = request;
+    // A replan has the same version until it has made the next one.
+    const filter = { _id, version, status: "PLANNING", "planning.work": { $in: ["plan", null] } };
+    return { collection: "requests", filter, set };
+  };
+  /** The same, only under this claim: the next claim may append such an event again. */
+  const whileHeld = ({ request, epoch }: PlanningClaim, set: Document): FollowingWrite => {
+    const filter = { _id: request._id, status: "PLANNING", "lease.epoch": epoch };
+    return { collection: "requests", filter, set };
+  };
+
+  return {
+    completePlanning: (claim, result) =>
+      claims.append<PlanDocument>(claim, ({ planning }) => {
+        const now = new Date(clock.now());
+        const { request } = claim;
+        const autoExecute = request.autoExecute || planning.isExecutionPlanned;
+        const fresh = newPlan({ ...result, request, status: autoExecute ? "QUEUED" : "READY", now });
+        const { document, events } = versionTurn(fresh, NOTHING_CARRIED, fresh);
+        const status = autoExecute ? "EXECUTING" : "READY";
+        const { diagnostics } = result;
+        const set = { ...settled(now), status, autoExecute, diagnostics, draft: null };
+        return {
+          type: "append",
+          events,
+          isKept: true,
+          following: () => [{ collection: "plans", insert: document }, whilePlanned(claim, set)],
+          done: document,
+        };
+      }),
+
+    failPlanning: (claim, { error, diagnostics, raw, plan, origin }) =>
+      claims.append<void>(claim, () => {
+        const now = new Date(clock.now());
+        const { request } = claim;
+        const failed: JournalEvent = { type: "planning.failed", error };
+        const set = { ...settled(now), status: "FAILED", error, diagnostics };
+        const hasPlanOrText = raw !== null || plan !== null;
+        if (!hasPlanOrText) {
+          return {
+            type: "append",
+            events: [failed],
+            following: () => [whileHeld(claim, set)],
+            done: undefined,
+          };
+        }
+        const invalid = newPlan({ request, plan, raw, origin, diagnostics, status: "INVALID", now });
+        const { document, events } = versionTurn(invalid, NOTHING_CARRIED, invalid);
+        return {
+          type: "append",
+          events: [...events, failed],
+          isKept: true,
+          following: () => [{ collection: "plans", insert: document }, whilePlanned(claim, set)],
+          done: undefined,
+        };
+      }),
+
+    askQuestions: (claim, { questions, draft }) =>
+      claims.append<void>(claim, () => {
+        const now = new Date(clock.now());
+        const questionsAsked = (claim.request.questionsAsked ?? 0) + questions.length;
+        const set = { ...settled(now), status: "NEEDS_INPUT", questions, questionsAsked, draft };
+        const asked = questions.map(({ id, question }) => ({ id, question }));
+        return {
+          type: "append",
+          events: [{ type: "question.asked", questions: asked }],
+          following: () => [whileHeld(claim, set)],
+          done: undefined,
+        };
+      }),
   };
 }
