@@ -2,9 +2,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "@planwright/plan";
-import { openAiError } from "./model-server-openai.ts";
-import { isProtocol, MODEL_PROTOCOLS, type ModelProtocol, protocolOf } from "./model-server-protocols.ts";
-import { answer, type ModelRequest, type ScriptedReply } from "./model-server-reply.ts";
+import { anthropicBody, anthropicError, anthropicEvents } from "./model-server-anthropic.ts";
+import { openAiBody, openAiError, openAiEvents, openAiUsage } from "./model-server-openai.ts";
+import {
+  answer,
+  type ModelProtocolName,
+  type ModelRequest,
+  piecesOf,
+  type ScriptedAnswer,
+  type ScriptedReply,
+  usageOf,
+} from "./model-server-reply.ts";
 
 /** Chooses the reply to a request. It is used before the queue. */
 export type ModelScript = (request: ModelRequest) => ScriptedReply | Promise<ScriptedReply>;
@@ -228,3 +236,176 @@ function startStream(response: ServerResponse): void {
 function sendJson(response: ServerResponse, status: number, body: JsonObject): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
+
+const FINISH_REASONS = { stop: "STOP", length: "MAX_TOKENS", content_filter: "SAFETY", tool_calls: "STOP" };
+
+/** `POST /v1beta/models/<model>:generateContent`. */
+function googleBody(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
+  const parts: JsonObject[] = [
+    ...(reply.text === undefined ? [] : [{ text: reply.text }]),
+    ...(reply.toolCalls ?? []).map(({ name, arguments: args }) => ({
+      functionCall: { name, args: typeof args === "string" ? {} : args },
+    })),
+  ];
+  return chunkOf(reply, request, parts, true);
+}
+
+/** `POST /v1beta/models/<model>:streamGenerateContent?alt=sse`, one text for each event. */
+function googleEvents(reply: ScriptedAnswer, request: ModelRequest): string[] {
+  // The answer to a blocked prompt is one event without candidates.
+  if (reply.refusal !== undefined) {
+    return [event({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { promptTokenCount: 1 } })];
+  }
+  const pieces = reply.text === undefined ? [] : piecesOf(reply.text, reply.chunkSize);
+  const calls = (reply.toolCalls ?? []).map(({ name, arguments: args }) => ({
+    functionCall: { name, args: typeof args === "string" ? {} : args },
+  }));
+  return [
+    ...pieces.map((text) => event(chunkOf(reply, request, [{ text }], false))),
+    event(chunkOf(reply, request, calls, true)),
+  ];
+}
+
+/** An error in Google's form; a refused key is 400 with a reason. */
+function googleError(status: number, message: string): JsonObject {
+  const isKeyRefused = status === 401;
+  return {
+    error: {
+      code: isKeyRefused ? 400 : status,
+      message,
+      status: STATUS_NAMES[status] ?? "INTERNAL",
+      details: isKeyRefused
+        ? [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" }]
+        : [],
+    },
+  };
+}
+
+/** The HTTP status of Google for an error. */
+const googleStatus = (status: number): number => (status === 401 ? 400 : status);
+
+const STATUS_NAMES: Readonly<Record<number, string>> = {
+  400: "INVALID_ARGUMENT",
+  401: "INVALID_ARGUMENT",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  429: "RESOURCE_EXHAUSTED",
+  503: "UNAVAILABLE",
+};
+
+const event = (data: JsonObject) => `data: ${JSON.stringify(data)}\r\n\r\n`;
+
+/** One event. Its usage is cumulative and is in every event. */
+function chunkOf(
+  reply: ScriptedAnswer,
+  request: ModelRequest,
+  parts: JsonObject[],
+  isLast: boolean,
+): JsonObject {
+  const { inputTokens, outputTokens, cachedInputTokens } = usageOf(reply, request);
+  const finish = isLast ? { finishReason: FINISH_REASONS[reply.finishReason ?? "stop"] } : {};
+  const candidates = isLast ? { candidatesTokenCount: outputTokens } : {};
+  return {
+    candidates: [{ content: { role: "model", parts }, index: 0, ...finish }],
+    usageMetadata: {
+      promptTokenCount: inputTokens,
+      ...candidates,
+      totalTokenCount: inputTokens + (isLast ? outputTokens : 0),
+      ...(cachedInputTokens === undefined ? {} : { cachedContentTokenCount: cachedInputTokens }),
+    },
+    modelVersion: request.body["model"] ?? "scripted",
+  };
+}
+
+/** Fields of OpenAI's protocol that Mistral refuses. */
+const UNKNOWN_FIELDS = ["stream_options", "max_completion_tokens", "store"];
+
+/** The first field of a request that Mistral refuses as unknown. */
+const refusedField = (body: JsonObject) => UNKNOWN_FIELDS.find((name) => Object.hasOwn(body, name));
+
+/** Like OpenAI's stream, but usage is always sent, in the chunk with the finish reason. */
+const mistralEvents = (reply: ScriptedAnswer, request: ModelRequest): string[] =>
+  openAiEvents(reply, request, { usage: openAiUsage(reply, request) });
+
+/** An error in Mistral's form: flat, with an object that lists the refused parts of a request. */
+const mistralError = (status: number, message: string): JsonObject =>
+  status === 401
+    ? { message, request_id: "scripted" }
+    : {
+        object: "error",
+        message: status === 422 ? { detail: [{ type: "extra_forbidden", msg: message }] } : message,
+        type: "invalid_request_error",
+        param: null,
+        code: null,
+      };
+
+/** One provider's protocol, as the server implements it. */
+interface ModelProtocol {
+  /** The path of the provider's base URL on this server. */
+  base: string;
+  /** Paths of its requests, with groups `model` and `method` when the path contains them. */
+  route: RegExp;
+  /** An answer as JSON. */
+  body: (reply: ScriptedAnswer, request: ModelRequest) => JsonObject;
+  /** The answer as server-sent events, one text for each event. */
+  events: (reply: ScriptedAnswer, request: ModelRequest) => string[];
+  error: (status: number, message: string) => JsonObject;
+  /** The provider's HTTP status for an error. Default: the same status. */
+  status?: (status: number) => number;
+  /** Number of events without text at the end of a stream. */
+  closingEvents: number;
+  /** The field for which the provider refuses a request with 422. Default: none. */
+  refusedField?: (body: JsonObject) => string | undefined;
+}
+
+/** The protocols that the server speaks. */
+const MODEL_PROTOCOLS: Readonly<Record<ModelProtocolName, ModelProtocol>> = {
+  openai: {
+    base: "/v1",
+    route: /^\/v1\/chat\/completions$/,
+    body: openAiBody,
+    events: openAiEvents,
+    error: openAiError,
+    closingEvents: 3,
+  },
+  anthropic: {
+    base: "",
+    route: /^\/v1\/messages$/,
+    body: anthropicBody,
+    events: anthropicEvents,
+    error: anthropicError,
+    closingEvents: 3,
+  },
+  google: {
+    base: "",
+    route: /^\/v1beta\/models\/(?<model>[^/:]+):(?<method>streamGenerateContent|generateContent)$/,
+    body: googleBody,
+    events: googleEvents,
+    error: googleError,
+    status: googleStatus,
+    closingEvents: 1,
+  },
+  mistral: {
+    base: "/mistral/v1",
+    route: /^\/mistral\/v1\/chat\/completions$/,
+    body: openAiBody,
+    events: mistralEvents,
+    error: mistralError,
+    closingEvents: 2,
+    refusedField,
+  },
+};
+
+/** The protocol of a path; undefined for an unknown path. */
+function protocolOf(
+  path: string,
+): { name: ModelProtocolName; groups: Partial<Record<string, string>> } | undefined {
+  for (const [name, { route }] of Object.entries(MODEL_PROTOCOLS)) {
+    const match = route.exec(path);
+    if (match && isProtocol(name)) return { name, groups: match.groups ?? {} };
+  }
+  return undefined;
+}
+
+/** True for the name of a protocol. */
+const isProtocol = (name: string): name is ModelProtocolName => Object.hasOwn(MODEL_PROTOCOLS, name);
