@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { LeftOutTool } from "@planwright/plan";
 import type { ServerConfig } from "../config/server-config.ts";
 import { ServerUnreachableError } from "./errors.ts";
@@ -6,7 +7,6 @@ import type { ReadLargeAnswer } from "./large-answer.ts";
 import type { ListedTools } from "./listed-tools.ts";
 import { openSession, type Session } from "./open-session.ts";
 import { sleep } from "./sleep.ts";
-import { createStderrTail } from "./stderr-tail.ts";
 import { createToolListing, type ToolListingOptions } from "./tool-listing.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { sentenceOf, shownReason, unreachableReason } from "./unreachable-reason.ts";
@@ -383,3 +383,58 @@ export function createServerConnection(
 
 /** For failures that are reported elsewhere. */
 function ignore(): void {}
+
+/** Bounds of the shown output. */
+const MAX_LINES = 20;
+const MAX_CHARACTERS = 2_000;
+/** Bytes that are kept. Escapes and invisible characters among them are removed when the text is shown. */
+const MAX_KEPT = 8_192;
+
+/** Control characters except the line break, format characters, line separators, lone surrogates. */
+const NOT_VISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** The end of the standard error of a server's process, across restarts. */
+interface StderrTail {
+  /** Another process is started. Until it writes something, the output of the previous one is shown. */
+  begin(): void;
+  add(chunk: string): void;
+  /** The server is connected, so its earlier output is not needed. */
+  forget(): void;
+  /**
+   * The last lines as text without colours and control characters, at most 20 lines and 2,000 characters;
+   * empty for a process that wrote nothing.
+   */
+  text(): string;
+}
+
+/** Keeps the output of a process, in bounded memory. */
+export function createStderrTail(): StderrTail {
+  let kept = "";
+  let earlier = "";
+  const text = () => lastLines(kept) || earlier;
+  return {
+    begin() {
+      earlier = text();
+      kept = "";
+    },
+    add(chunk) {
+      kept = (kept + chunk).slice(-MAX_KEPT);
+    },
+    forget() {
+      earlier = "";
+      kept = "";
+    },
+    text,
+  };
+}
+
+function lastLines(text: string): string {
+  const clean = stripVTControlCharacters(text).replace(/\r\n?/g, "\n").replace(/\t/g, "  ");
+  const lines = clean
+    .replace(NOT_VISIBLE, "")
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "");
+  const last = lines.slice(-MAX_LINES).join("\n");
+  return last.length <= MAX_CHARACTERS ? last : `…${last.slice(1 - MAX_CHARACTERS)}`;
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createStderrTail } from "./stderr-tail.ts";
+import { createStderrTail } from "./server-connection.ts";
 
 const after = (...chunks: string[]) => {
   const tail = createStderrTail();
