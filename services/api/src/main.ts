@@ -7,18 +7,33 @@ import {
   createLogger,
   createMetrics,
   createShutdown,
+  type FailpointNames,
   logFactsOfId,
   readOrExit,
   settingsOrExit,
   startTracing,
   workerName,
 } from "@planwright/runtime";
-import { createStore } from "@planwright/store";
+import { createStore, type Store } from "@planwright/store";
 import { isLoopback } from "./access/loopback.ts";
 import { ApiSettingsSchema, tokenSettings } from "./env.ts";
-import { OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { createRateLimit } from "./load/rate-limit.ts";
+import type { WorkOffers } from "./operation/context.ts";
 import { startApi } from "./start-api.ts";
+
+/** Failpoints before and after writes to MongoDB. */
+const STORE_FAILPOINTS = {
+  createRequest: "api.accept",
+  submitPlan: "api.submit",
+  queuePlan: "api.queue",
+  requestCancel: "api.cancel",
+} as const satisfies FailpointNames<Store>;
+
+/** Failpoints around hints to planners and executors. */
+const OFFER_FAILPOINTS = {
+  offerPlanning: "api.offer-planning",
+  offerExecution: "api.offer-execution",
+} as const satisfies FailpointNames<WorkOffers>;
 
 const settings = settingsOrExit(ApiSettingsSchema, process);
 const tokens = await readOrExit(() => tokenSettings(settings), process);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseModelLimits } from "./parse-model-limits.ts";
+import { parseModelLimits } from "./parse-options.ts";
 
 const SERVICE = { maxModelCalls: 30, maxTokens: 500_000, maxCostUsd: null };
 

@@ -2,25 +2,33 @@
  * All records of a request as one JSON document, for people who look for a cause without access to the
  * database.
  *
- * 1. Every value passes the redactor (see bundle-section.ts).
+ * 1. Every value passes the redactor.
  * 2. Each section has its own size limit; together they are 7 eighths of an answer, and at most 7 MiB. Parts
  *    that do not fit are listed in `leftOut`, and are not read if their size is known before.
  * 3. An answer builds each bundle once, and counts it before: bundles that do not fit into the answer together
  *    are refused before they are read.
  * 4. It is built in slices: other answers are sent in between.
  */
-import { isJsonObject, type RequestId } from "@planwright/plan";
+import {
+  changesSince,
+  findPinnedTool,
+  isJsonObject,
+  type RequestId,
+  type ToolDescriptor,
+  type ToolPin,
+  toolDigest,
+} from "@planwright/plan";
+import { redactInSteps } from "@planwright/runtime";
 import type { LiveWorkers, ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
+import { rememberJsonBytes } from "../load/json-bytes.ts";
 import { runInSlices } from "../load/pace.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { Reads } from "../operation/reads.ts";
 import { planTimes } from "../plans/plan-times.ts";
 import { attemptsSeen } from "../plans/step-views.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { type BundleSection, createBundleSection, type LeftOut } from "./bundle-section.ts";
 import { bundleStep, byWeight, type ReadStep } from "./bundle-step.ts";
 import { bundleTimeline } from "./bundle-timeline.ts";
-import { bundleTools } from "./bundle-tools.ts";
 
 /** Versions whose steps are read, newest first. */
 const MAX_VERSIONS = 20;
@@ -254,3 +262,132 @@ function headOf(plan: PlanHead): object {
 
 const newestFirst = (a: { createdAt: Date }, b: { createdAt: Date }) =>
   b.createdAt.getTime() - a.createdAt.getTime();
+
+/** A pinned tool of a plan, and the current tool. */
+interface BundledTool {
+  pin: ToolPin;
+  /** Versions of the plan with this pin. */
+  versions: number[];
+  /** Null for a tool that no longer exists. */
+  digestNow: string | null;
+  /** What changed since it was pinned; empty when the descriptor is unchanged. */
+  changedSince: string[];
+  descriptorNow: ToolDescriptor | null;
+}
+
+/** Every pinned tool of the plans; each digest occurs once. Pure; a step for each tool. */
+function* bundleTools(
+  plans: readonly (Pick<PlanHead, "version"> & Pick<PlanGraph, "toolPins">)[],
+  catalogue: readonly ToolDescriptor[],
+): Generator<void, BundledTool[]> {
+  const found = new Map<string, BundledTool>();
+  for (const { version, toolPins = [] } of plans) {
+    for (const pin of toolPins) {
+      const key = `${pin.server ?? ""}/${pin.name}@${pin.digest}`;
+      const known = found.get(key);
+      if (known) known.versions.push(version);
+      else {
+        found.set(key, { ...currentTool(pin, catalogue), versions: [version] });
+        yield;
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+function currentTool(pin: ToolPin, catalogue: readonly ToolDescriptor[]): Omit<BundledTool, "versions"> {
+  const tool = findPinnedTool(catalogue, pin.tool, pin);
+  if (!tool) return { pin, digestNow: null, changedSince: [], descriptorNow: null };
+  return { pin, digestNow: toolDigest(tool), changedSince: changesSince(pin, tool), descriptorNow: tool };
+}
+
+/** Longest text in a bundle, in UTF-16 units; longer texts are truncated. */
+const MAX_TEXT = 131_072;
+/** A plan has at most 90 levels, and may be quoted as text in the answer of a model. */
+const MAX_DEPTH = 200;
+
+/** A part that is missing in a bundle. */
+interface LeftOut {
+  /** Its position in the bundle, such as "plans.v2.steps". */
+  where: string;
+  /** Number of missing parts. */
+  count: number;
+  /** Their size as JSON in UTF-8, in bytes; null if they were not read. */
+  sizeBytes: number | null;
+  reason: string;
+}
+
+/**
+ * A part of a bundle with its own size limit; every value is redacted. What is long is done in steps, between
+ * which the process does other work.
+ */
+interface BundleSection {
+  /**
+   * The value without secrets, with long texts truncated; undefined when it does not fit, which is recorded in
+   * `leftOut`.
+   */
+  keep(where: string, value: unknown): Generator<void, unknown>;
+  /**
+   * The values that fit, in their order; values that come first in `byWeight` are kept first.
+   * @param show - makes what is kept of a value; default: the value itself
+   */
+  keepMany<T>(
+    where: string,
+    values: readonly T[],
+    byWeight?: (a: T, b: T) => number,
+    show?: (value: T) => unknown,
+  ): Generator<void, unknown[]>;
+  /** Records parts that are not read. @param what - its sizeBytes is null if the size is not known */
+  leaveOut(where: string, what: { count: number; sizeBytes: number | null; reason: string }): void;
+  /** Bytes that still fit. */
+  room(): number;
+  /** True after something did not fit. */
+  isFull(): boolean;
+}
+
+/** An empty section with a limit in bytes of JSON in UTF-8; what does not fit is added to `leftOut`. */
+function createBundleSection(maxBytes: number, leftOut: LeftOut[]): BundleSection {
+  let room = maxBytes;
+  let isFull = false;
+
+  function* keep(where: string, value: unknown): Generator<void, unknown> {
+    if (value === undefined) return undefined;
+    const clean = yield* redactInSteps(value, { maxDepth: MAX_DEPTH, maxText: MAX_TEXT });
+    yield;
+    const sizeBytes = Buffer.byteLength(JSON.stringify(clean));
+    if (sizeBytes <= room) {
+      room -= sizeBytes;
+      return rememberJsonBytes(clean, sizeBytes);
+    }
+    isFull = true;
+    const known = leftOut.find((one) => one.where === where && one.sizeBytes !== null);
+    if (known) {
+      known.count += 1;
+      known.sizeBytes = (known.sizeBytes ?? 0) + sizeBytes;
+    } else leftOut.push({ where, count: 1, sizeBytes, reason: "no room" });
+    return undefined;
+  }
+
+  return {
+    keep,
+    *keepMany(where, values, byWeight = () => 0, show = (value) => value) {
+      const order = [...values.entries()].toSorted(([, a], [, b]) => byWeight(a, b));
+      const kept: { index: number; value: unknown }[] = [];
+      for (const [index, value] of order) {
+        kept.push({ index, value: yield* keep(where, show(value)) });
+        yield;
+      }
+      return kept
+        .filter(({ value }) => value !== undefined)
+        .toSorted((a, b) => a.index - b.index)
+        .map(({ value }) => value);
+    },
+    leaveOut(where, what) {
+      if (what.count === 0) return;
+      isFull = true;
+      leftOut.push({ where, ...what });
+    },
+    room: () => room,
+    isFull: () => isFull,
+  };
+}

@@ -2,7 +2,7 @@ import type { RequestStatus } from "@planwright/plan";
 import type { ChangedRequest, RequestDocument } from "@planwright/store";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { RequestChange } from "./change-box.ts";
-import { createListFeeds, type ListFeeds } from "./list-feeds.ts";
+import { createListFeeds, type ListFeeds } from "./request-feeds.ts";
 
 const A = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const DONE = { status: ["COMPLETED" as const] };

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createMailbox } from "./mailbox.ts";
+import { createMailbox } from "./request-feed.ts";
 
 test("a reader gets the value that was put while it waits", async () => {
   const mailbox = createMailbox<number>(() => undefined);

@@ -1,7 +1,7 @@
 import type { RequestId } from "@planwright/plan";
 import type { ClientStore, PlanHead, RequestDocument, StepHead } from "@planwright/store";
 import { hasEnded } from "./has-ended.ts";
-import { createMailbox, type Mailbox } from "./mailbox.ts";
+import { createWaitingReader } from "./waiting-reader.ts";
 
 /** A request with its current plan and steps at one time; large parts are read only if they are selected. */
 export interface RequestSnapshot {
@@ -121,4 +121,47 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
 function markOf({ request, plan, steps }: RequestSnapshot): string {
   const units = steps.map(({ seq }) => seq);
   return JSON.stringify([request, plan && [plan.writeId, plan.status, plan.updatedAt], units]);
+}
+
+/** Holds the newest value for one reader: a slow reader skips values, and no writer waits for it. */
+interface Mailbox<T> extends AsyncIterableIterator<T> {
+  /** Replaces the unread value. */
+  put(value: T): void;
+  /** Ends the values; an unread one is still delivered. */
+  end(): void;
+  /** Gives the error to the reader after the unread value. */
+  fail(error: unknown): void;
+}
+
+/** @param onClose - called once: the reader has read everything, or has left */
+export function createMailbox<T>(onClose: () => void): Mailbox<T> {
+  let slot: { value: T } | undefined;
+  let failure: { error: unknown } | undefined;
+  const reader = createWaitingReader<T>(
+    {
+      take() {
+        const taken = slot;
+        slot = undefined;
+        return taken;
+      },
+      clear() {
+        slot = undefined;
+      },
+      ended() {
+        if (failure) throw failure.error;
+      },
+    },
+    onClose,
+  );
+  return Object.assign(reader, {
+    put(value: T) {
+      if (!reader.isOpen()) return;
+      slot = { value };
+      reader.wake();
+    },
+    fail(error: unknown) {
+      failure ??= { error };
+      reader.end();
+    },
+  });
 }

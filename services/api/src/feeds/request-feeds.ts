@@ -1,10 +1,19 @@
+import { setImmediate } from "node:timers/promises";
 import type { RequestId } from "@planwright/plan";
-import type { ChangeWatch, ClientStore, LiveStore, RequestFilter } from "@planwright/store";
+import {
+  asksForVersions,
+  type ChangedRequest,
+  type ChangeWatch,
+  type ClientStore,
+  fitOf,
+  type LiveStore,
+  type RequestFilter,
+} from "@planwright/store";
+import { LRUCache } from "lru-cache";
 import { OverloadedError } from "../errors/service-errors.ts";
 import type { ApiLogger } from "../telemetry/api-logger.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
-import type { RequestChange } from "./change-box.ts";
-import { createListFeeds } from "./list-feeds.ts";
+import { type ChangeBox, createChangeBox, type RequestChange } from "./change-box.ts";
 import { createRequestFeed, type RequestFeed, type RequestSnapshot } from "./request-feed.ts";
 import { createRestWaits, type RestWaits } from "./rest-waits.ts";
 
@@ -152,4 +161,186 @@ export function createRequestFeeds({
       await Promise.all([rests.close(), closeWatch()]);
     },
   };
+}
+
+/*
+ * Changes of requests for clients that show lists. A change is read once for all readers of the process, and
+ * compared once with each distinct filter.
+ *
+ * 1. After READ_LIST, a reader gets an event for each change of a request in its list, and for each request
+ *    that leaves it.
+ * 2. When changes may have been missed, the reader gets READ_LIST again: no change is lost silently.
+ * 3. A request outside the list is reported as LEFT once for each write of its documents, not for each of its
+ *    steps.
+ */
+
+/** Dependencies of {@link createListFeeds}. */
+interface ListFeedsDependencies {
+  store: Pick<LiveStore, "readChanged">;
+  logger: ApiLogger;
+}
+
+/** All lists that clients of this process follow. */
+export interface ListFeeds {
+  /**
+   * READ_LIST first, then every change.
+   * @param onLeave - called once: the reader has left, or the feed has ended
+   */
+  follow(tenant: string, filter: RequestFilter, onLeave: () => void): AsyncIterableIterator<RequestChange>;
+  /** A request, or a plan, with this id changed. */
+  changed(id: string): void;
+  /** Changes may have been missed. */
+  missed(): void;
+  /** Ends the feed for all readers. */
+  end(): void;
+}
+
+/** Changes are read at most once in this time, in milliseconds: lists are for people. */
+const READ_EVERY_MS = 250;
+/** The pause between two reads, as a multiple of the duration of the last one. */
+const PAUSE_FACTOR = 2;
+/** Most ids of one read. */
+const MAX_IDS = 200;
+/** Most ids that wait to be read. Above it all readers read their lists again. */
+const MAX_WAITING = 10_000;
+/** Most requests, by filter, that are remembered as reported LEFT. A forgotten one may be reported again. */
+const MAX_REMEMBERED = 100_000;
+
+interface Reader {
+  box: ChangeBox;
+  /** Number of LEFT events before this reader; these do not concern it. */
+  since: number;
+}
+
+/** The readers with the same tenant and filter. */
+interface ListFeed {
+  key: string;
+  tenant: string;
+  filter: RequestFilter;
+  readers: Set<Reader>;
+}
+
+/** Reads nothing while there are no readers. */
+export function createListFeeds({ store, logger }: ListFeedsDependencies): ListFeeds {
+  const feeds = new Map<string, ListFeed>();
+  const waiting = new Set<string>();
+  const left = new LRUCache<string, { mark: string; at: number }>({ max: MAX_REMEMBERED });
+  let isReading = false;
+  /** Number of LEFT events so far, to compare with {@link Reader.since}. */
+  let leftCount = 0;
+
+  function refresh(): void {
+    if (isReading || waiting.size === 0 || feeds.size === 0) return;
+    isReading = true;
+    const startedAt = performance.now();
+    void readSome().finally(() => {
+      const pauseMs = Math.max(READ_EVERY_MS, (performance.now() - startedAt) * PAUSE_FACTOR);
+      setTimeout(() => {
+        isReading = false;
+        refresh();
+      }, pauseMs).unref();
+    });
+  }
+
+  async function readSome(): Promise<void> {
+    const ids = [...waiting].slice(0, MAX_IDS);
+    for (const id of ids) waiting.delete(id);
+    const all = [...feeds.values()];
+    try {
+      const found = await store.readChanged(ids, {
+        tenants: [...new Set(all.map(({ tenant }) => tenant))],
+        versions: all.some(({ filter }) => asksForVersions(filter)),
+      });
+      for (const changed of found) {
+        publish(changed);
+        // There may be thousands of filters: other work runs in between.
+        await setImmediate();
+      }
+    } catch (error) {
+      logger.warn({ err: error }, "could not read changes; clients that follow lists must read them again");
+      missed();
+    }
+  }
+
+  function publish(changed: ChangedRequest): void {
+    const { request, versions } = changed;
+    const { _id: requestId, tenant } = request;
+    // One object for all readers, so that equal selections share one result.
+    const isHere = { kind: "CHANGED", requestId, changed } as const;
+    const isGone = { kind: "LEFT", requestId } as const;
+    let mark: string | undefined;
+    for (const feed of feeds.values()) {
+      if (feed.tenant !== tenant) continue;
+      const fit = fitOf(feed.filter, request, versions);
+      if (fit === "never") continue;
+      const name = `${feed.key} ${requestId}`;
+      if (fit === "fits") {
+        left.delete(name);
+        for (const { box } of feed.readers) box.put(isHere);
+      } else {
+        mark ??= markOf(changed);
+        const before = left.get(name);
+        for (const { box, since } of feed.readers) {
+          if (before?.mark !== mark || before.at <= since) box.put(isGone);
+        }
+        leftCount += 1;
+        left.set(name, { mark, at: leftCount });
+      }
+    }
+  }
+
+  function missed(): void {
+    for (const { readers } of feeds.values()) for (const { box } of readers) box.readList();
+  }
+
+  return {
+    follow(tenant, filter, onLeave) {
+      const key = JSON.stringify([tenant, filter]);
+      const feed = feeds.get(key) ?? { key, tenant, filter, readers: new Set<Reader>() };
+      feeds.set(key, feed);
+      const box = createChangeBox(
+        () => {
+          reader.since = leftCount;
+        },
+        () => {
+          feed.readers.delete(reader);
+          if (feed.readers.size === 0) feeds.delete(key);
+          if (feeds.size === 0) waiting.clear();
+          onLeave();
+        },
+      );
+      const reader: Reader = { box, since: leftCount };
+      feed.readers.add(reader);
+      return box;
+    },
+    changed(id) {
+      if (feeds.size === 0) return;
+      waiting.add(id);
+      if (waiting.size > MAX_WAITING) {
+        waiting.clear();
+        missed();
+      }
+      refresh();
+    },
+    missed,
+    end() {
+      for (const { readers } of feeds.values()) for (const { box } of readers) box.end();
+    },
+  };
+}
+
+/** Differs for two states of a request unless only its journal grew: every write changes its document. */
+function markOf({ request, plan, versions }: ChangedRequest): string {
+  const { status, error, planId, writeId, updatedAt } = request;
+  const facts = versions.map(({ needs, errorCode }) => [needs, errorCode]);
+  return JSON.stringify([
+    status,
+    error?.code,
+    planId,
+    writeId,
+    updatedAt,
+    plan?.writeId,
+    plan?.updatedAt,
+    facts,
+  ]);
 }

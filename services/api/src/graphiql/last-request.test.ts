@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withLastRequest } from "./last-request.ts";
+import { withLastRequest } from "./page.ts";
 
 /** The page: the operations that it sends, with the given answer, and a memory. */
 function page(answer: object, isInParts = false) {

@@ -3,7 +3,7 @@ import { GraphQLError } from "graphql";
 import { expect, onTestFinished, test } from "vitest";
 import { createAdmission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { createAdmissionPlugin } from "./admission-plugin.ts";
+import { createAdmissionPlugin } from "./apollo-server.ts";
 
 /** A server with one slot for mutations; its only mutation fails, and `formatError` formats the error. */
 function startServer(formatError: () => { message: string }) {

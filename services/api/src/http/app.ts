@@ -1,6 +1,7 @@
 import type { ApolloServer } from "@apollo/server";
 import { expressMiddleware } from "@as-integrations/express5";
 import type { createHealthHandler } from "@planwright/runtime";
+import cors from "cors";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Gate } from "../access/gate.ts";
 import { parseHost } from "../access/loopback.ts";
@@ -9,8 +10,6 @@ import { createErrorHandler, MAX_BODY_BYTES, sendError } from "../errors/http-er
 import type { GraphqlContext } from "../operation/context.ts";
 import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { acceptGraphql } from "./accept-graphql.ts";
-import { acceptReading } from "./accept-reading.ts";
-import { allowOrigins } from "./cors.ts";
 import { readExactJson, readExactVariables } from "./exact-numbers.ts";
 
 /** Dependencies of {@link createApp}. */
@@ -126,3 +125,44 @@ const readEmptyBody: RequestHandler = (request, _response, next) => {
   request.body ??= {};
   next();
 };
+
+const METHODS = "GET, HEAD, OPTIONS";
+
+/** Accepts only GET and HEAD. */
+const acceptReading: RequestHandler = (request, response, next) => {
+  if (request.method === "GET" || request.method === "HEAD") return next();
+  response.set("allow", METHODS);
+  if (request.method === "OPTIONS") return void response.status(204).end();
+  sendError(response, 405, {
+    code: "METHOD_NOT_ALLOWED",
+    message: `${request.method} is not supported here`,
+    remedy: "Read an output with GET.",
+  });
+};
+
+/** How long a browser may cache a preflight answer, in seconds. */
+const MAX_AGE_S = 600;
+
+/**
+ * Lets pages of these origins read the answers. Pages set credentials in the header `authorization`; cookies
+ * are not used. The handlers after this one answer OPTIONS requests.
+ */
+function allowOrigins(origins: readonly string[]): RequestHandler {
+  return cors({
+    origin: [...origins],
+    methods: ["GET", "HEAD", "POST"],
+    allowedHeaders: [
+      "authorization",
+      "content-type",
+      "apollo-require-preflight",
+      "traceparent",
+      "tracestate",
+      "range",
+      "if-range",
+      "if-none-match",
+    ],
+    exposedHeaders: ["retry-after", "www-authenticate", "etag", "content-range", "accept-ranges"],
+    maxAge: MAX_AGE_S,
+    preflightContinue: true,
+  });
+}

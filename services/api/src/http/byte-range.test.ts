@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseByteRange } from "./byte-range.ts";
+import { parseByteRange } from "./serve-outputs.ts";
 
 test.each([
   ["bytes=0-0", { start: 0, end: 1 }],

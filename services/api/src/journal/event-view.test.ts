@@ -1,6 +1,6 @@
 import type { JournalEvent } from "@planwright/engine";
 import { expect, test } from "vitest";
-import { toEventView } from "./event-view.ts";
+import { toEventView } from "./event-connection.ts";
 
 const at = new Date(1_700_000_000_000);
 const view = (event: JournalEvent) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { OverloadedError } from "../errors/service-errors.ts";
-import { createQuerySlots } from "./query-slots.ts";
+import { createQuerySlots } from "./admission.ts";
 
 const LONG_MS = 60_000;
 const A = { tenant: "a" };

@@ -1,16 +1,23 @@
 import type { CallToolResult, ServerContext, Tool } from "@modelcontextprotocol/server";
 import { readToolPlan } from "@planwright/engine";
-import { type JsonObject, JsonObjectSchema, ProfileSchema, type RequestId } from "@planwright/plan";
+import {
+  isJsonObject,
+  type JsonObject,
+  JsonObjectSchema,
+  ProfileSchema,
+  type RequestId,
+  withoutNulls,
+} from "@planwright/plan";
 import type { Scope } from "@planwright/store";
 import { z } from "zod";
 import { parsePolicy } from "../arguments/parse-policy.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
 import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan } from "../requests/create-plan.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { parseArguments } from "./parse-arguments.ts";
 
 /** The scope that each tool of the facade needs. */
 export const SCOPE_OF_TOOL = {
@@ -271,4 +278,33 @@ function toolOf<Schema extends z.ZodObject>({
         run(context, parseArguments(name, { schema, inputSchema: describedBy }, given), call),
     },
   ];
+}
+
+/** Longest message, in UTF-16 units: it quotes names of unknown arguments. */
+const MAX_MESSAGE = 300;
+
+/**
+ * The parsed arguments of a tool call; null for an optional one means that it is absent.
+ * @param inputSchema - the JSON Schema of `schema`
+ * @throws {BadInputError} for the first wrong one
+ */
+function parseArguments<Schema extends z.ZodType>(
+  tool: string,
+  { schema, inputSchema }: { schema: Schema; inputSchema: JsonObject },
+  given: unknown,
+): z.output<Schema> {
+  const present = isJsonObject(given) ? withoutNulls(given, inputSchema) : (given ?? {});
+  const parsed = schema.safeParse(present, {
+    error: ({ code, input }) =>
+      code === "invalid_type" && (input === undefined || input === null) ? "is missing" : undefined,
+  });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const argument = issue?.path.join(".").slice(0, MAX_MESSAGE) || "arguments";
+  const message = `${argument}: ${issue?.message ?? "cannot be read"}`.slice(0, MAX_MESSAGE);
+  throw new BadInputError(
+    argument,
+    message,
+    `Call ${tool} again with arguments that fit its inputSchema, which tools/list returns.`,
+  );
 }

@@ -2,7 +2,7 @@ import { PlanSchema } from "@planwright/plan";
 import { newPlan, newRequest, newStep } from "@planwright/store";
 import { expect, test } from "vitest";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
-import { createRisingProgress } from "./rising-progress.ts";
+import { createRisingProgress } from "./report-at-rest.ts";
 
 /** A request at a version of its plan, with some completed steps. Without steps there is no plan yet. */
 function stateOf(version: number, steps: number, done: number, running: number = 0): RequestSnapshot {

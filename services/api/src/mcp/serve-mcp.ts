@@ -2,21 +2,34 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
 import {
   type AuthInfo,
+  type CallToolResult,
   createMcpHandler,
   type McpHttpHandler,
+  ProtocolError,
   ProtocolErrorCode,
+  Server,
+  type ServerContext,
+  type Transport,
   validateHostHeader,
   validateOriginHeader,
 } from "@modelcontextprotocol/server";
-import { type RequestHandler, Router } from "express";
+import { stringifyExactJson } from "@planwright/plan";
+import { SpanKind, type TraceOrigin } from "@planwright/runtime";
+import { type RequestHandler, type Response, Router } from "express";
 import { z } from "zod";
-import type { Caller } from "../access/caller.ts";
-import { withExactNumbers } from "../http/exact-numbers.ts";
+import { type Caller, requireScope } from "../access/caller.ts";
+import type { CredentialWatch } from "../access/credential-watch.ts";
+import { type ApiErrorCode, isApiErrorCode } from "../errors/error-codes.ts";
+import { MAX_BODY_BYTES, ParserErrorSchema } from "../errors/http-errors.ts";
+import type { FormatError } from "../errors/masked-errors.ts";
+import { readExactJson, withExactNumbers } from "../http/exact-numbers.ts";
+import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import type { ApiLogger } from "../telemetry/api-logger.ts";
-import { explained } from "./explained.ts";
-import { createFacadeServer, type FacadeDependencies } from "./facade-server.ts";
-import { readMessage, sendRpcError } from "./read-message.ts";
+import { type ApiLogger, noteLogFacts } from "../telemetry/api-logger.ts";
+import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+import { incomingTrace } from "../telemetry/incoming-trace.ts";
+import { createFacadeTools, type FacadeTool, SCOPE_OF_TOOL } from "./facade-tools.ts";
+import { reportAtRest } from "./report-at-rest.ts";
 
 /** Dependencies of {@link serveMcp}. */
 export interface McpDependencies extends Omit<FacadeDependencies, "context"> {
@@ -100,4 +113,291 @@ function explaining({ fetch }: McpHttpHandler, logger: ApiLogger): McpHttpHandle
     headers.delete("content-length");
     return Response.json({ jsonrpc: "2.0", id: null, ...body.data, error }, { status, headers });
   };
+}
+
+/**
+ * Deepest nesting of a message, far more than plans and facts need. The SDK processes messages by recursion.
+ */
+const MAX_DEPTH = 500;
+
+const MESSAGES: Readonly<Record<number, string>> = {
+  413: "The body is larger than 1 MiB",
+  415: "The body has a character set or an encoding that is not accepted",
+};
+
+/** Answers with a JSON-RPC error without a message id. */
+function sendRpcError(response: Response, status: number, code: number, message: string): void {
+  const error = explained({ code, message }, status);
+  response.status(status).json({ jsonrpc: "2.0", id: null, error });
+}
+
+/**
+ * Reads one message into the body of the request, with null params left out. A batch is refused: it would count as one operation for the
+ * rate limit, and the protocol has no batches since 2025-06-18.
+ */
+function readMessage(): RequestHandler {
+  const parse = readExactJson({ limit: MAX_BODY_BYTES, strict: false });
+  return (request, response, next) =>
+    parse(request, response, (error?: unknown) => {
+      if (error === undefined) {
+        const refusal = refusalOf(request.body);
+        if (refusal === undefined) {
+          request.body = withoutNullParams(request.body);
+          return next();
+        }
+        return sendRpcError(response, 400, ProtocolErrorCode.InvalidRequest, refusal);
+      }
+      const parsed = ParserErrorSchema.safeParse(error);
+      if (!parsed.success) return next(error);
+      const { status } = parsed.data;
+      // The rest of the body stays unread.
+      if (status === 413) response.set("connection", "close");
+      const code = status === 400 ? ProtocolErrorCode.ParseError : ProtocolErrorCode.InvalidRequest;
+      sendRpcError(response, status, code, MESSAGES[status] ?? "The body is not JSON");
+    });
+}
+
+function refusalOf(message: unknown): string | undefined {
+  if (Array.isArray(message)) return "Batches are not supported";
+  return isDeeper(message, MAX_DEPTH)
+    ? `The message is nested more than ${MAX_DEPTH} levels deep`
+    : undefined;
+}
+
+/**
+ * A message in which null params are absent: many clients write null for what they do not set. The arguments of a
+ * call stay as they are, because a tool may accept null there.
+ */
+function withoutNullParams(message: unknown): unknown {
+  if (!isObject(message) || !("params" in message)) return message;
+  const { params, ...rest } = message;
+  if (params === null) return rest;
+  if (!isObject(params)) return message;
+  const { arguments: given, ...others } = params;
+  return {
+    ...rest,
+    params: { ...dropNulls(others), ...(given === undefined || given === null ? {} : { arguments: given }) },
+  };
+}
+
+function dropNulls(value: { [name: string]: unknown }): { [name: string]: unknown } {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) => {
+      if (inner === null) return [];
+      return [[name, isObject(inner) ? dropNulls(inner) : inner]];
+    }),
+  );
+}
+
+function isObject(value: unknown): value is { [name: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Works level by level, so that deep nesting cannot exhaust the stack. */
+function isDeeper(value: unknown, maxDepth: number): boolean {
+  let level = [value];
+  for (let depth = 0; depth <= maxDepth; depth += 1) {
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
+/** Dependencies of {@link createFacadeServer}. */
+interface FacadeDependencies {
+  context: (signal: AbortSignal) => GraphqlContext;
+  admission: Admission;
+  formatError: FormatError;
+  /** Ends calls that wait when their credential ends. */
+  credentials: Pick<CredentialWatch, "follow">;
+  /** Counts every tool call. */
+  metrics: Pick<ApiMetrics, "answered">;
+  /**
+   * How long a call waits for the end of its request, in milliseconds. Default 600,000; the plan continues
+   * afterwards.
+   */
+  waitMs?: number | undefined;
+}
+
+const WAIT_MS = 600_000;
+/** A result is sent twice, as an object and as text. */
+const COPIES = 2;
+
+/** Adds code and remedy to errors of the protocol, in their `data`. */
+class ExplainingServer extends Server {
+  override async connect(transport: Transport): Promise<void> {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) =>
+      send("error" in message ? { ...message, error: explained(message.error) } : message, options);
+    await super.connect(transport);
+  }
+}
+
+/** A new MCP server for the operations of this service; one for each HTTP request. */
+function createFacadeServer({
+  context,
+  admission,
+  formatError,
+  credentials,
+  metrics,
+  waitMs = WAIT_MS,
+}: FacadeDependencies): Server {
+  const server = new ExplainingServer(
+    { name: "planwright", version: "0.1.0" },
+    {
+      capabilities: { tools: { listChanged: false } },
+      instructions:
+        "Executes complete plans of tool calls to the end, even when processes crash. Only the requested outputs are returned.",
+    },
+  );
+  const tools = createFacadeTools({
+    admission,
+    report: (parts, requestId, how) => reportAtRest(parts, requestId, { ...how, waitMs, credentials }),
+  });
+  server.setRequestHandler("tools/list", () => ({ tools: [...tools.values()].map(({ listed }) => listed) }));
+  server.setRequestHandler("tools/call", ({ params }, call) => {
+    const tool = tools.get(params.name);
+    if (!tool) {
+      metrics.answered("invalid", "BAD_USER_INPUT", 0);
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool with this name", {
+        code: "BAD_USER_INPUT",
+        retryable: false,
+        remedy: `Call one of ${[...tools.keys()].join(", ")}.`,
+      });
+    }
+    return answer(call, tool, params.arguments);
+  });
+
+  /** Calls a tool if the caller has its scope. @returns its result or its error */
+  async function answer(
+    call: ServerContext,
+    tool: FacadeTool,
+    given: Record<string, unknown> | undefined,
+  ): Promise<CallToolResult> {
+    const { name } = tool.listed;
+    const parts = context(call.mcpReq.signal);
+    const { operation } = parts;
+    const startedAt = performance.now();
+    const ended = (code?: string): void => {
+      operation.ended(code);
+      metrics.answered(name, code ?? "OK", performance.now() - startedAt);
+    };
+    operation.begin({
+      name: `tools/call ${name}`,
+      kind: SpanKind.SERVER,
+      parent: traceOf(call),
+      attributes: { "mcp.method.name": "tools/call", "gen_ai.tool.name": name },
+    });
+    try {
+      requireScope(parts.caller, SCOPE_OF_TOOL[name]);
+      // An operation that has taken effect cannot be refused.
+      if (SCOPE_OF_TOOL[name] !== "read") parts.bytes.waitWithoutTimeout();
+      const { report, isError } = await tool.call(parts, given, call);
+      const content = textOf(report);
+      const sizeBytes = Buffer.byteLength(content.text);
+      await parts.bytes.making(sizeBytes);
+      await parts.bytes.sending(COPIES * sizeBytes);
+      ended();
+      return { ...(isError ? { isError } : {}), structuredContent: report, content: [content] };
+    } catch (error) {
+      noteLogFacts(error, operation.logFacts());
+      const { message, extensions = {} } = formatError({ message: "" }, error);
+      ended(String(extensions["code"]));
+      return { isError: true, content: [textOf({ message, ...extensions })] };
+    }
+  }
+
+  return server;
+}
+
+/** The trace in `_meta` of the call; otherwise that of the HTTP headers, which a proxy may have set. */
+function traceOf({ mcpReq, http }: ServerContext): TraceOrigin | undefined {
+  const meta: Readonly<Record<string, unknown>> = mcpReq._meta ?? {};
+  return incomingTrace((name) => meta[name]) ?? incomingTrace((name) => http?.req?.headers.get(name));
+}
+
+function textOf(value: object): { type: "text"; text: string } {
+  return { type: "text", text: stringifyExactJson(value) };
+}
+
+/** An error of JSON-RPC. */
+interface RpcError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** Codes for refusals that the protocol distinguishes only by their HTTP status. */
+const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
+  403: "FORBIDDEN",
+  405: "METHOD_NOT_ALLOWED",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+};
+
+const REMEDY: Partial<Record<ApiErrorCode, string>> = {
+  BAD_REQUEST:
+    "Send one JSON-RPC 2.0 message with a method of MCP, as POST with accept: application/json, text/event-stream.",
+  BAD_USER_INPUT:
+    "Give the params that MCP requires: for tools/call the name of a tool and an object of arguments.",
+  FORBIDDEN: "Use a host name of this machine, or one that the operator lists in MCP_HOSTS.",
+  INTERNAL: "Report it to the operator: the cause is in the log.",
+  METHOD_NOT_ALLOWED: "Send messages as POST; GET opens no streams.",
+  PAYLOAD_TOO_LARGE: "Send a smaller plan: 1 MiB is accepted.",
+  UNSUPPORTED_MEDIA_TYPE: "Set content-type: application/json, as UTF-8.",
+};
+
+/**
+ * Adds to the `data` of a protocol error the common fields of all errors of this service: a code of the
+ * closed list, `retryable`, and a remedy. An error that has a code is returned unchanged. Pure.
+ * @param status - the HTTP status, for refusals that differ only by it
+ */
+function explained<T extends RpcError>(error: T, status?: number): T {
+  const data = typeof error.data === "object" ? error.data : null;
+  if (data && "code" in data && isApiErrorCode(data.code)) return error;
+  const misfit = misfitIn(error.message);
+  // The SDK calls some wrong params an internal error.
+  const rpcCode = misfit === undefined ? error.code : ProtocolErrorCode.InvalidParams;
+  const code = BY_STATUS[status ?? 0] ?? codeOf(rpcCode);
+  const message = misfit ?? error.message;
+  return {
+    ...error,
+    code: rpcCode,
+    message,
+    data: { ...data, code, retryable: false, remedy: REMEDY[code] },
+  };
+}
+
+const IssuesSchema = z.array(
+  z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }),
+);
+/** Longest message: it quotes names and values of the caller. */
+const MAX_MESSAGE = 300;
+
+/**
+ * The first wrong field, of a message in which the SDK lists all problems of its schema as JSON in many lines;
+ * undefined for other messages.
+ */
+function misfitIn(message: string): string | undefined {
+  if (!message.includes("\n")) return undefined;
+  const [first] = issuesIn(message);
+  if (!first) return "The params do not fit the method";
+  const problem = first.message
+    .replace(/^Invalid input: /, "")
+    .replace(/^.*, received undefined$/, "is missing");
+  return `${first.path.join(".") || "params"}: ${problem}`.slice(0, MAX_MESSAGE);
+}
+
+function issuesIn(message: string): z.output<typeof IssuesSchema> {
+  try {
+    return IssuesSchema.parse(JSON.parse(message.slice(message.indexOf("["))));
+  } catch {
+    // A list of another form, or no list: the answer then names no field.
+    return [];
+  }
+}
+
+function codeOf(code: number): ApiErrorCode {
+  if (code === ProtocolErrorCode.InternalError) return "INTERNAL";
+  return code === ProtocolErrorCode.InvalidParams ? "BAD_USER_INPUT" : "BAD_REQUEST";
 }

@@ -1,5 +1,27 @@
 import { makeExecutableSchema } from "@graphql-tools/schema";
-import { digitsOf, exactNumberOf, isExactNumber, textOfOutsider } from "@planwright/plan";
+import { type FailedUnit, remedyWhile, stepAdvice } from "@planwright/engine";
+import {
+  digitsOf,
+  exactNumberOf,
+  executionStateOfRequest,
+  isExactNumber,
+  type OpenQuestion,
+  planningAdvice,
+  printPlace,
+  type RequestId,
+  requestTitle,
+  textOfOutsider,
+  toExecutionState,
+} from "@planwright/plan";
+import {
+  contextOf,
+  type GivenAnswer,
+  modelCallCursor,
+  NO_USE,
+  type PlanHead,
+  planCursor,
+  type RequestDocument,
+} from "@planwright/store";
 import {
   GraphQLError,
   GraphQLID,
@@ -10,16 +32,270 @@ import {
   type ValueNode,
 } from "graphql";
 import { DateTimeResolver, JSONResolver } from "graphql-scalars";
+import { hasScope } from "../access/caller.ts";
+import { type FilterArgument, parseLiveFilter } from "../arguments/parse-filter.ts";
+import { debugBundle } from "../debug/debug-bundle.ts";
+import { readDiagnosis } from "../diagnosis/read-diagnosis.ts";
+import type { RequestChange } from "../feeds/change-box.ts";
+import type { RequestSnapshot } from "../feeds/request-feed.ts";
 import { SDL } from "../graphql/sdl.ts";
-import { problemResolvers, stepErrorResolvers } from "./error-resolvers.ts";
-import { executionResolvers } from "./execution-resolvers.ts";
+import { readEventPage } from "../journal/event-connection.ts";
+import { type RequestAtArguments, readRequestAt } from "../journal/request-at.ts";
+import type { ExecutionResults } from "../legacy/execution-results.ts";
+import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
+import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
+import { readResults } from "../legacy/read-results.ts";
+import { createAnswerBytes } from "../load/answer-bytes.ts";
+import { type PageArguments, parsePage, toConnection } from "../operation/connection.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import { toFleetView } from "../operation/fleet-view.ts";
+import { type CostTime, readCosts } from "../operation/model-costs.ts";
+import { createReads } from "../operation/reads.ts";
+import { readToolCalls, readToolListing } from "../operation/tool-figures.ts";
+import { type OutputPageArguments, readOutputPage } from "../outputs/output-page.ts";
+import { checkPlan } from "../plans/check-plan.ts";
+import type { StepCounts } from "../plans/step-counts.ts";
+import { requestWaitReason } from "../plans/wait-reason.ts";
+import { findPlanHead, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
+import { type RequestPageArguments, readRequestPage } from "../requests/page.ts";
+import { noteLogFacts } from "../telemetry/api-logger.ts";
+import { toServerView } from "../tools/server-view.ts";
+import { type ToolView, toToolView } from "../tools/tool-view.ts";
 import { mutationResolvers } from "./mutation-resolvers.ts";
-import { modelCallResolvers, planResolvers, stepResolvers } from "./plan-resolvers.ts";
-import { queryResolvers } from "./query-resolvers.ts";
-import { answerResolvers, openQuestionResolvers } from "./question-resolvers.ts";
-import { namedRequestResolvers, requestResolvers } from "./request-resolvers.ts";
-import { subscriptionResolvers } from "./subscription-resolvers.ts";
-import { toolResolvers } from "./tool-resolvers.ts";
+import { modelCallResolvers, planResolvers, readCounts, stepResolvers } from "./plan-resolvers.ts";
+
+/** Fields of Request that its document does not have, or has with another name. */
+const requestResolvers = {
+  id: (request: RequestDocument) => request._id,
+  requestId: (request: RequestDocument) => request._id,
+  executionState: (request: RequestDocument) => executionStateOfRequest(request.status),
+  title: titleOf,
+  tags: ({ tags }: RequestDocument) => tags ?? [],
+  priority: ({ priority }: RequestDocument) => priority ?? "normal",
+  context: (request: RequestDocument) => contextOf(request),
+  questions: ({ questions }: RequestDocument) => questions.map(({ question }) => question),
+  traceId: traceIdOf,
+  traceUrl(request: RequestDocument, _: unknown, { traceUrlTemplate }: GraphqlContext) {
+    const traceId = isSampled(request) ? traceIdOf(request) : null;
+    return traceId && traceUrlTemplate ? traceUrlTemplate.replaceAll("{traceId}", traceId) : null;
+  },
+  openQuestions: ({ questions }: RequestDocument) => questions,
+  waitReason: async (request: RequestDocument, _: unknown, { liveWorkers }: GraphqlContext) =>
+    requestWaitReason(request, await liveWorkers()),
+  modelWait: ({ planning }: RequestDocument) => planning.wait ?? null,
+  diagnosis: (request: RequestDocument, _: unknown, context: GraphqlContext) =>
+    readDiagnosis(request, context),
+  plan: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plan(request.planId),
+  plans: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plansOf(request),
+  async plansConnection({ _id }: RequestDocument, page: PageArguments, { reads }: GraphqlContext) {
+    return toConnection(await reads.planPage(_id, parsePage(page, "plans")), planCursor);
+  },
+  modelCalls: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) =>
+    reads.modelCalls(request._id),
+  async modelCallsConnection({ _id }: RequestDocument, page: PageArguments, { reads }: GraphqlContext) {
+    return toConnection(await reads.modelCallPage(_id, parsePage(page, "model calls")), modelCallCursor);
+  },
+  seq: ({ _id }: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.lastSeq(_id),
+  events: ({ _id }: RequestDocument, page: PageArguments, context: GraphqlContext) =>
+    readEventPage(_id, page, context),
+  modelUse: ({ modelLimits, modelUse }: RequestDocument) => ({
+    limits: modelLimits ?? {},
+    ...(modelUse ?? NO_USE),
+  }),
+  maxReplans: ({ replans }: RequestDocument) => replans?.max ?? 0,
+  replans: ({ replans }: RequestDocument) => replans?.made ?? 0,
+  answerRequested: ({ wantsAnswer }: RequestDocument) => wantsAnswer === true,
+  planningStartedAt: (request: RequestDocument) => request.planning.startedAt,
+  planningFinishedAt: (request: RequestDocument) => request.planning.finishedAt,
+};
+
+/** Fields of types that name a request by its id; they are read when they are selected. */
+const namedRequestResolvers = {
+  async title({ requestId }: { requestId: RequestId }, _: unknown, context: GraphqlContext) {
+    const request = await context.reads.request(requestId);
+    return request && titleOf(request, _, context);
+  },
+};
+
+/** Reads the plan only for a request without a sentence. */
+async function titleOf({ query, planId }: RequestDocument, _: unknown, { reads }: GraphqlContext) {
+  return requestTitle(query, query === null ? ((await reads.plan(planId))?.stepTools ?? []) : []);
+}
+
+/** `traceparent` is {version}-{trace}-{span}-{flags}. */
+function traceIdOf({ trace }: RequestDocument): string | null {
+  return trace?.traceparent.split("-")[1] ?? null;
+}
+
+/** False for a trace whose spans no service sends: its address would show nothing. */
+function isSampled({ trace }: RequestDocument): boolean {
+  return (Number.parseInt(trace?.traceparent.split("-")[3] ?? "0", 16) & 1) === 1;
+}
+
+/** Fields of Query. */
+const queryResolvers = {
+  request: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
+    findRequest(context, requestId),
+  async requests(_: unknown, page: RequestPageArguments, { store, tenant, reads }: GraphqlContext) {
+    const found = await readRequestPage(store, tenant, page);
+    reads.prime(found.nodes);
+    return found;
+  },
+  async events(
+    _: unknown,
+    { requestId, ...page }: { requestId: string } & PageArguments,
+    context: GraphqlContext,
+  ) {
+    const request = await findRequest(context, requestId);
+    return readEventPage(request._id, page, context);
+  },
+  requestAt: (_: unknown, asked: RequestAtArguments, context: GraphqlContext) =>
+    readRequestAt(asked, context),
+  debugBundle: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
+    debugBundle(context, requestId),
+  plan: (_: unknown, { id }: { id: string }, context: GraphqlContext) =>
+    malformedIsUnknown(id, () => findPlanHead(context, id)),
+  output: (_: unknown, page: OutputPageArguments, context: GraphqlContext) => readOutputPage(page, context),
+  plansByRequestId: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
+    malformedIsUnknown(requestId, () => findPlansOfRequest(context, requestId)),
+  getPlans: (_: unknown, { first }: { first: number }, context: GraphqlContext) =>
+    newestPlans(context, first),
+  getExecutions: (_: unknown, { first }: { first: number }, context: GraphqlContext) =>
+    newestExecutions(context, first),
+  validatePlan: (_: unknown, { plan }: { plan: unknown }, context: GraphqlContext) =>
+    checkPlan(context, plan),
+  async getAvailableTools(_: unknown, __: unknown, { store, tenant }: GraphqlContext) {
+    const tools = await store.toolCatalogue(tenant);
+    return tools.map(toToolView);
+  },
+  async toolServers(_: unknown, __: unknown, { store, caller }: GraphqlContext) {
+    const mayReadTexts = hasScope(caller, "operate");
+    return (await store.toolServers()).map((server) => toServerView(server, mayReadTexts));
+  },
+  async workload(_: unknown, __: unknown, { store, tenant }: GraphqlContext) {
+    const { oldest: oldestWaiting, ...counts } = await store.readWorkload(tenant);
+    return { ...counts, oldestWaiting };
+  },
+  modelCosts: (_: unknown, time: CostTime, context: GraphqlContext) => readCosts(context, time),
+  async fleet(_: unknown, __: unknown, { readFleet, caller }: GraphqlContext) {
+    return toFleetView(await readFleet(), {
+      tenant: caller.tenant,
+      mayReadCounts: hasScope(caller, "operate"),
+    });
+  },
+};
+
+/** Fields of Subscription. */
+const subscriptionResolvers = {
+  requestUpdated: {
+    async subscribe(_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) {
+      try {
+        const request = await findRequest(context, requestId);
+        return await context.feeds.follow(context.tenant, request._id);
+      } catch (error) {
+        noteLogFacts(error, context.operation.logFacts());
+        throw error;
+      }
+    },
+    /** Uses new reads for each result, which all followers of the request share. */
+    resolve(snapshot: RequestSnapshot, _: unknown, context: GraphqlContext) {
+      beginAnswer(context);
+      context.reads.primeSnapshot(snapshot);
+      return snapshot.request;
+    },
+  },
+  requestsUpdated: {
+    async subscribe(_: unknown, { filter }: { filter?: FilterArgument | null }, context: GraphqlContext) {
+      return context.feeds.followList(context.tenant, parseLiveFilter(filter));
+    },
+    /** As above, for all followers of lists. */
+    resolve(change: RequestChange, _: unknown, context: GraphqlContext) {
+      beginAnswer(context);
+      if (change.kind !== "CHANGED") return { requestId: null, ...change, request: null };
+      const { kind, requestId, changed } = change;
+      context.reads.primeState(changed);
+      return { kind, requestId, request: changed.request };
+    },
+  },
+};
+
+/** Replaces the reads of the earlier result. */
+function beginAnswer(context: GraphqlContext): void {
+  context.nowMs = Date.now();
+  context.bytes = createAnswerBytes(context.bytes.limits, context);
+  // A result cannot be refused: later states replace it.
+  context.bytes.waitWithoutTimeout();
+  context.reads = createReads(context.store, context.tenant, context.bytes);
+}
+
+/** The fields of a plan that an Execution needs. */
+type ExecutedHead = Pick<PlanHead, "_id" | "status">;
+
+/** Fields of Execution: the execution of a plan for older clients. */
+const executionResolvers = {
+  id: (plan: ExecutedHead) => plan._id,
+  planId: (plan: ExecutedHead) => plan._id,
+  executionState: (plan: ExecutedHead) => toExecutionState(plan.status),
+  totalExecutions: count("total"),
+  successful: count("completed"),
+  failed: count("failed"),
+  skipped: count("skipped"),
+  results: result("results"),
+  outputs: result("outputs"),
+  errors: result("errors"),
+  plan: (plan: ExecutedHead) => plan,
+};
+
+function count(field: keyof StepCounts) {
+  return async (plan: ExecutedHead, _: unknown, { reads }: GraphqlContext) =>
+    (await readCounts(plan._id, reads))[field];
+}
+
+function result<Field extends keyof ExecutionResults>(field: Field) {
+  return async (plan: ExecutedHead, _: unknown, context: GraphqlContext) =>
+    (await readResults(plan._id, context))[field];
+}
+
+/** Fields of StepError that are not recorded. `unit` is the step; absent for errors of attempts and plans. */
+const stepErrorResolvers = {
+  remedy({ code, unit }: { code: string; unit?: FailedUnit }): string {
+    const { why, remedy } = stepAdvice(code, undefined, unit);
+    if (unit?.status === "IN_DOUBT") return `${why} ${remedyWhile("in doubt", code)}`;
+    return `${why} ${unit?.status === "RETRYING" ? remedyWhile("tried again", code) : remedy}`;
+  },
+};
+
+/** Fields of Problem that are not recorded. */
+const problemResolvers = {
+  remedy({ code }: { code: string }): string {
+    const { why, remedy } = planningAdvice(code);
+    return `${why} ${remedy}`;
+  },
+};
+
+/** Fields of OpenQuestion: null for a question of a model that names no argument. */
+const openQuestionResolvers = {
+  stepId: ({ about }: OpenQuestion) => about?.stepId ?? null,
+  tool: ({ about }: OpenQuestion) => about?.tool ?? null,
+  parameter: ({ about }: OpenQuestion) => (about ? printPlace(about.keys) : null),
+  schema: ({ about }: OpenQuestion) => about?.schema ?? null,
+};
+
+/** Fields of Answer. */
+const answerResolvers = {
+  stepId: ({ gives }: GivenAnswer) => gives?.stepId ?? null,
+  parameter: ({ gives }: GivenAnswer) => (gives ? printPlace(gives.keys) : null),
+  value: ({ gives }: GivenAnswer) => gives?.value ?? null,
+};
+
+/** Fields of Tool that are read only if they are selected, once for all tools of an operation. */
+const toolResolvers = {
+  listedAt: async (tool: ToolView, _: unknown, context: GraphqlContext) =>
+    (await readToolListing(tool, context))?.listedAt ?? null,
+  disconnectedSince: async (tool: ToolView, _: unknown, context: GraphqlContext) =>
+    (await readToolListing(tool, context))?.disconnectedSince ?? null,
+  calls: (tool: ToolView, _: unknown, context: GraphqlContext) => readToolCalls(tool, context),
+};
 
 /** Any JSON. Numbers in a document keep their digits, like those in variables. */
 const JsonScalar = new GraphQLScalarType({ ...JSONResolver.toConfig(), parseLiteral: valueOfLiteral });

@@ -1,20 +1,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RequestHandler } from "express";
-import type { GraphQLSchema } from "graphql";
+import { setImmediate, setTimeout } from "node:timers/promises";
+import type { Request, RequestHandler } from "express";
+import type { ExecutionArgs, GraphQLSchema } from "graphql";
 import { createHandler } from "graphql-sse/lib/use/express";
+import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { CredentialWatch } from "../access/credential-watch.ts";
+import type { ApiErrorCode } from "../errors/error-codes.ts";
 import { sendError } from "../errors/http-errors.ts";
 import { type FormatError, maskError } from "../errors/masked-errors.ts";
 import { writeExactNumbers } from "../http/exact-numbers.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { boundSubscribe, createMadeTexts } from "./bounded-subscribe.ts";
-import { checkStreamRequest } from "./check-stream-request.ts";
 import { endWithCredential } from "./credential-subscribe.ts";
-import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
-import { paceSubscribe } from "./paced-subscribe.ts";
+import { beginSubscription, observeSubscribe, type Subscribe } from "./observed-subscribe.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
+import { resultsIterator } from "./results-iterator.ts";
 import { createSharedSubscribe } from "./shared-subscribe.ts";
 
 /** Dependencies of {@link serveServerSentEvents}. */
@@ -90,4 +92,103 @@ export function serveServerSentEvents(dependencies: ServerSentEventsDependencies
     writeExactNumbers(response, texts.fill);
     await handle(request, response);
   };
+}
+
+/** How often an unread response is checked, in milliseconds: no event reports that its buffer is empty. */
+const CHECK_EVERY_MS = 25;
+
+/** Options of {@link paceSubscribe}. */
+interface PaceOptions {
+  responseOf: (args: ExecutionArgs) => ServerResponse | undefined;
+  /** How long a client may read nothing of a result, in milliseconds; then its connection is closed. */
+  sendTimeoutMs: number;
+}
+
+/**
+ * Takes the next result only after the previous one was written to the network: graphql-sse would buffer
+ * results without a limit. So a reader that does not read its socket holds one result, and skips states like
+ * any slow reader.
+ */
+function paceSubscribe(subscribe: Subscribe, { responseOf, sendTimeoutMs }: PaceOptions): Subscribe {
+  return async (args) => {
+    const results = await subscribe(args);
+    const response = responseOf(args);
+    if (!(Symbol.asyncIterator in results) || !response) return results;
+    return resultsIterator(
+      async () => {
+        await written(response, sendTimeoutMs);
+        return results.next();
+      },
+      async () => results.return?.(),
+    );
+  };
+}
+
+async function written(response: ServerResponse, timeoutMs: number): Promise<void> {
+  // By now the result that was just returned is written.
+  await setImmediate();
+  if (response.writableLength === 0) return;
+  const cut = (): void => void response.destroy();
+  // The timeout starts again with each part that the client reads.
+  response.setTimeout(timeoutMs).on("timeout", cut);
+  while (response.writableLength > 0 && !response.closed) await setTimeout(CHECK_EVERY_MS);
+  // No timeout while there is no result to send.
+  response.setTimeout(0).off("timeout", cut);
+}
+
+/** Parameters of the protocol graphql-sse, in a body or in a query string. */
+const ParamsSchema = z.object({
+  query: z.string().min(1),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  operationName: z.string().nullish(),
+  extensions: z.record(z.string(), z.unknown()).nullish(),
+});
+
+/** Why a request for a stream is refused, in the form for `sendError`. */
+interface StreamRefusal {
+  status: number;
+  error: { code: ApiErrorCode; message: string; remedy: string };
+}
+
+/**
+ * Checks a request for a stream of events; undefined for a valid one. The library of the protocol would
+ * answer these errors without a code, and does not accept an `accept` header with several types.
+ */
+function checkStreamRequest(request: Request): StreamRefusal | undefined {
+  if (request.accepts("text/event-stream") === false) {
+    return {
+      status: 406,
+      error: {
+        code: "BAD_REQUEST",
+        message: "The answer is a stream of events, which the header accept does not allow",
+        remedy: "Set accept: text/event-stream, or send queries and mutations to /graphql.",
+      },
+    };
+  }
+  const params: unknown = request.method === "GET" ? paramsOfAddress(request.query) : request.body;
+  const parsed = ParamsSchema.safeParse(params);
+  if (parsed.success) return undefined;
+  const [issue] = parsed.error.issues;
+  return {
+    status: 400,
+    error: {
+      code: "BAD_REQUEST",
+      message: `The request cannot be read at ${issue?.path.join(".") || "its body"}`,
+      remedy: 'Send a JSON object such as {"query": "subscription { ... }", "variables": {}}.',
+    },
+  };
+}
+
+/** In a query string, variables and extensions are JSON text. */
+function paramsOfAddress(query: Request["query"]): object {
+  return { ...query, variables: valueOf(query["variables"]), extensions: valueOf(query["extensions"]) };
+}
+
+function valueOf(text: unknown): unknown {
+  if (typeof text !== "string" || text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // Refused by the schema, which requires an object.
+  }
 }

@@ -2,12 +2,14 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { isJsonObject, markNumbers, unmarkNumbers } from "@planwright/plan";
 import type { GraphQLSchema } from "graphql";
-import { CloseCode, MessageType } from "graphql-ws";
-import { useServer } from "graphql-ws/use/ws";
+import { CloseCode, type Context, MessageType } from "graphql-ws";
+import { type Extra, useServer } from "graphql-ws/use/ws";
 import { type WebSocket, WebSocketServer } from "ws";
+import { type Presented, presentedBy } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import type { Gate } from "../access/gate.ts";
+import { UnauthenticatedError } from "../errors/access-errors.ts";
 import type { ErrorFacts } from "../errors/http-errors.ts";
 import type { FormatError } from "../errors/masked-errors.ts";
 import { isAllowedOrigin } from "../http/origins.ts";
@@ -15,7 +17,6 @@ import { refuseConnection } from "../http/refuse-connection.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { boundSubscribe, createMadeTexts, type MadeTexts } from "./bounded-subscribe.ts";
-import { acceptConnection, presentedByConnection } from "./connection-caller.ts";
 import { endWithCredential } from "./credential-subscribe.ts";
 import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
@@ -183,4 +184,53 @@ function withoutAnswers(key: string, value: unknown): unknown {
     throw new TypeError("Only a server sends this message");
   }
   return value;
+}
+
+/** One connection of a client. */
+type Connection = Context<Record<string, unknown> | undefined, Extra>;
+
+/** Close code of WebSocket: the service cannot serve the connection now. */
+const TRY_AGAIN_LATER = 1013;
+
+/**
+ * The credential of a WebSocket client: the header of its first request, or `authorization` in the
+ * `connectionParams`, because pages cannot set headers.
+ */
+function presentedByConnection({ extra, connectionParams }: Connection): Presented {
+  const presented = presentedBy(extra.request);
+  const params = new Map(
+    Object.entries(connectionParams ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  const authorization = presented.authorization ?? params.get("authorization");
+  return {
+    ...presented,
+    // A value that is not text is an invalid credential, not a missing one.
+    authorization: authorization === undefined || typeof authorization === "string" ? authorization : "",
+  };
+}
+
+/**
+ * True for a known caller; otherwise the connection is closed with 4401 and the code of the error, or with 1013
+ * when its tenant has as many as it may have.
+ * @param admit - counts a connection of a tenant; false: it gets no further one
+ */
+async function acceptConnection(
+  gate: Pick<Gate, "recognize">,
+  connection: Connection,
+  admit: (tenant: string, socket: Connection["extra"]["socket"]) => Promise<boolean>,
+): Promise<boolean> {
+  const { socket } = connection.extra;
+  try {
+    const { tenant } = await gate.recognize(presentedByConnection(connection));
+    if (await admit(tenant, socket)) return true;
+    socket.close(TRY_AGAIN_LATER, "OVERLOADED: your tenant has no connection left (max-connections)");
+    return false;
+  } catch (error) {
+    const isRefused = error instanceof UnauthenticatedError;
+    socket.close(
+      isRefused ? CloseCode.Unauthorized : TRY_AGAIN_LATER,
+      isRefused ? `${error.code}: ${error.message}` : "UNAVAILABLE: try again later",
+    );
+    return false;
+  }
 }

@@ -11,10 +11,9 @@ import {
 import type { ModelLimits } from "@planwright/store";
 import { expect, test } from "vitest";
 import { betterVersion } from "../../src/diagnosis/better-version.ts";
-import { diagnose } from "../../src/diagnosis/diagnose.ts";
 import type { Diagnosis, DiagnosisCode, NextAction } from "../../src/diagnosis/diagnosis.ts";
 import type { PlanFact, RequestFact, StepFact, VersionFact } from "../../src/diagnosis/facts.ts";
-import { lostExecutors } from "../../src/diagnosis/read-diagnosis.ts";
+import { diagnose, lostExecutors } from "../../src/diagnosis/read-diagnosis.ts";
 import {
   attemptOf,
   errorOf,
