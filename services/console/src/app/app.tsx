@@ -1,4 +1,4 @@
-import { lazy, Suspense, useMemo, useState } from "react";
+import { type FormEvent, lazy, Suspense, useMemo, useState } from "react";
 import { Link, Router, useLocation } from "wouter";
 import { createBundleClient } from "../bundle/bundle-client.ts";
 import { BundleDrop } from "../bundle/bundle-drop.tsx";
@@ -11,7 +11,6 @@ import { toolPath, toolPlaceOf } from "../parts/tool-path.ts";
 import { placeOf } from "../request/paths.ts";
 import { RequestPage } from "../request/request-page.tsx";
 import { RequestsPage } from "../requests/requests-page.tsx";
-import { KeyField } from "./key-field.tsx";
 
 /** Not part of the first view: each page is loaded when it is opened. */
 const DeskPage = lazy(async () => ({ default: (await import("../desk/desk-page.tsx")).DeskPage }));
@@ -111,5 +110,31 @@ function Page() {
       <h1 className="hidden">No page</h1>
       There is no page at this address. <Link href="/">All requests</Link>
     </main>
+  );
+}
+
+/** The field for an API key or token of this tab. It stays in the memory of the page: a reload forgets it. */
+function KeyField({ isSet, onToken }: { isSet: boolean; onToken: (token: string | undefined) => void }) {
+  const [key, setKey] = useState("");
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    const typed = key.trim();
+    onToken(typed === "" ? undefined : typed);
+    setKey("");
+  }
+  return (
+    <form className="key-field" onSubmit={submit}>
+      <label>
+        <span>{isSet ? "API key in use" : "API key"}</span>
+        <input
+          type="password"
+          value={key}
+          autoComplete="off"
+          placeholder={isSet ? "another key, or empty for none" : "if the service needs one"}
+          onChange={({ target }) => setKey(target.value)}
+        />
+      </label>
+      <button type="submit">Use</button>
+    </form>
   );
 }

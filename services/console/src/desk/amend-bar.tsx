@@ -1,11 +1,17 @@
 import { parseExactJson } from "@planwright/plan";
-import { AMEND_PLAN, type Amendment, type DraftFacts, type PlanDocument } from "../data/desk-operations.ts";
+import { useLocation } from "wouter";
+import {
+  AMEND_PLAN,
+  type Amendment,
+  type DraftFacts,
+  EXECUTE_BY_HASH,
+  type PlanDocument,
+} from "../data/desk-operations.ts";
 import { useAction } from "../data/use-action.ts";
 import { lookOf, PLAN_LOOK } from "../design/statuses.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
+import { requestPath } from "../request/paths.ts";
 import type { EditedPlan } from "./editor/plan-editor.tsx";
-import { ExecuteThis } from "./execute-this.tsx";
-import { NewerVersion } from "./newer-version.tsx";
 import type { Check } from "./use-check.ts";
 
 /** Statuses of plans that can be changed: not started, or ended. */
@@ -83,6 +89,60 @@ function StoreVersion({ draft, base, isChanged, edited, check, onOpen, onAmended
         Store and execute
       </button>
       {amend.problem && <ProblemNote problem={amend.problem} />}
+    </>
+  );
+}
+
+/** Tells the user that a newer version was stored, and opens it. */
+function NewerVersion({
+  base,
+  current,
+  isChanged,
+  onOpen,
+}: {
+  base: PlanDocument;
+  current: DraftFacts["plan"];
+  isChanged: boolean;
+  onOpen: (planId: string) => void;
+}) {
+  if (!current || current.version < base.version)
+    return <p className="bench-words">Reading the new version …</p>;
+  return (
+    <>
+      <p className="bench-words">
+        Version {current.version} was stored since; version {base.version} can no longer be changed.
+        {isChanged && " Copy what you wrote before you open it."}
+      </p>
+      <button type="button" className="primary-button" onClick={() => onOpen(current.planId)}>
+        Open version {current.version}
+      </button>
+    </>
+  );
+}
+
+/** Executes exactly the version that is open, by its hash. */
+function ExecuteThis({ requestId, base }: { requestId: string; base: PlanDocument }) {
+  const [, navigate] = useLocation();
+  const execute = useAction(EXECUTE_BY_HASH);
+  async function start(): Promise<void> {
+    const started = await execute.run({ planId: base.planId, planHash: base.planHash });
+    if (started) navigate(requestPath({ requestId, version: null, stepId: null, view: "graph" }));
+  }
+  return (
+    <>
+      <p className="bench-words">
+        Nothing was executed yet. Exactly this plan will be executed; its hash is{" "}
+        <code title={base.planHash ?? ""}>{base.planHash?.slice(0, 16)}…</code>
+      </p>
+      <button
+        type="button"
+        className="primary-button"
+        disabled={execute.isPending}
+        onClick={() => void start()}
+      >
+        Execute exactly this plan
+      </button>
+      {execute.problem && <ProblemNote problem={execute.problem} />}
     </>
   );
 }

@@ -1,28 +1,37 @@
-import { stringifyExactJson } from "@planwright/plan";
+import { countText, durationText, parseExactJson, stateLook, stringifyExactJson } from "@planwright/plan";
 import "./desk.css";
-import { useState } from "react";
-import { Link } from "wouter";
+import { type FormEvent, useMemo, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { useNow } from "../browser/use-now.ts";
 import type { ApiProblem } from "../data/api-problem.ts";
+import { CREATE_PLAN } from "../data/control-operations.ts";
 import {
   type Amendment,
   type DraftFacts,
+  type DraftingCall,
   FOLLOW_DRAFT,
   type PlanDocument,
   READ_DOCUMENT,
+  READ_DRAFTING,
+  SUBMIT_PLAN,
 } from "../data/desk-operations.ts";
+import { useAction } from "../data/use-action.ts";
 import { useRead } from "../data/use-read.ts";
+import { useRegularRead } from "../data/use-regular-read.ts";
 import { useStream } from "../data/use-stream.ts";
 import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../design/statuses.ts";
+import { deskPath } from "../parts/desk-path.ts";
 import type { Diagnostic } from "../parts/diagnostic.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { requestPath } from "../request/paths.ts";
 import { AmendBar } from "./amend-bar.tsx";
-import { AmendmentNote } from "./amendment-note.tsx";
 import { Bench } from "./bench.tsx";
-import { Drafting } from "./drafting.tsx";
-import { SentenceForm } from "./sentence-form.tsx";
-import { SubmitBar } from "./submit-bar.tsx";
+import { DraftGraph } from "./draft-graph.tsx";
+import type { EditedPlan } from "./editor/plan-editor.tsx";
+import { draftSteps } from "./text/draft-steps.ts";
+import { partialDocument } from "./text/partial-document.ts";
+import type { Check } from "./use-check.ts";
 
 /** The initial text of a new plan. */
 const EMPTY_PLAN = `{
@@ -191,4 +200,194 @@ function NoPlan({ draft: { requestId, status, questions, error } }: { draft: Dra
  */
 function textOf({ document, raw }: PlanDocument): string {
   return document === null ? (raw ?? "") : `${stringifyExactJson(document, 2)}\n`;
+}
+
+/** Shows the steps that a new version carries over, and the effects that it repeats. */
+function AmendmentNote({ amendment }: { amendment: Amendment }) {
+  const { request, carried, repeated, notRepeated } = amendment;
+  return (
+    <div className={`note ${repeated?.length ? "tone-attention" : "tone-good"}`} role="status">
+      <strong>Version {request.version} is stored.</strong>
+      <Steps label="Carried over, never called again" ids={carried} />
+      <Steps label="Called again, with their side effects" ids={repeated} />
+      <Steps label="Not called again: their effects remain" ids={notRepeated} />
+    </div>
+  );
+}
+
+function Steps({ label, ids }: { label: string; ids: readonly string[] | null }) {
+  if (!ids || ids.length === 0) return null;
+  return (
+    <p>
+      {label}: <code>{ids.join(", ")}</code>
+    </p>
+  );
+}
+
+/** Plans a sentence and starts nothing; the draft opens at the desk. */
+function SentenceForm() {
+  const [, navigate] = useLocation();
+  const [query, setQuery] = useState("");
+  const { run, isPending, problem } = useAction(CREATE_PLAN);
+  async function send(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    const made = await run({ query, execute: false, idempotencyKey: crypto.randomUUID() });
+    if (made) navigate(deskPath(made.createPlan.requestId));
+  }
+  return (
+    <form className="new-request" onSubmit={(event) => void send(event)}>
+      <label>
+        <span className="hidden">Sentence to plan</span>
+        <input
+          value={query}
+          maxLength={10_000}
+          placeholder="A sentence to draft a plan from, or write the plan below"
+          onChange={({ target }) => setQuery(target.value)}
+        />
+      </label>
+      <button type="submit" disabled={isPending || query.trim() === ""}>
+        Plan this sentence
+      </button>
+      {problem && <ProblemNote problem={problem} />}
+    </form>
+  );
+}
+
+/** Submits a new plan: it is executed, or stored to be executed later. */
+function SubmitBar({
+  edited,
+  check,
+  sentence = "",
+}: {
+  edited: EditedPlan;
+  check: Check;
+  /** The initial text of the sentence that the plan is for. Default: empty. */
+  sentence?: string;
+}) {
+  const [, navigate] = useLocation();
+  const [query, setQuery] = useState(sentence);
+  const { run, isPending, problem } = useAction(SUBMIT_PLAN);
+  const canSend = check.state === "valid" && !isPending;
+  async function submit(execute: boolean): Promise<void> {
+    const made = await run({
+      plan: parseExactJson(edited.text) as never,
+      query: query.trim() === "" ? null : query,
+      execute,
+      idempotencyKey: crypto.randomUUID(),
+    });
+    if (!made) return;
+    const { requestId } = made.submitPlan;
+    navigate(
+      execute ? requestPath({ requestId, version: null, stepId: null, view: "graph" }) : deskPath(requestId),
+    );
+  }
+  return (
+    <>
+      <label className="bench-words">
+        <span>What it is for</span>
+        <input
+          value={query}
+          maxLength={10_000}
+          placeholder="optional, for people who read the list"
+          onChange={({ target }) => setQuery(target.value)}
+        />
+      </label>
+      <button type="button" disabled={!canSend} onClick={() => void submit(false)}>
+        Store without executing
+      </button>
+      <button type="button" className="primary-button" disabled={!canSend} onClick={() => void submit(true)}>
+        Submit and execute
+      </button>
+      {problem && <ProblemNote problem={problem} />}
+    </>
+  );
+}
+
+/** From one reading of the answer that is arriving to the next. */
+const READ_EVERY_MS = 300;
+
+/** A sentence while it is planned: the calls of models, and the steps that have arrived, as a graph. */
+function Drafting({ draft }: { draft: DraftFacts }) {
+  const now = useNow();
+  const { requestId, createdAt, waitReason } = draft;
+  const { data } = useRegularRead(READ_DRAFTING, { requestId }, READ_EVERY_MS);
+  const calls = data?.request?.modelCallsConnection.nodes ?? [];
+  const answer = answerOf(calls.at(-1));
+  const read = useMemo(() => partialDocument(answer), [answer]);
+  const shape = useMemo(() => JSON.stringify(draftSteps(read)), [read]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the graph is drawn again for a new shape only.
+  const document = useMemo(() => read, [shape]);
+  return (
+    <section className="drafting" aria-label="Drafting">
+      <h2>
+        <span aria-hidden="true">…</span> Drafting for {durationText(now - Date.parse(createdAt))}
+      </h2>
+      <p className="quiet-text" role="status">
+        {waitReason === null
+          ? "A planner works on the sentence."
+          : `${stateLook("request", { status: "PLANNING", waitReason }).word}.`}{" "}
+        {document.steps.length > 0 && `${countText(document.steps.length, "step")} so far. `}
+        The draft opens here.
+      </p>
+      <div className="drafting-panes">
+        <CallList calls={calls} />
+        {document.steps.length > 0 && (
+          <section className="pane" aria-label="Steps so far">
+            <DraftGraph
+              document={document}
+              base={null}
+              diagnostics={NONE}
+              selected={null}
+              onSelect={ignore}
+              isGrowing
+            />
+          </section>
+        )}
+      </div>
+    </section>
+  );
+}
+
+const NONE: readonly never[] = [];
+const ignore = (): void => undefined;
+
+/** The answer of a call, or the beginning of it that has arrived; empty before that. */
+function answerOf(call: DraftingCall | undefined): string {
+  return call?.partialAnswer ?? call?.answer ?? "";
+}
+
+function CallList({ calls }: { calls: readonly DraftingCall[] }) {
+  return (
+    <ol className="draft-calls">
+      {calls.map((call) => (
+        <li key={call.id}>
+          <strong>{call.purpose}</strong> <span className="quiet-text">{call.model}</span>{" "}
+          <CallState call={call} />
+          {answerOf(call) !== "" && (
+            // It scrolls, so it can be reached by keyboard.
+            <section aria-label={`Answer to ${call.purpose}`} tabIndex={0} className="draft-answer">
+              <pre dir="auto">{answerOf(call)}</pre>
+            </section>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function CallState({
+  call: { error, endedAt, latencyMs, outputTokens, partialAnswer },
+}: {
+  call: DraftingCall;
+}) {
+  if (error) return <code>{error.code}</code>;
+  if (endedAt === null) return partialAnswer === null ? "is asked …" : "answers …";
+  return (
+    <>
+      {durationText(latencyMs)}
+      {outputTokens !== null && outputTokens > 0 && (
+        <span className="quiet-text"> {countText(outputTokens, "token")}</span>
+      )}
+    </>
+  );
 }

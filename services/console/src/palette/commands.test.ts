@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Command, matching } from "./commands.ts";
+import { type Command, matching } from "./palette.tsx";
 
 const COMMANDS: Command[] = [
   { id: "desk", label: "Plan desk", group: "Pages", run: () => "desk" },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { holdsText, marked } from "./json-search.ts";
+import { holdsText, marked } from "./json-tree.tsx";
 
 const VALUE = { author: { name: "Alice", tags: ["Red", 7, null, true] } };
 

@@ -1,9 +1,7 @@
-import { isExactNumber, unmarkNumbers } from "@planwright/plan";
+import { isExactNumber, scanReferences, unmarkNumbers } from "@planwright/plan";
 import "./json-tree.css";
 import { createContext, useContext, useState } from "react";
 import { CopyButton } from "./copy-button.tsx";
-import { holdsText } from "./json-search.ts";
-import { JsonText, MarkedText } from "./json-text.tsx";
 
 /** Entries of one level that are shown at first. */
 const FIRST_ENTRIES = 50;
@@ -124,4 +122,100 @@ function Entries({
       )}
     </details>
   );
+}
+
+/** Most characters of a string that are shown at first. */
+const FIRST_CHARACTERS = 2_000;
+
+/** A text in which the searched text is marked. */
+function MarkedText({ text, searched }: { text: string; searched: string }) {
+  return marked(text, searched).map((piece, index) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text have no ids.
+    piece.isFound ? <mark key={index}>{piece.text}</mark> : piece.text,
+  );
+}
+
+/** A string of a JSON value: a long one is cut, and references to known steps are links. */
+function JsonText({
+  text,
+  searched,
+  linkOf,
+}: {
+  text: string;
+  searched: string;
+  linkOf: (root: string) => (() => void) | undefined;
+}) {
+  const [isExpanded, setIsExpanded] = useState(false);
+  const isCut = text.length > FIRST_CHARACTERS && !isExpanded;
+  return (
+    <span className="json-text" dir="auto">
+      <LinkedText text={isCut ? text.slice(0, FIRST_CHARACTERS) : text} searched={searched} linkOf={linkOf} />
+      {isCut && (
+        <button type="button" className="quiet-button" onClick={() => setIsExpanded(true)}>
+          all {text.length.toLocaleString("en")} characters
+        </button>
+      )}
+    </span>
+  );
+}
+
+function LinkedText({ text, searched, linkOf }: Parameters<typeof JsonText>[0]) {
+  const pieces: React.ReactNode[] = [];
+  let end = 0;
+  for (const reference of scanReferences(text)) {
+    const follow = linkOf(reference.root);
+    if (!follow) continue;
+    if (reference.start > end)
+      pieces.push(<MarkedText key={end} text={text.slice(end, reference.start)} searched={searched} />);
+    pieces.push(
+      <button
+        key={reference.start}
+        type="button"
+        className="link-button reference"
+        title={`Show step ${reference.root}`}
+        onClick={follow}
+      >
+        <MarkedText text={reference.text} searched={searched} />
+      </button>,
+    );
+    end = reference.end;
+  }
+  if (end < text.length) pieces.push(<MarkedText key="rest" text={text.slice(end)} searched={searched} />);
+  return pieces;
+}
+
+/** True when a name or value contains the text, ignoring case. Every value contains the empty text. */
+export function holdsText(value: unknown, text: string): boolean {
+  if (text === "") return true;
+  const wanted = text.toLowerCase();
+  // A stack instead of recursion: the output of a tool may be nested very deep.
+  const stack: unknown[] = [value];
+  while (stack.length > 0) {
+    const next = stack.pop();
+    if (typeof next === "object" && next !== null) {
+      for (const [name, inner] of Object.entries(next)) {
+        if (!Array.isArray(next) && name.toLowerCase().includes(wanted)) return true;
+        stack.push(inner);
+      }
+    } else if (String(next).toLowerCase().includes(wanted)) return true;
+  }
+  return false;
+}
+
+/** Splits a text into pieces that are or are not the searched text. */
+export function marked(text: string, searched: string): { text: string; isFound: boolean }[] {
+  if (searched === "") return [{ text, isFound: false }];
+  const lower = text.toLowerCase();
+  const wanted = searched.toLowerCase();
+  // If lower case changes the length of the text, positions would be wrong: then nothing is marked.
+  if (lower.length !== text.length) return [{ text, isFound: false }];
+  const pieces: { text: string; isFound: boolean }[] = [];
+  let end = 0;
+  for (let at = lower.indexOf(wanted); at !== -1; at = lower.indexOf(wanted, end)) {
+    if (at > end) pieces.push({ text: text.slice(end, at), isFound: false });
+    end = at + wanted.length;
+    pieces.push({ text: text.slice(at, end), isFound: true });
+  }
+  if (end < text.length) pieces.push({ text: text.slice(end), isFound: false });
+  return pieces;
 }

@@ -1,10 +1,11 @@
 import type { ResultOf } from "@planwright/client";
 import { countText, durationText } from "@planwright/plan";
-import { READ_MODEL_CALLS } from "../data/request-operations.ts";
+import { READ_DRAFTS, READ_MODEL_CALLS, READ_MODEL_USE } from "../data/request-operations.ts";
 import { useRead } from "../data/use-read.ts";
+import type { Diagnostic } from "../parts/diagnostic.ts";
+import { Diagnostics } from "../parts/diagnostics.tsx";
+import { JsonTree } from "../parts/json-tree.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
-import { ModelBudget, type RequestAtEntry } from "./model-budget.tsx";
-import { ReadDrafts } from "./read-drafts.tsx";
 
 type ModelCall = NonNullable<
   ResultOf<typeof READ_MODEL_CALLS>["request"]
@@ -71,4 +72,85 @@ function CallList({ calls }: { calls: readonly ModelCall[] }) {
       ))}
     </ol>
   );
+}
+
+type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnection"]["nodes"][number];
+
+/**
+ * The newest versions that a model made: its answer beside the plan that was read from it, with the
+ * diagnostics of that plan.
+ */
+function ReadDrafts({ requestId, seq }: RequestAtEntry) {
+  const { data } = useRead(READ_DRAFTS, { requestId }, seq);
+  const drafts = (data?.request?.plansConnection.nodes ?? []).filter(
+    ({ origin }) => origin.kind !== "submitted",
+  );
+  if (drafts.length === 0) return null;
+  return (
+    <section aria-label="What was read from the answers" className="read-drafts">
+      {drafts.map((draft, index) => (
+        <details key={draft.version} open={index === 0}>
+          <summary>{summaryOf(draft)}</summary>
+          <Diagnostics diagnostics={draft.diagnostics as Diagnostic[]} />
+          <div className="beside">
+            <figure>
+              <figcaption>The answer</figcaption>
+              <pre dir="auto">{draft.raw ?? "(none is stored)"}</pre>
+            </figure>
+            <figure>
+              <figcaption>The plan that was read from it</figcaption>
+              {draft.document === null ? (
+                <p className="empty">No plan could be read from it.</p>
+              ) : (
+                <JsonTree value={draft.document} label={`Plan of version ${draft.version}`} />
+              )}
+            </figure>
+          </div>
+        </details>
+      ))}
+    </section>
+  );
+}
+
+function summaryOf({ version, diagnostics }: Draft): string {
+  const found = diagnostics.length === 0 ? "nothing wrong in it" : countText(diagnostics.length, "problem");
+  return `Version ${version}: the answer and the plan, ${found}`;
+}
+
+/** A request, which is read again after each entry of its journal. */
+interface RequestAtEntry {
+  requestId: string;
+  /** The last entry. */
+  seq: number;
+}
+
+/** The part of a request's limits that its model calls used; empty if unknown, as in a file. */
+function ModelBudget({ requestId, seq }: RequestAtEntry) {
+  const { data } = useRead(READ_MODEL_USE, { requestId }, seq);
+  if (!data?.request) return null;
+  const { limits, spent, reserved } = data.request.modelUse;
+  const kinds = [
+    { what: "calls", limit: limits.maxModelCalls, spent: spent.modelCalls, reserved: reserved.modelCalls },
+    { what: "tokens", limit: limits.maxTokens, spent: spent.tokens, reserved: reserved.tokens },
+    { what: "USD", limit: limits.maxCostUsd, spent: spent.costUsd, reserved: reserved.costUsd },
+  ];
+  return (
+    <dl className="model-budget">
+      {kinds.map((kind) => (
+        <div key={kind.what}>
+          <dt>{kind.what}</dt>
+          <dd>
+            {amount(kind.spent)}
+            {kind.limit === null ? " spent, no limit" : ` of ${amount(kind.limit)}`}
+            {kind.reserved > 0 && ` (and ${amount(kind.reserved)} reserved)`}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A count, or an amount of dollars. */
+function amount(value: number): string {
+  return value.toLocaleString("en", { maximumFractionDigits: 4 });
 }

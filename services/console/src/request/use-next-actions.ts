@@ -1,4 +1,4 @@
-import { hasPlaceholder, isJsonObject } from "@planwright/plan";
+import { hasPlaceholder, isJsonObject, type JsonValue } from "@planwright/plan";
 import { useLocation } from "wouter";
 import {
   AMEND_AS_SUGGESTED,
@@ -12,7 +12,6 @@ import {
 import type { RequestFacts } from "../data/request-facts.ts";
 import { type Action, useAction } from "../data/use-action.ts";
 import { deskPath } from "../parts/desk-path.ts";
-import { suggestedAmendment } from "./suggested-amendment.ts";
 
 /** A button; without `press` it can do nothing at the moment. */
 export interface NextButton {
@@ -97,4 +96,21 @@ export function acceptedRepeats(given: unknown): string[] {
 /** The id of the step of a key; for an item, of its list. */
 export function stepIdOf(key: string): string {
   return key.replace(/\[\d+\]$/, "");
+}
+
+/** A new version that a diagnosis suggests, and the label of its button. */
+interface SuggestedAmendment {
+  label: string;
+  /** The arguments that differ between amendments. */
+  change: { restoreVersion: number } | { patch: JsonValue };
+}
+
+/** Reads the arguments of a suggested amendPlan; undefined if they are something else. */
+function suggestedAmendment(given: unknown): SuggestedAmendment | undefined {
+  const { restoreVersion = null, patch = null } = isJsonObject(given) ? given : {};
+  if (typeof restoreVersion === "number")
+    return { label: `Go back to version ${restoreVersion}`, change: { restoreVersion } };
+  const [first] = Array.isArray(patch) ? patch : [];
+  const tool = isJsonObject(first) ? first["value"] : undefined;
+  return typeof tool === "string" ? { label: `Call ${tool} instead`, change: { patch } } : undefined;
 }

@@ -1,12 +1,21 @@
+import type { Client } from "@planwright/client";
 import { countText } from "@planwright/plan";
-import { useEffect, useState } from "react";
-import type { BulkFacts } from "../data/list-operations.ts";
+import { useCallback, useEffect, useState } from "react";
+import { ACTED, acted } from "../data/acted.ts";
+import { type ApiProblem, problemOf } from "../data/api-problem.ts";
+import { useClient } from "../data/client-context.ts";
+import {
+  type BulkFacts,
+  type BulkVariables,
+  CANCEL_REQUESTS,
+  RERUN_REQUESTS,
+  RETRY_FAILED_REQUESTS,
+} from "../data/list-operations.ts";
 import { lookOf, REQUEST_LOOK } from "../design/statuses.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { BULK, type BulkKind } from "./bulk-kinds.ts";
-import { useBulk } from "./use-bulk.ts";
 import type { RequestFilter } from "./use-request-list.ts";
 
 type BulkResult = BulkFacts["results"][number];
@@ -131,3 +140,56 @@ function toggled(names: ReadonlySet<string>, name: string): Set<string> {
   if (!next.delete(name)) next.add(name);
   return next;
 }
+
+/** A bulk action in two calls: a preview that changes nothing, and the change of the previewed requests. */
+function useBulk(kind: BulkKind, filter: RequestFilter) {
+  const client = useClient();
+  const [answer, setAnswer] = useState<BulkFacts | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const [isPending, setIsPending] = useState(false);
+  const key = JSON.stringify(filter);
+  const send = useCallback(
+    async (variables: BulkVariables) => {
+      setIsPending(true);
+      try {
+        setAnswer(await SEND[kind](client, variables));
+        setProblem(null);
+        if (!variables.dryRun) acted.dispatchEvent(new Event(ACTED));
+      } catch (error) {
+        setProblem(problemOf(error));
+      } finally {
+        setIsPending(false);
+      }
+    },
+    [client, kind],
+  );
+  return {
+    answer,
+    problem,
+    isPending,
+    preview: useCallback(
+      (after: string | null) => send({ filter: JSON.parse(key) as RequestFilter, dryRun: true, after }),
+      [send, key],
+    ),
+    change: (chosen: BulkFacts["results"]) =>
+      send({
+        requests: chosen.flatMap(({ requestId, version }) =>
+          version === null ? [] : [{ requestId, version }],
+        ),
+        dryRun: false,
+        idempotencyKey: crypto.randomUUID(),
+      }),
+  };
+}
+
+const SEND: Record<BulkKind, (client: Client, variables: BulkVariables) => Promise<BulkFacts>> = {
+  async cancel(client, { idempotencyKey: _unused, ...variables }) {
+    return (await client.execute(CANCEL_REQUESTS, variables)).cancelRequests;
+  },
+  async rerun(client, variables) {
+    return (await client.execute(RERUN_REQUESTS, variables)).rerunRequests;
+  },
+  async retry(client, variables) {
+    return (await client.execute(RETRY_FAILED_REQUESTS, variables)).retryFailedRequests;
+  },
+};

@@ -6,7 +6,7 @@ import { type RequestRow } from "../data/needs-operations.ts";
 import { type StepRow } from "../data/request-facts.ts";
 import { StepFacts } from "../request/inspector/step-facts.tsx";
 import { COLUMNS, columnsOf, timeModeOf, timeText } from "./columns.tsx";
-import { firstToExpire } from "./needs-you.tsx";
+import { firstToExpire } from "./requests-page.tsx";
 
 const AT = "2026-11-24T10:00:00.000Z";
 const NOW = Date.parse(AT) + 90_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { failureGroups } from "./failure-groups.ts";
+import { failureGroups } from "./requests-page.tsx";
 
 function failed(
   requestId: string,

@@ -1,17 +1,176 @@
 import "@xyflow/react/dist/style.css";
 import "./graph.css";
-import { countText } from "@planwright/plan";
-import { Background, Controls, Panel, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
+import { countText, durationText, ownTimeText, waitWords } from "@planwright/plan";
+import {
+  Background,
+  Controls,
+  type Edge,
+  type FitViewOptions,
+  Handle,
+  type Node,
+  type NodeProps,
+  Panel,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+} from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { type StepRow } from "../../data/request-facts.ts";
-import { type DrawnNode, drawPlan, firstView, heightOf, MIN_ZOOM } from "./draw-plan.ts";
-import { foldPlan } from "./fold.ts";
-import { FoldBox } from "./fold-box.tsx";
-import { histogramsOf } from "./histogram.ts";
+import type { StepRow } from "../../data/request-facts.ts";
+import { EFFECT_CLASS } from "../../design/effect-classes.ts";
+import { lookOf, STEP_LOOK, type StatusLook } from "../../design/statuses.ts";
+import { criticalPath } from "./critical-path.ts";
+import { type FoldedNode, type FoldKind, foldPlan } from "./fold.ts";
 import { stepsWithTimes } from "./list-times.ts";
-import { NODE_WIDTH, shapeOf } from "./shape.ts";
-import { StepBox } from "./step-box.tsx";
-import { useLayout } from "./use-layout.ts";
+import { LIST_HEIGHT, NODE_HEIGHT, NODE_WIDTH, shapeOf } from "./shape.ts";
+import { type Drawing, useLayout } from "./use-layout.ts";
+
+/** A step of the graph. */
+type StepNode = Node<
+  {
+    step: StepRow;
+    /** The histogram of a list; null for other steps. */
+    histogram: Histogram | null;
+    /** Its duration as a part of the longest step's, from 0 to 1. */
+    share: number;
+    isSelected: boolean;
+    isCritical: boolean;
+  },
+  "step"
+>;
+
+/** A step: its status by mark, border and colour, its duration, and for a list the status of its items. */
+function StepBox({ data: { step, histogram, share, isSelected, isCritical } }: NodeProps<StepNode>) {
+  const look = lookOf(STEP_LOOK, step.status);
+  const classes = [
+    "step-box",
+    `tone-${look.tone}`,
+    isSelected && "is-selected",
+    isCritical && "is-critical",
+    step.carriedFrom !== null && "is-carried",
+    histogram && "has-histogram",
+  ];
+  return (
+    <div className={classes.filter(Boolean).join(" ")} title={titleOf(step)}>
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <span className="step-box-mark" aria-hidden="true">
+        {look.mark}
+      </span>
+      <span className="step-box-name">
+        <span className="hidden">{look.word}: </span>
+        {step.id}
+      </span>
+      <span className="step-box-facts">
+        {step.approved && (
+          <span title="approved" className="step-box-lock">
+            <span aria-hidden="true">⚿</span>
+            <span className="hidden">approved</span>
+          </span>
+        )}
+        {step.attempts.length > 1 && (
+          <span title={countText(step.attempts.length, "attempt")}>×{step.attempts.length}</span>
+        )}
+        {step.effectClass !== null && <abbr title={EFFECT_CLASS[step.effectClass]}>{step.effectClass}</abbr>}
+      </span>
+      <span className="step-box-tool">{subtitleOf(step, histogram)}</span>
+      {step.durationMs !== null && (
+        <span className="step-box-time" title={ownTimeText(step.durationMs, step.waitedForPeopleMs)}>
+          {durationText(step.durationMs)}
+        </span>
+      )}
+      {histogram && <HistogramBar histogram={histogram} />}
+      <span className="step-box-share" style={{ width: `${Math.round(share * 100)}%` }} />
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+    </div>
+  );
+}
+
+function subtitleOf({ tool, waitReason, status }: StepRow, histogram: Histogram | null): string {
+  if (histogram) return `${tool} · ${countText(histogram.total, "item")}`;
+  return status !== "WAITING_APPROVAL" && waitReason !== null
+    ? `${tool} · ${waitWords("step", { status, waitReason })}`
+    : tool;
+}
+
+function titleOf({ status, carriedFrom, error, tool }: StepRow): string {
+  const carried = carriedFrom === null ? "" : `, carried over from ${carriedFrom}`;
+  return `${lookOf(STEP_LOOK, status).word}${carried}: ${error?.message ?? tool}`;
+}
+
+/** The items of a list by status: a bar, and the mark and number of each of its parts. */
+function HistogramBar({ histogram: { total, bins } }: { histogram: Histogram }) {
+  return (
+    <span className="histogram">
+      <span className="histogram-bar" aria-hidden="true">
+        {bins.map(({ status, count }) => (
+          <span
+            key={status}
+            className={`tone-${lookOf(STEP_LOOK, status).tone} histogram-part is-${status.toLowerCase()}`}
+            style={{ flexGrow: count / total }}
+          />
+        ))}
+      </span>
+      <span className="histogram-words">
+        {bins.map(({ status, count }) => {
+          const { mark, tone, word } = lookOf(STEP_LOOK, status);
+          return (
+            <span key={status} className={`tone-${tone} histogram-bin`} title={`${count} ${word}`}>
+              <span aria-hidden="true">{mark}</span> {count}
+              <span className="hidden"> {word}</span>
+            </span>
+          );
+        })}
+      </span>
+    </span>
+  );
+}
+
+/** Several steps of one kind, drawn as one node. */
+type FoldNode = Node<
+  {
+    kind: FoldKind;
+    members: readonly string[];
+    /** True when the selected step is one of them. */
+    isSelected: boolean;
+    isCritical: boolean;
+    onOpen: () => void;
+  },
+  "fold"
+>;
+
+const LOOK: Record<FoldKind, StatusLook> = {
+  completed: STEP_LOOK.COMPLETED,
+  skipped: STEP_LOOK.SKIPPED,
+  pending: STEP_LOOK.PENDING,
+  active: STEP_LOOK.RUNNING,
+  bad: { ...STEP_LOOK.FAILED, word: "failed or waiting for a decision" },
+};
+
+/** A fold: the number and kind of its steps, as a button that opens it. */
+function FoldBox({ data: { kind, members, isSelected, isCritical, onOpen } }: NodeProps<FoldNode>) {
+  const { mark, word, tone } = LOOK[kind];
+  const classes = ["fold-box", `tone-${tone}`, isSelected && "is-selected", isCritical && "is-critical"];
+  return (
+    <button
+      type="button"
+      className={classes.filter(Boolean).join(" ")}
+      title="Open these steps"
+      onClick={onOpen}
+    >
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <span className="fold-box-count">
+        <span className="step-box-mark" aria-hidden="true">
+          {mark}
+        </span>{" "}
+        {members.length.toLocaleString("en")} {word}
+      </span>
+      <span className="fold-box-names">
+        {members[0]} … {members.at(-1)}
+      </span>
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+    </button>
+  );
+}
 
 const NODE_TYPES = { step: StepBox, fold: FoldBox };
 
@@ -126,4 +285,132 @@ function isInSight(id: string): boolean {
   return (
     box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom
   );
+}
+
+/** A node of the graph. */
+type DrawnNode = StepNode | FoldNode;
+
+/** The content of a drawing, without the positions. */
+interface DrawnPlan {
+  /** The steps of the plan, without the items of lists. */
+  steps: readonly StepRow[];
+  histograms: ReadonlyMap<string, Histogram>;
+  selected: string | null;
+  onOpen: (members: readonly string[]) => void;
+}
+
+/** The height of a node. */
+function heightOf(id: string, histograms: ReadonlyMap<string, Histogram>): number {
+  return histograms.has(id) ? LIST_HEIGHT : NODE_HEIGHT;
+}
+
+/** The nodes and edges to draw. */
+function drawPlan(
+  { content, shape, positions }: Drawing<readonly FoldedNode[]>,
+  { steps, histograms, selected, onOpen }: DrawnPlan,
+): { nodes: DrawnNode[]; edges: Edge[] } {
+  const byId = new Map(steps.map((step) => [step.id, step]));
+  const heights = new Map(shape.nodes.map(({ id, height }) => [id, height]));
+  const critical = criticalPath(steps);
+  const longest = Math.max(1, ...steps.map(({ durationMs }) => durationMs ?? 0));
+  const criticalNodes = new Set(
+    content.filter(({ members }) => members.some((id) => critical.has(id))).map(({ id }) => id),
+  );
+  const nodes = content.flatMap(({ id, kind, members }): DrawnNode[] => {
+    const box = {
+      id,
+      position: positions[id] ?? { x: 0, y: 0 },
+      width: NODE_WIDTH,
+      height: heights.get(id) ?? NODE_HEIGHT,
+    };
+    const isCritical = criticalNodes.has(id);
+    if (kind !== null) {
+      const isSelected = selected !== null && members.includes(selected);
+      const data = { kind, members, isSelected, isCritical, onOpen: () => onOpen(members) };
+      return [{ ...box, type: "fold", data }];
+    }
+    const step = byId.get(id);
+    if (!step) return [];
+    const share = (step.durationMs ?? 0) / longest;
+    const histogram = histograms.get(id) ?? null;
+    return [
+      { ...box, type: "step", data: { step, histogram, share, isSelected: id === selected, isCritical } },
+    ];
+  });
+  const edges = shape.edges.map(([source, target]) => ({
+    id: `${source}>${target}`,
+    source,
+    target,
+    className: criticalNodes.has(source) && criticalNodes.has(target) ? "edge-critical" : "",
+    focusable: false,
+  }));
+  return { nodes, edges };
+}
+
+/** The smallest zoom at which the names in the nodes can be read. */
+const MIN_ZOOM = 0.55;
+
+/** About the part of the window that the graph fills. */
+const FRAME = { width: 0.9, height: 0.5 };
+
+/** The first view: the complete plan if its names can be read, otherwise the most urgent node. */
+function firstView(nodes: readonly DrawnNode[], selected: string | null): FitViewOptions<DrawnNode> {
+  const right = Math.max(...nodes.map(({ position }) => position.x + NODE_WIDTH));
+  const bottom = Math.max(...nodes.map(({ position, height = NODE_HEIGHT }) => position.y + height));
+  const fits =
+    right * MIN_ZOOM <= window.innerWidth * FRAME.width &&
+    bottom * MIN_ZOOM <= window.innerHeight * FRAME.height;
+  const focus = fits ? undefined : nodeInFocus(nodes, selected);
+  return focus ? { nodes: [{ id: focus.id }], maxZoom: 0.85 } : { maxZoom: 1, padding: 0.12 };
+}
+
+function nodeInFocus(nodes: readonly DrawnNode[], selected: string | null): DrawnNode | undefined {
+  const chosen = nodes.find(({ data }) => data.isSelected);
+  if (selected !== null && chosen) return chosen;
+  const withStatus = (status: string) =>
+    nodes.find((node) => node.type === "step" && node.data.step.status === status);
+  const found = ["FAILED", "IN_DOUBT", "WAITING_APPROVAL", "RETRYING", "RUNNING"].map(withStatus);
+  return found.find((node) => node !== undefined) ?? nodes[0];
+}
+
+/** The items of a list by status, the most urgent first. */
+interface Histogram {
+  total: number;
+  bins: readonly { status: string; count: number }[];
+}
+
+/** The order of the bins: failed, waiting for a person, running, ended, not begun. */
+const ORDER = [
+  "FAILED",
+  "IN_DOUBT",
+  "WAITING_APPROVAL",
+  "RETRYING",
+  "RUNNING",
+  "COMPLETED",
+  "SKIPPED",
+  "CANCELLED",
+  "PENDING",
+];
+
+const rankOf = (status: string): number => (ORDER.includes(status) ? ORDER.indexOf(status) : ORDER.length);
+
+/** Counts the items of each list by status. A list without known items has no histogram. */
+export function histogramsOf(
+  steps: readonly Pick<StepRow, "id" | "item" | "status">[],
+): ReadonlyMap<string, Histogram> {
+  const counts = new Map<string, Map<string, number>>();
+  for (const { id, item, status } of steps) {
+    if (item === null) continue;
+    const ofStep = counts.get(id) ?? new Map<string, number>();
+    counts.set(id, ofStep);
+    ofStep.set(status, (ofStep.get(status) ?? 0) + 1);
+  }
+  return new Map([...counts].map(([id, ofStep]) => [id, histogramOf(ofStep)]));
+}
+
+function histogramOf(counts: ReadonlyMap<string, number>): Histogram {
+  const bins = [...counts]
+    .map(([status, count]) => ({ status, count }))
+    .toSorted((a, b) => rankOf(a.status) - rankOf(b.status));
+  return { total: bins.reduce((sum, { count }) => sum + count, 0), bins };
 }

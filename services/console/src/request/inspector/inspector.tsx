@@ -1,18 +1,20 @@
+import { commandLine, type ResultOf, type VariablesOf } from "@planwright/client";
+import { durationText, type JsonValue, parseExactJson } from "@planwright/plan";
+import { useState } from "react";
 import { useClient } from "../../data/client-context.ts";
+import { APPROVE, RESOLVE_IN_DOUBT } from "../../data/control-operations.ts";
 import type { RequestFacts, StepRow } from "../../data/request-facts.ts";
 import { READ_STEP } from "../../data/request-operations.ts";
 import type { ShownPlan, Versions } from "../../data/shown-plan.ts";
+import { useAction } from "../../data/use-action.ts";
 import { useRead } from "../../data/use-read.ts";
 import { lookOf, STEP_LOOK } from "../../design/statuses.ts";
+import { expiryText, instantText, sizeText } from "../../design/text.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
+import { JsonTree } from "../../parts/json-tree.tsx";
 import { ProblemNote } from "../../parts/problem-note.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
-import { ApprovalPanel } from "./approval-panel.tsx";
-import { Attempts } from "./attempts.tsx";
-import { DoubtPanel } from "./doubt-panel.tsx";
-import { cliCommand, curlCommand } from "./step-commands.ts";
 import { StepFacts } from "./step-facts.tsx";
-import { asKnown, StepValues } from "./step-values.tsx";
 
 /** Everything about one step: planned arguments, sent arguments, output, and each attempt. */
 export function Inspector({
@@ -109,4 +111,276 @@ export function producerOf(
   if (planSteps.some(({ id }) => id === root)) return root;
   const ofTool = planSteps.filter(({ tool }) => tool === root);
   return ofTool.length === 1 ? ofTool[0]?.id : undefined;
+}
+
+/** The next command for a step in a terminal. */
+export function cliCommand(
+  requestId: string,
+  planId: string,
+  { id, key, status, approvalHash }: Pick<StepRow, "id" | "key" | "status" | "approvalHash">,
+): string {
+  const planwright = (...words: string[]): string => commandLine("planwright", ...words);
+  if (status === "WAITING_APPROVAL" && approvalHash !== null)
+    return planwright("approve", requestId, id, "--hash", approvalHash);
+  if (status === "IN_DOUBT") return planwright("resolve", requestId, key, "--retry");
+  if (status === "COMPLETED") return planwright("output", `${planId}/steps/${key}`);
+  if (status === "FAILED") return planwright("retry", requestId, "--from", id);
+  return planwright("debug", requestId);
+}
+
+const STEP_QUERY =
+  "query ($planId: ID!, $stepId: ID!) { plan(id: $planId) { stepsConnection(first: 50, filter: { stepId: $stepId }) " +
+  "{ nodes { key status tool arguments resolvedArguments output error { code message remedy } " +
+  "attempts { attempt outcome startedAt endedAt } } } } }";
+
+/**
+ * A call of the API that reads the step. The API key comes from a variable of the shell, so it is not copied.
+ */
+export function curlCommand(apiUrl: string, planId: string, stepId: string): string {
+  const body = JSON.stringify({ query: STEP_QUERY, variables: { planId, stepId } });
+  return [
+    commandLine("curl", "-sS", apiUrl),
+    "-H 'content-type: application/json'",
+    '-H "authorization: Bearer $PLANWRIGHT_API_KEY"',
+    commandLine("-d", body),
+  ].join(" ");
+}
+
+/** Each attempt of a step and of its items. */
+function Attempts({ steps }: { steps: readonly StepRow[] }) {
+  const attempts = steps.flatMap(({ key, attempts: tries }) => tries.map((attempt) => ({ key, ...attempt })));
+  if (attempts.length === 0) return null;
+  return (
+    <table className="attempts">
+      <caption>attempts</caption>
+      <thead>
+        <tr>
+          <th>try</th>
+          <th>started</th>
+          <th>took</th>
+          <th>outcome</th>
+          <th>executor</th>
+        </tr>
+      </thead>
+      <tbody>
+        {attempts.slice(0, 200).map((attempt) => (
+          <tr key={`${attempt.key}/${attempt.attemptId}`}>
+            <td>
+              {steps.length > 1 && `${attempt.key} `}
+              {attempt.attempt}
+            </td>
+            <td title={attempt.startedAt}>{instantText(attempt.startedAt).slice(11, 19)}</td>
+            <td>{attempt.durationMs === null ? "" : durationText(attempt.durationMs)}</td>
+            <td>
+              {attempt.outcome ?? "running"}
+              {attempt.error && (
+                <span dir="auto">
+                  {" "}
+                  {attempt.error.message} <code>{attempt.error.code}</code>
+                </span>
+              )}
+              {attempt.unsent && <span> not sent, {attempt.unsent.tries} tries</span>}
+            </td>
+            <td className="quiet-text">{attempt.executor}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The exact call to approve, and what each choice does. */
+function ApprovalPanel({
+  requestId,
+  step,
+  resolvedArguments,
+}: {
+  requestId: string;
+  step: StepRow;
+  resolvedArguments: unknown;
+}) {
+  const [reason, setReason] = useState("");
+  const { run, isPending, problem } = useAction(APPROVE);
+  const { approvalHash, id: stepId } = step;
+  if (approvalHash === null) return null;
+  const decide = (approved: boolean) =>
+    void run({ requestId, stepId, approvalHash, approved, reason: reason === "" ? null : reason });
+  return (
+    <section className="panel tone-attention" aria-label="Approval">
+      <h3>
+        Call <code>{step.tool}</code> with these arguments?
+      </h3>
+      <JsonTree label="arguments" value={resolvedArguments} />
+      {step.expiresAt !== null && (
+        <p className="quiet-text">
+          It {expiryText(step.expiresAt)}: without a decision the step then fails, and nothing is called.
+        </p>
+      )}
+      <p className="quiet-text">
+        hash <code>{approvalHash.slice(0, 16)}</code>: when the arguments or the tool change before the call,
+        nothing is called.
+      </p>
+      <label>
+        Reason, for the record (optional)
+        <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
+      </label>
+      <p className="actions">
+        <button type="button" className="primary-button" disabled={isPending} onClick={() => decide(true)}>
+          Approve: the tool is called
+        </button>
+        <button type="button" disabled={isPending} onClick={() => decide(false)}>
+          Refuse: the step fails
+        </button>
+      </p>
+      {problem && <ProblemNote problem={problem} />}
+    </section>
+  );
+}
+
+/** Arguments and outputs of a step or item. */
+type StepDetails = NonNullable<ResultOf<typeof READ_STEP>["plan"]>["stepsConnection"]["nodes"][number];
+
+/** Arguments and outputs are read in their current state; this removes those that a step did not have yet. */
+function asKnown(found: StepDetails, steps: readonly StepRow[]): StepDetails {
+  const then = steps.find(({ key }) => key === found.key);
+  const wasSent = then !== undefined && (then.attempts.length > 0 || then.status === "WAITING_APPROVAL");
+  const hasOutput = then?.status === "COMPLETED";
+  return {
+    ...found,
+    resolvedArguments: wasSent ? found.resolvedArguments : null,
+    resolvedArgumentsPreview: wasSent ? found.resolvedArgumentsPreview : null,
+    output: hasOutput ? found.output : null,
+    outputReference: hasOutput ? found.outputReference : null,
+  };
+}
+
+/**
+ * The planned and sent arguments and the output. References in planned arguments link to the steps that they
+ * name.
+ */
+function StepValues({
+  details,
+  isOnly,
+  linkOf,
+}: {
+  details: StepDetails;
+  isOnly: boolean;
+  linkOf: (root: string) => (() => void) | undefined;
+}) {
+  const { key, outputReference, resolvedArgumentsPreview } = details;
+  const values = (
+    <>
+      <JsonTree label="planned" value={details.arguments} linkOf={linkOf} />
+      {details.resolvedArguments !== null && <JsonTree label="sent" value={details.resolvedArguments} />}
+      {resolvedArgumentsPreview && (
+        <JsonTree
+          label={`sent (${sizeText(resolvedArgumentsPreview.sizeBytes)}, the beginning)`}
+          value={resolvedArgumentsPreview.text}
+        />
+      )}
+      {outputReference ? (
+        <div>
+          <JsonTree
+            label={`output (${outputReference.sizeBytes === null ? "large" : sizeText(outputReference.sizeBytes)}, the beginning)`}
+            value={outputReference.preview}
+          />
+          <a href={`/outputs/${encodeURIComponent(outputReference.ref)}`}>the complete output</a>
+        </div>
+      ) : (
+        details.output !== null && <JsonTree label="output" value={details.output} />
+      )}
+    </>
+  );
+  if (isOnly) return values;
+  return (
+    <details>
+      <summary>{key}</summary>
+      {values}
+    </details>
+  );
+}
+
+type Variables = VariablesOf<typeof RESOLVE_IN_DOUBT>;
+
+/**
+ * A call in doubt, and what each choice does. The buttons stay disabled until the user has typed the key of
+ * the step.
+ */
+function DoubtPanel({ requestId, step }: { requestId: string; step: StepRow }) {
+  const [typed, setTyped] = useState("");
+  const [outputText, setOutputText] = useState("");
+  const [reason, setReason] = useState("");
+  const [outputError, setOutputError] = useState<string | null>(null);
+  const { run, isPending, problem } = useAction(RESOLVE_IN_DOUBT);
+  const isConfirmed = typed === step.key;
+  const attempt = step.attempts.at(-1)?.attempt ?? 1;
+
+  const settle = (settlement: Pick<Variables, "resolution" | "output" | "reason">) =>
+    void run({ requestId, stepKey: step.key, attempt, ...settlement });
+
+  function settleAsCompleted(): void {
+    const output = parsed(outputText);
+    setOutputError(output === undefined ? "This is not JSON. Put texts in double quotes." : null);
+    if (output !== undefined) settle({ resolution: "completed", output });
+  }
+
+  return (
+    <section className="panel tone-attention" aria-label="Doubt">
+      <h3>
+        Did <code>{step.tool}</code> do it?
+      </h3>
+      <p>
+        Attempt {attempt} was sent and no answer came. Look at what the tool changes, then choose what
+        happened. The call is never sent again automatically.
+      </p>
+      <label>
+        What the call returned, as JSON (for “it happened”; empty: null)
+        <textarea rows={3} value={outputText} onChange={({ target }) => setOutputText(target.value)} />
+      </label>
+      {outputError !== null && <p className="note tone-bad">{outputError}</p>}
+      <label>
+        Why the step shall fail (for “let the step fail”)
+        <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
+      </label>
+      <label>
+        Type <code>{step.key}</code> to confirm
+        <input
+          value={typed}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+      </label>
+      <p className="actions">
+        <button type="button" disabled={!isConfirmed || isPending} onClick={settleAsCompleted}>
+          It happened: continue with this output
+        </button>
+        <button
+          type="button"
+          disabled={!isConfirmed || isPending}
+          onClick={() => settle({ resolution: "retry" })}
+        >
+          It did not: call it again
+        </button>
+        <button
+          type="button"
+          disabled={!isConfirmed || isPending || reason.trim() === ""}
+          onClick={() => settle({ resolution: "failed", reason })}
+        >
+          It did not: let the step fail
+        </button>
+      </p>
+      {problem && <ProblemNote problem={problem} />}
+    </section>
+  );
+}
+
+/** The JSON value of a text; null for an empty text; undefined if it is not JSON. */
+function parsed(text: string): JsonValue | undefined {
+  if (text.trim() === "") return null;
+  try {
+    return parseExactJson(text);
+  } catch {
+    return undefined;
+  }
 }

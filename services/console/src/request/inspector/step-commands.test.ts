@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { cliCommand, curlCommand } from "./step-commands.ts";
+import { cliCommand, curlCommand } from "./inspector.tsx";
 
 const step = (status: string, key = "pay") => ({
   id: "pay",

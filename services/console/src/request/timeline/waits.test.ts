@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type WaitContext, type WaitingStep, waitsOf } from "./waits.ts";
+import { type WaitContext, type WaitingStep, waitsOf } from "./bars.ts";
 
 const at = (second: number) => new Date(second * 1_000).toISOString();
 const attempt = (from: number, to: number | null) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { moved, zoomed } from "./zoom-buttons.tsx";
+import { moved, zoomed } from "./timeline.tsx";
 
 const WHOLE = { from: 0, to: 1_000 };
 
