@@ -10,14 +10,16 @@ import {
   createAddressGuard,
   createJournalMetrics,
   createMetrics,
+  type FailpointNames,
+  heartbeatFailpoints,
+  leaseFailpoints,
   readOrExit,
   settingsOrExit,
   startWorkerService,
 } from "@planwright/runtime";
-import { createStore } from "@planwright/store";
-import { createToolClients, loadServersFile } from "@planwright/tools";
+import { createStore, type Store } from "@planwright/store";
+import { createToolClients, loadServersFile, type ToolClients } from "@planwright/tools";
 import { ExecutorSettingsSchema } from "./env.ts";
-import { JOB_FAILPOINTS, LEASE_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
 import { createExecutorMetrics, registerToolServers } from "./metrics/executor-metrics.ts";
 import { createLargeJson } from "./outputs/large-json.ts";
 import { createOutputMemory } from "./outputs/output-memory.ts";
@@ -32,6 +34,29 @@ import { createServerPublisher } from "./tool-servers/server-publisher.ts";
 import { createServerReloads } from "./tool-servers/server-reloads.ts";
 import { createCallRecorder } from "./tools/call-recorder.ts";
 import { createRunTraces } from "./tracing/run-traces.ts";
+
+/** Where reads and writes of the store and their acknowledgements begin and end. */
+const STORE_FAILPOINTS = {
+  claimPlan: "executor.claim",
+  ...heartbeatFailpoints("executor"),
+  applyControls: "executor.controls",
+  writeIntents: "executor.intent",
+  noteIntents: "executor.note",
+  noteRecords: "executor.note-result",
+  writeNoted: "executor.noted",
+  writeRecords: "executor.result",
+  releasePlan: "executor.release",
+  finishPlan: "executor.finish",
+} as const satisfies FailpointNames<Store>;
+
+/** Where reads and writes of the leases of plans begin and end. */
+const LEASE_FAILPOINTS = leaseFailpoints("executor");
+
+/** Where a tool call begins and ends. */
+const TOOL_FAILPOINTS = { callTool: "executor.call" } as const satisfies FailpointNames<ToolClients>;
+
+/** Where a job of the queue begins and ends. */
+const JOB_FAILPOINTS = { handle: "executor.job" } as const;
 
 /**
  * How often MongoDB is searched for requests on which the end of their plan is not recorded yet, in

@@ -1,7 +1,14 @@
-import { CodedError, type PlanId, type ToolDescriptor } from "@planwright/plan";
+import type { StepError, StepRecord } from "@planwright/engine";
+import {
+  CodedError,
+  type EffectClass,
+  isStepActive,
+  type PlanId,
+  type ToolDescriptor,
+} from "@planwright/plan";
 import { createLeaseKeeper, createRunClock, type LeaseStore, type Logger } from "@planwright/runtime";
-import { type PlanClaim, StoreUnavailableError } from "@planwright/store";
-import { createPlanMetrics } from "../metrics/plan-metrics.ts";
+import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@planwright/store";
+import { createPlanMetrics, type PlanMetrics } from "../metrics/plan-metrics.ts";
 import { NO_METRICS } from "../metrics/run-metrics.ts";
 import { createOutputMemory } from "../outputs/output-memory.ts";
 import { createPlanLog } from "../run/plan-log.ts";
@@ -9,7 +16,6 @@ import type { RunDependencies } from "../run/run-dependencies.ts";
 import { type PlanRun, startPlanRun } from "../run/start-plan-run.ts";
 import { createPlanTools } from "../tools/plan-tools.ts";
 import type { PlanTrace, RunTraces } from "../tracing/run-traces.ts";
-import { endPoisoned, isPoisoned } from "./end-poisoned.ts";
 
 /** Dependencies of {@link createPlanRuns}. */
 export interface PlanRunsParts extends RunDependencies {
@@ -239,4 +245,66 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
 
 function heldBy({ plan, epoch }: PlanClaim): { id: PlanId; epoch: number } {
   return { id: plan._id, epoch };
+}
+
+/** A plan that was claimed this often without progress is ended, because it kills its executors. */
+const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
+
+/** True for a plan that was claimed too often without progress of any step. */
+function isPoisoned({ plan }: PlanClaim): boolean {
+  return plan.claims > MAX_CLAIMS_WITHOUT_PROGRESS;
+}
+
+/** Ends a poisoned plan as FAILED. Calls that may have had an effect end in doubt. */
+async function endPoisoned(
+  store: ExecutionStore,
+  claim: PlanClaim,
+  metrics: PlanMetrics,
+): Promise<{ error: StepError; records: readonly StepRecord[] }> {
+  const error = {
+    code: "POISONED",
+    message: `The plan was started ${MAX_CLAIMS_WITHOUT_PROGRESS} times without progress of any step: each time its executor died or was blocked`,
+    retryable: false,
+  };
+  const unfinished = recordsOfAll(claim).filter(({ key }) => !claim.journal.unit(key)?.finishedAt);
+  const records = unfinished.map(
+    (record): StepRecord => ({
+      ...record,
+      status: lastStatus(record, claim.journal.unit(record.key)?.effectClass ?? null),
+      waitReason: undefined,
+      nextAttemptAt: undefined,
+      error,
+    }),
+  );
+  await store.finishPlan(
+    claim,
+    { type: "finish", status: "FAILED", outputs: {}, error },
+    { records, ends: [] },
+  );
+  metrics.recorded(records.filter(({ status }, index) => status !== unfinished[index]?.status));
+  metrics.ended({ status: "FAILED", error });
+  return { error, records: records.filter(({ status }) => status !== "SKIPPED") };
+}
+
+/** The records of all units: a step that has none yet gets one. */
+function recordsOfAll({ plan, records }: PlanClaim): StepRecord[] {
+  const known = new Set(records.map(({ key }) => key));
+  const unrecorded = plan.plan.steps.filter(({ id }) => !known.has(id));
+  const pending = unrecorded.map(({ id }): StepRecord => {
+    return { key: id, stepId: id, status: "PENDING", attempts: 0 };
+  });
+  return [...records, ...pending];
+}
+
+/**
+ * A unit that may have acted is in doubt; so is a call that was running, unless it only reads. A unit without
+ * an effect class was never called, or only reads.
+ */
+function lastStatus(
+  { status, mayHaveActed }: StepRecord,
+  effectClass: EffectClass | null,
+): StepRecord["status"] {
+  if (status === "IN_DOUBT" || mayHaveActed) return "IN_DOUBT";
+  if (status === "RUNNING" && effectClass !== null && effectClass !== "R") return "IN_DOUBT";
+  return isStepActive(status) ? "FAILED" : "SKIPPED";
 }

@@ -14,9 +14,9 @@ import {
   unitKeysOf,
   withStored,
 } from "@planwright/engine";
-import { type JsonObject, sha256 } from "@planwright/plan";
+import { type JsonObject, sha256, type ToolDescriptor } from "@planwright/plan";
 import type { Slot } from "@planwright/queue";
-import type { RunClock } from "@planwright/runtime";
+import { type Logger, type RunClock, redactJson, redactText } from "@planwright/runtime";
 import type { AttemptEnd, ExecutionStore, PlanClaim } from "@planwright/store";
 import type { Clearance, ToolClients } from "@planwright/tools";
 import type { Approvals } from "../controls/approvals.ts";
@@ -31,10 +31,8 @@ import type { CallRecorder } from "../tools/call-recorder.ts";
 import type { PlanLimits } from "../tools/plan-limits.ts";
 import type { PlanTools } from "../tools/plan-tools.ts";
 import type { AttemptTrace, PlanTrace } from "../tracing/run-traces.ts";
-import { type ClearanceParts, createClearances } from "./clearances.ts";
 import { createEarlierCalls, type EarlierCalls } from "./earlier-calls.ts";
 import type { PendingWrites } from "./pending-writes.ts";
-import { redactedOutcome } from "./redacted-outcome.ts";
 import type { RightToCall } from "./right-to-call.ts";
 import type { RunTimers } from "./timers.ts";
 
@@ -333,4 +331,99 @@ function describe(
     case "deferred":
       return { outcome: "aborted", error: null, effect };
   }
+}
+
+/**
+ * An outcome whose error may be stored and shown: error texts of tools may contain addresses with passwords.
+ * Outputs stay as they are, because other steps need them.
+ */
+export function redactedOutcome(outcome: Outcome): Outcome {
+  if (outcome.type !== "failed") return outcome;
+  const { message, data, ...error } = outcome.error;
+  return {
+    ...outcome,
+    error: {
+      ...error,
+      message: redactText(message),
+      ...(data === undefined ? {} : { data: redactJson(data, { maxDepth: 100 }) }),
+    },
+  };
+}
+
+/* The last checks of a call, when its connection is open: opening it may have taken long. */
+
+/** Dependencies of {@link createClearances}. */
+interface ClearanceParts {
+  planTools: Pick<PlanTools, "judge">;
+  pending: Pick<PendingWrites, "warn">;
+  right: RightToCall;
+  logger: Logger;
+  /** True when the run has ended: nothing starts and nothing is reported. */
+  hasEnded: () => boolean;
+  /** True when the plan's deadline has passed. */
+  isExpired: () => boolean;
+}
+
+/** Facts that a clearance depends on. */
+interface ClearanceRequest {
+  /** The tool as its server lists it now. */
+  offered: ToolDescriptor;
+  /** The call's slot under a limit beyond the plan. */
+  slot: Slot | undefined;
+  /** True when its arguments have secrets. */
+  sendsSecrets: boolean;
+  /** Fills in the secrets, and returns the arguments to send. */
+  fill: () => Promise<Clearance>;
+}
+
+/** Decides whether a call is sent. */
+interface Clearances {
+  /** Whether this call is sent now, and with which arguments. */
+  clear(call: Call, request: ClearanceRequest): Promise<Clearance>;
+}
+
+/** The clearances of one run. */
+function createClearances(parts: ClearanceParts): Clearances {
+  const { planTools, pending, right, logger, hasEnded, isExpired } = parts;
+  /** Changes of tools that were logged already. */
+  const loggedChanges = new Set<string>();
+
+  /**
+   * Why a call must not go to the tool as its server lists it now. A change that does not prevent the call
+   * becomes a warning.
+   */
+  function refusalOfTool(
+    call: Call,
+    { offered, sendsSecrets }: Pick<ClearanceRequest, "offered" | "sendsSecrets">,
+  ): StepError | undefined {
+    const { tool, verify: isLookup = false } = call;
+    const { changes, refusal, warning } = planTools.judge({ tool, isLookup, sendsSecrets }, offered);
+    if (changes.length === 0) return undefined;
+    if (warning !== undefined) pending.warn(call, warning);
+    const change = JSON.stringify([offered.server, offered.name, changes]);
+    if (loggedChanges.has(change)) return refusal;
+    loggedChanges.add(change);
+    const facts = { tool: offered.name, server: offered.server, changes };
+    logger.warn(facts, refusal ? "tool has changed, and is not called" : "tool has changed, and is called");
+    return refusal;
+  }
+
+  async function maySend(call: Call, slot: Slot | undefined): Promise<boolean> {
+    do {
+      if (!(await right.wait())) return false;
+      if (slot && !(await slot.confirm())) return false;
+    } while (!right.isHeld());
+    return !hasEnded() && (call.settles === true || !isExpired());
+  }
+
+  return {
+    // The tool is checked first: no secret is read for a tool that has changed.
+    async clear(call, { slot, fill, ...request }) {
+      const refusal = refusalOfTool(call, request);
+      if (refusal) return { type: "failed", effect: "none", error: refusal };
+      const clearance = await fill();
+      if (clearance.type !== "send") return clearance;
+      return (await maySend(call, slot)) ? clearance : { type: "aborted" };
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRunPhases } from "./phase.ts";
+import { createRunPhases } from "./run-parts.ts";
 
 test("a run moves forward through its phases, and never back", () => {
   const phases = createRunPhases();

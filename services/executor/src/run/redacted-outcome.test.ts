@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redactedOutcome } from "./redacted-outcome.ts";
+import { redactedOutcome } from "./calls.ts";
 
 test("the error of a tool is stored without secrets, an output unchanged", () => {
   const error = {

@@ -13,12 +13,16 @@
  * 6. No call and no secret goes to a tool that changed since the plan was made, judged by the list of its
  *    server at the time of the call.
  */
-import { type Command, decide, type EngineEvent, timeUseText } from "@planwright/engine";
-import { LeaseLostError, StoreUnavailableError } from "@planwright/store";
+import { type Command, decide, type EngineEvent, type StepRecord, timeUseText } from "@planwright/engine";
+import { approvalTimeoutOf, CodedError, groupBy, isForPerson } from "@planwright/plan";
+import {
+  type ExecutionStore,
+  type FinishCommand,
+  LeaseLostError,
+  RequestRemovedError,
+  StoreUnavailableError,
+} from "@planwright/store";
 import { createControlEvents } from "../controls/control-events.ts";
-import { createLeavePlan, type LeavePlan } from "./leave-plan.ts";
-import { createRecordResults } from "./record-results.ts";
-import { reportFailure } from "./report-failure.ts";
 import { createRunParts, type PlanRunParts, type RunHooks, type RunParts } from "./run-parts.ts";
 
 /** A plan that is running in this process. */
@@ -187,4 +191,138 @@ function begin(
     { type: "started", at: store.now() },
     ...controls.filter((control) => !isEarly(control)),
   ]);
+}
+
+/** Logs, counts and traces why a run ended without writing anything more. */
+function reportFailure(
+  error: unknown,
+  { metrics, trace, logger }: Pick<RunParts, "metrics" | "trace" | "logger">,
+): void {
+  if (error instanceof LeaseLostError) {
+    metrics.leaseLost();
+    trace?.ended("lease lost", error.code);
+    logger.warn({ code: error.code }, "lease lost");
+  } else if (error instanceof StoreUnavailableError) {
+    trace?.ended("broken off", error.code);
+    const facts = { err: error, code: error.code };
+    logger.warn(facts, "the database was lost; the plan is left to any executor");
+  } else if (error instanceof RequestRemovedError) {
+    // Its end was durable, and the answer to this process came too late: nothing is left to do.
+    trace?.ended("broken off", error.code);
+    logger.warn({ code: error.code }, "the request was removed, as it had ended long ago");
+  } else {
+    trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
+    logger.error({ err: error }, "run ended early; the plan is left to any executor");
+  }
+}
+
+/** The command of the engine to record results. */
+type RecordCommand = Extract<Command, { type: "record" }>;
+
+/**
+ * Writes results and reports them to the engine. Results of reads are reported early, before they are
+ * durable: anything that depends on them is written after them, or is a read that a crash repeats together
+ * with them (R2).
+ *
+ * A step begins to wait for approval only when something would be called: otherwise its calls are carried over.
+ */
+function createRecordResults(
+  { claim, store, calls, pending, planLog, planMetrics }: RunParts,
+  { dispatch }: Pick<RunHooks, "dispatch">,
+): (command: RecordCommand) => Promise<void> {
+  /** Queued as a microtask, so that the commands of this turn are performed before those of the next one. */
+  function reportEarly(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
+    queueMicrotask(() => dispatch({ type: "recorded", keys, sizes, isEarly: true, at: store.now() }));
+  }
+
+  async function write(changed: readonly StepRecord[], isRepeatable: boolean): Promise<void> {
+    const keys = changed.map(({ key }) => key);
+    const { records, ends } = pending.toWrite(changed);
+    const noted = isRepeatable ? store.noteRecords(claim, records, ends) : undefined;
+    if (noted) reportEarly(keys, noted);
+    const sizes = noted
+      ? await store.writeNoted(claim).then(() => noted)
+      : await store.writeRecords(claim, records, ends);
+    planMetrics.recorded(changed);
+    planLog.recorded(changed);
+    dispatch({ type: "recorded", keys, sizes, at: store.now() });
+  }
+
+  return async ({ records, isRepeatable, toApprove = [] }) => {
+    const byStep = groupBy(toApprove, ({ stepId }) => stepId);
+    const compared = [...byStep].filter(([, asked]) => asked.every(calls.mayRepeat));
+    if (compared.length === 0) return write(records, isRepeatable);
+    const ids = new Set(compared.map(([stepId]) => stepId));
+    const others = records.filter(({ key }) => !ids.has(key));
+    const approvals = compared.map(async ([stepId, asked]) => {
+      if (await calls.areDone(asked)) dispatch({ type: "approval.unneeded", stepId, at: store.now() });
+      else
+        await write(
+          records.filter(({ key }) => key === stepId),
+          false,
+        );
+    });
+    await Promise.all([...(others.length > 0 ? [write(others, isRepeatable)] : []), ...approvals]);
+  };
+}
+
+type CommandOf<Type extends Command["type"]> = Extract<Command, { type: Type }>;
+
+/** The two ways in which a run leaves its plan in order. */
+interface LeavePlan {
+  /** Writes the end of the plan. */
+  finish(command: CommandOf<"finish">): Promise<void>;
+  /** Releases the plan, unless it has something to do soon. */
+  park(command: CommandOf<"park">): Promise<void>;
+}
+
+/** A plan that has nothing to do for longer than this is released, in milliseconds. */
+const RELEASE_AFTER_MS = 5_000;
+
+/** @param end - ends the run; called when everything is written */
+function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
+  const { policy } = run.claim.plan.plan;
+  const { claim, store, phases, pending, planLimits, planLog, planMetrics, trace, logger } = run;
+
+  async function release(to: Parameters<ExecutionStore["releasePlan"]>[1]): Promise<void> {
+    phases.enter("leaving");
+    await store.releasePlan(claim, to);
+  }
+
+  return {
+    async finish(command) {
+      const { isForPlanner } = await store.finishPlan(claim, command, pending.toWrite(command.records));
+      const { requestId, tenant, priority } = claim.plan;
+      if (isForPlanner) run.offerPlanning?.({ _id: requestId, tenant, priority });
+      planMetrics.recorded(command.records);
+      planMetrics.ended(command);
+      trace?.ended(command.status, failureOf(command));
+      planLog.recorded(command.records);
+      planLog.ended(command);
+      end();
+    },
+
+    async park({ reason, status, until: at }) {
+      const isPeople = isForPerson(reason);
+      const longest = isPeople && reason !== "approval" ? store.now() + approvalTimeoutOf(policy) : null;
+      const until = (reason === "limit" ? planLimits?.releaseUntil() : undefined) ?? at ?? longest;
+      if (phases.now() === "handing over") {
+        await release({ status: "QUEUED" });
+        trace?.ended("handed over");
+        // A plan that waits for a person is always released: that stops the clock of its deadline.
+      } else if (!isPeople && until !== null && until - store.now() <= RELEASE_AFTER_MS) return;
+      else {
+        await release({ status, reason, dueAtMs: until });
+        trace?.ended(status);
+        const dueAt = until === null ? null : new Date(until).toISOString();
+        logger.info({ reason, until: dueAt }, "plan waits");
+      }
+      end();
+    },
+  };
+}
+
+/** The code of a plan that failed; null for every other plan. */
+function failureOf({ status, error }: FinishCommand): string | null {
+  return error?.code ?? (status === "FAILED" ? "PLAN_FAILED" : null);
 }
