@@ -1,4 +1,4 @@
-import { createDrafter } from "@planwright/models";
+import { createDrafter, type Drafter } from "@planwright/models";
 import { createOfflineDrafter } from "@planwright/offline";
 import { resolvePolicy } from "@planwright/plan";
 import {
@@ -11,15 +11,17 @@ import {
 import {
   createJournalMetrics,
   createMetrics,
+  type FailpointNames,
+  heartbeatFailpoints,
+  leaseFailpoints,
   readOrExit,
   settingsOrExit,
   startWorkerService,
 } from "@planwright/runtime";
-import { createStore } from "@planwright/store";
+import { createStore, type Store } from "@planwright/store";
 import { readPrices } from "./calls/read-prices.ts";
 import { partialText } from "./calls/record-of-call.ts";
 import { PlannerSettingsSchema } from "./env.ts";
-import { LEASE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { createContractAsks } from "./jobs/contract-asks.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
 import { createModelQuota } from "./jobs/model-quota.ts";
@@ -31,6 +33,37 @@ import { countRuns } from "./jobs/run-metrics.ts";
 import { createPlannerMetrics } from "./metrics/planner-metrics.ts";
 import { createPlanningTraces } from "./tracing/planning-traces.ts";
 import { traceModelCalls } from "./tracing/trace-model-calls.ts";
+
+/** Where reads and writes of the store and their acknowledgements begin and end. */
+const STORE_FAILPOINTS = {
+  claimRequest: "planner.claim",
+  ...heartbeatFailpoints("planner"),
+  recordModelCall: "planner.record",
+  beginModelCall: "planner.reserve",
+  endModelCall: "planner.settle",
+  completePlanning: "planner.store",
+  failPlanning: "planner.fail",
+  askQuestions: "planner.ask",
+  readPlanRecord: "planner.read",
+  completeReplan: "planner.replan",
+  failReplan: "planner.fail-replan",
+  completeAnswer: "planner.answer",
+  failAnswer: "planner.unanswered",
+  postponePlanning: "planner.postpone",
+} as const satisfies FailpointNames<Store>;
+
+/** Where reads and writes of the leases of requests begin and end. */
+const LEASE_FAILPOINTS = leaseFailpoints("planner");
+
+/** Where a model call begins and ends. */
+const MODEL_FAILPOINTS = {
+  draft: "planner.model",
+  draftDirectly: "planner.direct",
+  answer: "planner.write-answer",
+} as const satisfies FailpointNames<Drafter>;
+
+/** Where executors get a hint about a plan. */
+const OFFER_FAILPOINTS = { offerExecution: "planner.offer" } as const;
 
 /** How often this process looks for questions of operators about contracts, in milliseconds. */
 const CHECK_ASKS_EVERY_MS = 500;

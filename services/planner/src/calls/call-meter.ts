@@ -1,24 +1,32 @@
 import {
+  type Asked,
   BudgetExceededError,
+  type CallEnd,
   type CallMeter,
   type CallToCome,
   costUsd,
+  estimateTokens,
+  isAnswered,
+  type ModelPrice,
   ModelUnpricedError,
   type PriceList,
+  type RecordedAnswer,
 } from "@planwright/models";
+import { canonicalDigest } from "@planwright/plan";
 import type { PartialAnswerWriter } from "@planwright/queue";
 import type {
+  EndedModelCall,
   ModelCallBegin,
   ModelCallDocument,
+  ModelCallEnd,
   ModelSpending,
   PlanningClaim,
   PlanningStore,
   RequestDocument,
 } from "@planwright/store";
-import { askDigest, keptMessages } from "./ask-digest.ts";
 import { type ModelMetrics, NO_MODEL_METRICS } from "./model-metrics.ts";
-import { settledCall } from "./settled-call.ts";
-import { takeAnswer } from "./take-answer.ts";
+import { keptText } from "./record-of-call.ts";
+import { redactedError } from "./redacted-error.ts";
 
 /** What calls are made for: the claim of a request, or a question about contracts. */
 export interface MeteredWork extends Pick<PlanningClaim, "earlierCalls"> {
@@ -112,3 +120,111 @@ const largestUsage = ({ promptTokens, maxOutputTokens }: CallToCome) => ({
   inputTokens: promptTokens,
   outputTokens: maxOutputTokens,
 });
+
+/** Messages as they are stored: without secrets, and truncated if they are too long. Pure. */
+function keptMessages({ messages }: Asked): ModelCallDocument["messages"] {
+  return messages.map(({ role, content }) => ({ role, content: keptText(content) }));
+}
+
+/**
+ * SHA-256 of a question: its messages as {@link keptMessages} returns them, the answer schema, and the tools
+ * that are sent with it. Pure.
+ */
+function askDigest(asked: Pick<Asked, "schema" | "tools">, messages: ModelCallDocument["messages"]): string {
+  const { schema = null, tools = null } = asked;
+  return canonicalDigest({ messages, schema, tools });
+}
+
+/** The call whose answer is wanted. */
+interface WantedAnswer {
+  purpose: ModelCallDocument["purpose"];
+  /** See `askDigest`. */
+  askDigest: string;
+  /** The models that may have answered, "provider:model". */
+  models: readonly string[];
+}
+
+/**
+ * The recorded answer of an earlier planner to the same question; null when that planner did not ask, or its
+ * answer was not recorded. The answer is removed from the claim, so it is used once. Answers of later claims
+ * come first, because the next question was about such an answer.
+ */
+function takeAnswer(
+  { earlierCalls }: Pick<PlanningClaim, "earlierCalls">,
+  wanted: WantedAnswer,
+): RecordedAnswer | null {
+  const at = earlierCalls.findIndex((call) => isWanted(call, wanted));
+  const [call] = at < 0 ? [] : earlierCalls.splice(at, 1);
+  return call ? toAnswer(call) : null;
+}
+
+const isWanted = (call: EndedModelCall, { purpose, askDigest, models }: WantedAnswer): boolean =>
+  isAnswered(call) && call.purpose === purpose && call.askDigest === askDigest && models.includes(call.model);
+
+function toAnswer(call: EndedModelCall): RecordedAnswer {
+  const { model, answer: text, finishReason, latencyMs, error } = call;
+  const { inputTokens, outputTokens, cachedInputTokens = null } = call;
+  return {
+    model,
+    text,
+    finishReason,
+    latencyMs,
+    error,
+    usage: { inputTokens, outputTokens, cachedInputTokens },
+  };
+}
+
+/** Facts that were known when the call began. */
+interface Begun {
+  call: Pick<CallToCome, "promptTokens">;
+  /** Null when the price is unknown. */
+  price: ModelPrice | null;
+  reserved: ModelSpending;
+}
+
+const NOTHING: ModelSpending = { modelCalls: 0, tokens: 0, costUsd: 0 };
+
+/**
+ * An ended call, as it is stored and counted. Pure. A call that the provider refused costs nothing; a call
+ * with an unknown result costs all that was reserved; tokens that the provider did not count are estimated.
+ */
+export function settledCall(outcome: CallEnd, begun: Begun): ModelCallEnd {
+  const { usage, finishReason, latencyMs, error, text } = outcome;
+  const { spent, isCounted } = spentOn(outcome, begun);
+  const answer = keptText(text);
+  return {
+    answer,
+    isAnswerComplete: answer === text,
+    finishReason,
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    cachedInputTokens: usage.cachedInputTokens ?? null,
+    latencyMs,
+    costUsd: begun.price === null ? null : spent.costUsd,
+    pricing: begun.price === null ? "unpriced" : isCounted ? "priced" : "estimated",
+    spent,
+    error: error && redactedError(error),
+  };
+}
+
+function spentOn(
+  { spent, usage, text }: CallEnd,
+  { call, price, reserved }: Begun,
+): { spent: ModelSpending; isCounted: boolean } {
+  switch (spent) {
+    case "none":
+      return { spent: NOTHING, isCounted: true };
+    case "unknown":
+      return { spent: reserved, isCounted: false };
+    case "complete": {
+      const estimate = { inputTokens: call.promptTokens, outputTokens: estimateTokens(text) };
+      const tokens =
+        (usage.inputTokens ?? estimate.inputTokens) + (usage.outputTokens ?? estimate.outputTokens);
+      const cost = price === null ? 0 : costUsd(price, usage, estimate);
+      return {
+        spent: { modelCalls: 1, tokens, costUsd: cost },
+        isCounted: usage.inputTokens !== null && usage.outputTokens !== null,
+      };
+    }
+  }
+}

@@ -1,6 +1,6 @@
 import type { CallEnd } from "@planwright/models";
 import { expect, test } from "vitest";
-import { settledCall } from "./settled-call.ts";
+import { settledCall } from "./call-meter.ts";
 
 const BEGUN = {
   call: { promptTokens: 1_000 },
