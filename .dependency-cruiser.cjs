@@ -1,21 +1,23 @@
-/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime, client, tool-kit), models <- offline, all of them <- (local, services, cli) <- lab. */
+/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime, client, tool-kit), plan <- reading <- (models, cli), models <- offline, all of them <- (local, services, cli) <- lab. */
 const PACKAGES = {
   plan: [],
   engine: ["plan"],
   store: ["plan", "engine"],
   queue: ["plan", "engine"],
   tools: ["plan", "engine"],
-  models: ["plan", "engine"],
-  offline: ["plan", "engine", "models"],
+  reading: ["plan"],
+  models: ["plan", "engine", "reading"],
+  offline: ["plan", "engine", "reading", "models"],
   runtime: ["plan", "engine"],
   client: ["plan"],
   "tool-kit": ["plan"],
   local: ["plan", "client"],
   testing: ["plan", "engine", "client"],
-  cli: ["plan", "client"],
+  cli: ["plan", "client", "reading"],
 };
 const adapters = [
   "plan",
+  "reading",
   "engine",
   "store",
   "queue",
@@ -73,7 +75,7 @@ const forbidden = [
   {
     name: "pure-packages-do-no-io",
     severity: "error",
-    from: { path: "^packages/(plan|engine)/src/", pathNot: TEST },
+    from: { path: "^packages/(plan|reading|engine)/src/", pathNot: TEST },
     to: { dependencyTypes: ["core"], pathNot: "^(node:)?crypto$" },
   },
   {

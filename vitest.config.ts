@@ -52,6 +52,7 @@ const SHARING: ReadonlySet<string> = new Set([
   "packages/offline",
   "packages/plan",
   "packages/queue",
+  "packages/reading",
   "packages/store",
   "packages/tool-kit",
   "packages/tools",

@@ -29,6 +29,14 @@ if (!existsSync(node)) {
 // Programs that are started by name, such as tool servers, get the same Node.
 const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
 console.log("On Node 24:");
-const unitTests = ["run", "--project", "packages/plan", "--project", "packages/engine"];
+const unitTests = [
+  "run",
+  "--project",
+  "packages/plan",
+  "--project",
+  "packages/reading",
+  "--project",
+  "packages/engine",
+];
 run(node, ["node_modules/vitest/vitest.mjs", ...unitTests], { env });
 run(node, ["infra/scripts/chaos.mjs", "--plans", "10", "--faults", "3", "--seed", "1", "--json"], { env });

@@ -1,5 +1,5 @@
 import { freePort } from "@planwright/local";
-import { readModelAnswer } from "@planwright/plan";
+import { readModelAnswer } from "@planwright/reading";
 import { answer, type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { baseUrlVariable, keyVariable } from "../src/draft/model-variables.ts";

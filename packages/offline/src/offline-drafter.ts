@@ -1,14 +1,12 @@
 import { DraftError, type Drafter, NoToolsError } from "@planwright/models";
 import { stem, type ToolWords, toolWordsOf, wordsOf } from "@planwright/models/words";
 import {
-  findMoments,
-  type Gap,
   type JsonObject,
   type PlanningContext,
-  type SaidMoment,
   stringifyExactJson,
   type ToolDescriptor,
 } from "@planwright/plan";
+import { findMoments, type Gap, type SaidMoment } from "@planwright/reading";
 import { bindArguments } from "./arguments/bind-arguments.ts";
 import { completeArguments } from "./arguments/complete.ts";
 import { type Clause, splitClauses } from "./clauses/clauses.ts";

@@ -1,5 +1,6 @@
 import { DraftError } from "@planwright/models";
-import { parsePlan, type ToolDescriptor, toQuestions } from "@planwright/plan";
+import { parsePlan, type ToolDescriptor } from "@planwright/plan";
+import { toQuestions } from "@planwright/reading";
 import { expect, test } from "vitest";
 import { BLOG } from "../../models/test/catalogues/blog.ts";
 import { tool } from "../../models/test/catalogues/tool.ts";

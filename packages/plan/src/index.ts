@@ -11,7 +11,7 @@ export {
   effectClassOf,
   type ToolContract,
 } from "./contract/contract.ts";
-export type { IgnoredDeclaration } from "./contract/contract-decision.ts";
+export { type IgnoredDeclaration } from "./contract/contract-decision.ts";
 export { type ContractField, type ContractReport, contractReport } from "./contract/contract-report.ts";
 export {
   type ContractProposal,
@@ -52,6 +52,14 @@ export {
   ToolNameSchema,
 } from "./document/ids.ts";
 export {
+  type AskedParameter,
+  type GapValue,
+  MAX_QUESTIONS,
+  type OpenQuestion,
+  OpenQuestionSchema,
+  QuestionIdSchema,
+} from "./document/open-question.ts";
+export {
   MAX_OUTPUT_PARTS,
   type Outputs,
   OutputsSchema,
@@ -59,6 +67,7 @@ export {
   outputSteps,
 } from "./document/outputs-schema.ts";
 export { type Plan, PlanSchema } from "./document/plan.ts";
+export { canonicalLocale, isTimezone, type PlanningContext } from "./document/planning-context.ts";
 export { planJsonSchema, printPlan } from "./document/print-plan.ts";
 export {
   argumentsOfStep,
@@ -190,15 +199,6 @@ export {
   waitReasonOfStep,
 } from "./lifecycle/step-lifecycle.ts";
 export { isForPerson, WAIT_REASONS, type WaitReason, WaitReasonSchema } from "./lifecycle/wait-reason.ts";
-export type { OpenDraft } from "./model-answer/open-draft.ts";
-export {
-  type ModelAnswer,
-  type ReadModelAnswerOptions,
-  readModelAnswer,
-} from "./model-answer/read-model-answer.ts";
-export { type FoundMoments, findMoments } from "./moment/find-moments.ts";
-export { type MomentReading, nowText, readingText, type SaidMoment } from "./moment/moment.ts";
-export { canonicalLocale, isTimezone, type PlanningContext } from "./moment/planning-context.ts";
 export { containsAsWords } from "./notation/word-boundary.ts";
 export { leavesOpen } from "./observed-output/leaves-open.ts";
 export { mergeShapes } from "./observed-output/merge-shapes.ts";
@@ -242,28 +242,11 @@ export {
   resolvePolicy,
 } from "./policy/policy.ts";
 export { PolicyInvalidError } from "./policy/policy-error.ts";
-export {
-  type BoundAnswer,
-  type BoundAnswers,
-  bindTexts,
-  bindValues,
-  type UnfitAnswer,
-} from "./questions/bind-answers.ts";
-export { type DraftWithGaps, fillGaps, type GapValue } from "./questions/draft-with-gaps.ts";
-export {
-  type AskedParameter,
-  MAX_QUESTIONS,
-  type OpenQuestion,
-  OpenQuestionSchema,
-  QuestionIdSchema,
-} from "./questions/open-question.ts";
-export { checkAnswer, MAX_ANSWER_LENGTH, type ReadAnswer } from "./questions/read-answer.ts";
-export { type Gap, toFreeQuestions, toQuestions } from "./questions/to-questions.ts";
 export { type ParsePlanOptions, type ParsePlanResult, parsePlan } from "./reading/parse-plan.ts";
 export { validatePlan } from "./reading/validate-plan.ts";
 export { escapeText } from "./reference/escape-references.ts";
 export { readAsList } from "./reference/follow-path.ts";
-export type { ReferenceSpelling } from "./reference/read-reference.ts";
+export { type ReferenceSpelling } from "./reference/read-reference.ts";
 export {
   AmbiguousReferenceError,
   ForbiddenReferenceError,

@@ -6,7 +6,6 @@ import {
   outputOfToolResult,
   parseExactJson,
   parsePlan,
-  readModelAnswer,
   resolveReferences,
   shapeOfOutput,
   stringifyExactJson,
@@ -100,20 +99,4 @@ test.each([
       { name: "t", inputSchema: exact('{"properties":{"id":{"type":"integer"}}}') },
     ]),
   ).toEqual([]);
-});
-
-test.each([
-  ["integer", `{"id": ${ID}}`, ID],
-  ["string", `{"id": "${ID}"}`, `"${ID}"`],
-  ["string", `{"id": ${ID}}`, `"${ID}"`],
-])("a model may write an id for a parameter of type %s as %s", (type, args, sent) => {
-  const inputSchema: JsonObject = { type: "object", properties: { id: { type } }, required: ["id"] };
-  const read = readModelAnswer(`{"steps":[{"id":"s","tool":"get_note","arguments":${args}}]}`, {
-    tools: [{ name: "get_note", inputSchema }],
-    query: `Get note ${ID}`,
-  });
-  if (!read.ok) throw new TypeError(JSON.stringify(read));
-  const [step] = read.plan.steps;
-  const written = step && "arguments" in step ? step.arguments : {};
-  expect(stringifyExactJson(fitTexts(inputSchema, written).value)).toBe(`{"id":${sent}}`);
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../src/json/json.ts";
-import { readModelAnswer } from "../src/model-answer/read-model-answer.ts";
 import { observeOutput } from "../src/observed-output/observe-output.ts";
 import type { OutputShape } from "../src/observed-output/output-shape.ts";
 import { pinTools } from "../src/pins/pin-tools.ts";
@@ -47,15 +46,6 @@ test("a field that was never observed is a warning with the nearest observed fie
         "step done refers to <<found.tickets[0].kye>>: kye was never seen in 3 outputs of found (key, title, estimate, owner); did you mean key?",
       suggestion: "key",
     },
-  ]);
-});
-
-test("it stays a warning in the answer of a model, although an undeclared field is an error there", () => {
-  const text = JSON.stringify(closing({ ticket: "<<found.tickets[0].id>>" }));
-  const answer = readModelAnswer(text, { tools: [find, close] });
-  expect(answer.ok).toBe(true);
-  expect(answer.diagnostics.map(({ code, severity }) => [code, severity])).toEqual([
-    ["REFERENCE_FIELD_UNKNOWN", "warning"],
   ]);
 });
 

@@ -4,7 +4,8 @@
  * that was not appended has no effect.
  */
 import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
-import { parsePlan, toFreeQuestions } from "@planwright/plan";
+import { parsePlan } from "@planwright/plan";
+import { toFreeQuestions } from "@planwright/reading";
 import {
   OutboxStuckError,
   type PlanDocument,

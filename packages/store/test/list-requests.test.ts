@@ -1,4 +1,5 @@
-import { parsePlan, toFreeQuestions } from "@planwright/plan";
+import { parsePlan } from "@planwright/plan";
+import { toFreeQuestions } from "@planwright/reading";
 import {
   asksForVersions,
   createStore,

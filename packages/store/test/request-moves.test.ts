@@ -1,11 +1,6 @@
 /** The store makes every move of the requests' lifecycle. */
-import {
-  PlanSchema,
-  REQUEST_LIFECYCLE,
-  type RequestId,
-  type RequestStatus,
-  toFreeQuestions,
-} from "@planwright/plan";
+import { PlanSchema, REQUEST_LIFECYCLE, type RequestId, type RequestStatus } from "@planwright/plan";
+import { toFreeQuestions } from "@planwright/reading";
 import { createStore, type PlanningClaim, type Store } from "@planwright/store";
 import { eventually, testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";

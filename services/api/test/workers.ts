@@ -8,10 +8,9 @@ import {
   parsePlan,
   type RequestId,
   resolveOutputs,
-  toFreeQuestions,
   toolOfStep,
-  toQuestions,
 } from "@planwright/plan";
+import { toFreeQuestions, toQuestions } from "@planwright/reading";
 import type { ExecutionStore, PlanClaim, Store } from "@planwright/store";
 import { eventually } from "@planwright/testing";
 import { BLOG_PLAN, type RunningApi } from "./running-api.ts";

@@ -1,14 +1,13 @@
 import { createDrafter, type Drafter } from "@planwright/models";
 import { createOfflineDrafter, planByRules, ValueMissingError } from "@planwright/offline";
 import {
-  bindTexts,
-  fillGaps,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type OpenQuestion,
   type ToolDescriptor,
 } from "@planwright/plan";
+import { bindTexts, fillGaps } from "@planwright/reading";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CASES } from "../../../packages/offline/test/offline-corpus.ts";

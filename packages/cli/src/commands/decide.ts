@@ -1,12 +1,6 @@
 import { stepsInDoubt, stepsToApprove } from "@planwright/client";
-import {
-  bindTexts,
-  countText,
-  isJsonObject,
-  type JsonValue,
-  JsonValueSchema,
-  parseExactJson,
-} from "@planwright/plan";
+import { countText, isJsonObject, type JsonValue, JsonValueSchema, parseExactJson } from "@planwright/plan";
+import { bindTexts } from "@planwright/reading";
 import { ANSWER_QUESTIONS, APPROVE, RESOLVE_IN_DOUBT } from "../api/mutations.ts";
 import {
   type OpenQuestion,

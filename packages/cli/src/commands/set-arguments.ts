@@ -1,12 +1,12 @@
 import { READ_PROGRESS } from "@planwright/client";
 import {
-  checkAnswer,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   JsonValueSchema,
   parseExactJson,
 } from "@planwright/plan";
+import { checkAnswer } from "@planwright/reading";
 import { InvalidArgumentError } from "commander";
 import { LIST_TOOLS } from "../api/tools.ts";
 import type { CommandContext } from "./command-context.ts";

@@ -1,13 +1,5 @@
-import {
-  findMoments,
-  isExactNumber,
-  isJsonObject,
-  type JsonValue,
-  nowText,
-  type PlanningContext,
-  readingText,
-  type SaidMoment,
-} from "@planwright/plan";
+import { isExactNumber, isJsonObject, type JsonValue, type PlanningContext } from "@planwright/plan";
+import { findMoments, nowText, readingText, type SaidMoment } from "@planwright/reading";
 import { cleanText, dataText } from "./clean-text.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { MAX_FACTS_TOKENS } from "./prompt-budget.ts";

@@ -1,5 +1,5 @@
 import { DraftError } from "@planwright/models";
-import type { OpenDraft } from "@planwright/plan";
+import type { OpenDraft } from "@planwright/reading";
 
 /** The offline drafter does not understand a part of the sentence; it never guesses. */
 export class NotUnderstoodError extends DraftError<{

@@ -1,4 +1,4 @@
-import { findMoments } from "@planwright/plan";
+import { findMoments } from "@planwright/reading";
 import { expect, test } from "vitest";
 import { momentAt } from "./moments.ts";
 import { tokenize } from "./tokens.ts";

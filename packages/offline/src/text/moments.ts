@@ -1,4 +1,4 @@
-import type { MomentReading, SaidMoment } from "@planwright/plan";
+import type { MomentReading, SaidMoment } from "@planwright/reading";
 import type { Token } from "./tokens.ts";
 
 /** A date, a time or both, from the words at one position of the sentence. */

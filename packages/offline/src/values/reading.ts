@@ -1,5 +1,5 @@
 import type { Parameter, ToolWords } from "@planwright/models/words";
-import type { SaidMoment } from "@planwright/plan";
+import type { SaidMoment } from "@planwright/reading";
 import type { PlannedStep } from "../links/links.ts";
 import { NotUnderstoodError } from "../refusal/offline-errors.ts";
 import type { Token } from "../text/tokens.ts";

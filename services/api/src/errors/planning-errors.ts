@@ -1,4 +1,5 @@
-import { planningAdvice, type UnfitAnswer } from "@planwright/plan";
+import { planningAdvice } from "@planwright/plan";
+import { type UnfitAnswer } from "@planwright/reading";
 import { ApiError } from "./api-error.ts";
 import { isApiErrorCode } from "./error-codes.ts";
 

@@ -1,12 +1,11 @@
+import { type JsonValue, type OpenQuestion } from "@planwright/plan";
 import {
   type BoundAnswers,
   bindTexts,
   bindValues,
-  type JsonValue,
   MAX_ANSWER_LENGTH,
-  type OpenQuestion,
   type UnfitAnswer,
-} from "@planwright/plan";
+} from "@planwright/reading";
 import { contextOf, type RequestDocument } from "@planwright/store";
 import { checkJsonShape } from "../arguments/json-shape.ts";
 import { isBlank, isWellFormed } from "../arguments/text.ts";

@@ -2,13 +2,11 @@ import type { DraftResult } from "@planwright/models";
 import {
   type Diagnostic,
   type DiagnosticCode,
-  type OpenDraft,
   type Plan,
-  type ReadModelAnswerOptions,
-  readModelAnswer,
   resolvePolicy,
   type ToolDescriptor,
 } from "@planwright/plan";
+import { type OpenDraft, type ReadModelAnswerOptions, readModelAnswer } from "@planwright/reading";
 import type { RecordedError } from "@planwright/store";
 
 /** The result of checking an answer. */

@@ -1,16 +1,18 @@
 import type { DraftResult } from "@planwright/models";
 import {
   type Diagnostic,
-  type DraftWithGaps,
-  fillGaps,
   type GapValue,
-  type OpenDraft,
   parseExactJson,
   stringifyExactJson,
   type ToolDescriptor,
+} from "@planwright/plan";
+import {
+  type DraftWithGaps,
+  fillGaps,
+  type OpenDraft,
   toFreeQuestions,
   toQuestions,
-} from "@planwright/plan";
+} from "@planwright/reading";
 import type { PlanningStore, PlanOrigin, RequestDocument } from "@planwright/store";
 
 /** The questions to a user, and the draft that waits for the answers. */

@@ -10,15 +10,14 @@ import {
 import { ValueMissingError } from "@planwright/offline";
 import {
   exactAsText,
-  findMoments,
   type GapValue,
   type JsonValue,
   type Policy,
   pinTools,
-  type SaidMoment,
   stringifyExactJson,
   type ToolDescriptor,
 } from "@planwright/plan";
+import { findMoments, type SaidMoment } from "@planwright/reading";
 import { contextOf, type PlanningClaim, type PlanningStore, type WorkerStore } from "@planwright/store";
 import { createCallMeter } from "../calls/call-meter.ts";
 import { postponeIfAway } from "../calls/postpone.ts";

@@ -1,6 +1,7 @@
 import { Annotation } from "@langchain/langgraph";
 import type { DraftResult } from "@planwright/models";
-import type { Diagnostic, LeftOutTool, OpenDraft, Plan, ToolDescriptor } from "@planwright/plan";
+import type { Diagnostic, LeftOutTool, Plan, ToolDescriptor } from "@planwright/plan";
+import type { OpenDraft } from "@planwright/reading";
 import type { PlanDocument, PlanningClaim, RecordedError } from "@planwright/store";
 
 /** A plan that can run, with the answer that contained it. */

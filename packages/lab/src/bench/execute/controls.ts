@@ -16,8 +16,8 @@ import {
   type PlanStatus,
   parsePlan,
   type RequestId,
-  toFreeQuestions,
 } from "@planwright/plan";
+import { toFreeQuestions } from "@planwright/reading";
 import { countingToolServerCommand } from "@planwright/testing";
 import { developerCommand, wholeNumberOption } from "../../command/developer-command.ts";
 import { latenciesOf } from "../../measuring/latencies.ts";

@@ -1,8 +1,8 @@
 import type { DiagnosticCode } from "@planwright/plan";
 import type { ScriptedAnswer } from "@planwright/testing";
 import { z } from "zod";
-import { TOOLS } from "../../../../plan/test/answers/base-plans.ts";
-import recorded from "../../../../plan/test/data/model-answers.json" with { type: "json" };
+import { TOOLS } from "../../../../reading/test/answers/base-plans.ts";
+import recorded from "../../../../reading/test/data/model-answers.json" with { type: "json" };
 import type { Ending, EvalCase } from "./eval-case.ts";
 import { planEnding } from "./plan-ending.ts";
 

@@ -1,4 +1,5 @@
-import { parsePlan, readModelAnswer } from "@planwright/plan";
+import { parsePlan } from "@planwright/plan";
+import { readModelAnswer } from "@planwright/reading";
 import { expect, test } from "vitest";
 import type { Ending } from "../cases/eval-case.ts";
 import { HABITS, inHabit } from "../cases/language-cases.ts";

@@ -1,0 +1,261 @@
+import { isCallField, plainName } from "@planwright/plan/internal";
+import { endOfEllipsis, isElidingComment } from "./elision.ts";
+import { beginsComment, isQuote, readString, skipSpaces } from "./read-string.ts";
+
+/** The scan result of a text that begins with a bracket. */
+export type ScannedJson =
+  | ClosedJson
+  /** The answer or its code block ends before the brackets are closed. */
+  | { readonly type: "cut" }
+  | { readonly type: "too-deep" }
+  /** Its quotes are escaped: it is the inside of a JSON text. */
+  | { readonly type: "escaped" }
+  /** Not JSON, not even with defects. `speaksOfSteps`: it was meant as a plan, not as prose in brackets. */
+  | {
+      readonly type: "broken";
+      readonly at: number;
+      readonly reason: string;
+      readonly speaksOfSteps: boolean;
+      readonly isElided: boolean;
+    };
+
+/** Replaces `start` to `end` by `text`. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** A text whose brackets are closed. */
+export interface ClosedJson {
+  readonly type: "closed";
+  /** Position after the last bracket. */
+  readonly end: number;
+  /**
+   * Brackets, names and values in order, without commas, comments and kinds of quotes: the content of the
+   * JSON.
+   */
+  readonly tokens: readonly string[];
+  /** Repairs of the text, in order: comments are removed, texts in non-JSON quotes become JSON texts. */
+  readonly edits: readonly Edit[];
+  /** Number of missing and extra commas. */
+  readonly slips: number;
+  /** It contains an ellipsis, or a comment that replaces a part that was left out. */
+  readonly isElided: boolean;
+  /** A name that occurs twice in one object. */
+  readonly duplicateName: string | undefined;
+  readonly speaksOfSteps: boolean;
+}
+
+/**
+ * Deepest nesting that is read: arguments may have 64 levels, a plan in its wrappers has a few around them.
+ */
+const MAX_DEPTH = 128;
+
+/**
+ * Field names that only plans have, in addition to the fields of calls; `name` and `id` occur in any JSON.
+ */
+const PLAN_NAMES = new Set(
+  "steps tools calls plan toolcalls function dependson executionorder outputsteps".split(" "),
+);
+
+const LITERALS: ReadonlyMap<string, string> = new Map([
+  ["true", "true"],
+  ["True", "true"],
+  ["false", "false"],
+  ["False", "false"],
+  ["null", "null"],
+  ["None", "null"],
+  ["undefined", "null"],
+]);
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+const UNCLEAR = "a quote inside a text is not escaped";
+const WORD = /[A-Za-z0-9_$+.-]*/y;
+const NAME = /^[A-Za-z_$][A-Za-z0-9_$-]*$/;
+
+interface Level {
+  readonly isObject: boolean;
+  readonly names: Set<string>;
+  expects: "first" | "name" | "colon" | "value" | "comma";
+}
+
+/**
+ * Scans JSON with typical defects of models (single or curly quotes, comments, extra or missing commas, bare
+ * names, Python literals) from its first bracket to its last. One pass, without recursion. Repairs nothing.
+ */
+export function scanJson(text: string, start: number): ScannedJson {
+  return new Scanner(text, start).scan();
+}
+
+class Scanner {
+  readonly #text: string;
+  readonly #levels: Level[] = [];
+  readonly #tokens: string[] = [];
+  readonly #edits: Edit[] = [];
+  #at: number;
+  #slips = 0;
+  #hasQuotes = false;
+  #isElided = false;
+  #duplicateName: string | undefined;
+  #speaksOfSteps = false;
+
+  constructor(text: string, start: number) {
+    this.#text = text;
+    this.#at = start;
+  }
+
+  scan(): ScannedJson {
+    this.#open();
+    for (let level = this.#levels.at(-1); level; level = this.#levels.at(-1)) {
+      if (this.#levels.length > MAX_DEPTH) return { type: "too-deep" };
+      this.#skip();
+      if (this.#isAtEnd()) return { type: "cut" };
+      const problem = this.#next(level);
+      if (problem) return problem;
+    }
+    return {
+      type: "closed",
+      end: this.#at,
+      tokens: this.#tokens,
+      edits: this.#edits,
+      slips: this.#slips,
+      isElided: this.#isElided,
+      duplicateName: this.#duplicateName,
+      speaksOfSteps: this.#speaksOfSteps,
+    };
+  }
+
+  /** Reads one token. */
+  #next(level: Level): ScannedJson | undefined {
+    const char = this.#text.charAt(this.#at);
+    if (char === "\\" && !this.#hasQuotes) return { type: "escaped" };
+    if (char === (level.isObject ? "}" : "]") && level.expects !== "colon") return this.#close(level);
+    switch (level.expects) {
+      case "colon":
+        if (char !== ":") return this.#broken("a colon is missing");
+        level.expects = "value";
+        this.#at++;
+        return undefined;
+      case "comma":
+        level.expects = level.isObject ? "name" : "value";
+        if (char === ",") this.#at++;
+        else this.#slips++;
+        return undefined;
+      case "first":
+      case "name":
+      case "value":
+        return level.isObject && level.expects !== "value" ? this.#name(level) : this.#value(level);
+    }
+  }
+
+  #open(): void {
+    const char = this.#text.charAt(this.#at);
+    this.#levels.push({ isObject: char === "{", names: new Set(), expects: "first" });
+    this.#tokens.push(char);
+    this.#at++;
+  }
+
+  #close(level: Level): ScannedJson | undefined {
+    if (level.isObject && level.expects === "value") return this.#broken("a value is missing");
+    if (level.expects === "name" || level.expects === "value") this.#slips++;
+    this.#tokens.push(level.isObject ? "}" : "]");
+    this.#levels.pop();
+    this.#at++;
+    return undefined;
+  }
+
+  #name(level: Level): ScannedJson | undefined {
+    const name = this.#textOrWord();
+    if (name === undefined) return { type: "cut" };
+    if (name.isUnclear) return this.#broken(UNCLEAR, name.end);
+    if (!name.isQuoted && !NAME.test(name.value)) return this.#brokenWord("a name is missing", name.end);
+    if (level.names.has(name.value)) this.#duplicateName ??= name.value;
+    level.names.add(name.value);
+    this.#speaksOfSteps ||= PLAN_NAMES.has(plainName(name.value)) || isCallField(name.value);
+    this.#take(`"${name.value}`, name.end);
+    level.expects = "colon";
+    return undefined;
+  }
+
+  #value(level: Level): ScannedJson | undefined {
+    level.expects = "comma";
+    const char = this.#text.charAt(this.#at);
+    if (char === "{" || char === "[") {
+      this.#open();
+      return undefined;
+    }
+    const value = this.#textOrWord();
+    if (value === undefined) return { type: "cut" };
+    if (value.isUnclear) return this.#broken(UNCLEAR, value.end);
+    if (value.isQuoted) {
+      this.#take(`"${value.value}`, value.end);
+      return undefined;
+    }
+    const literal = LITERALS.get(value.value);
+    if (literal === undefined && !NUMBER.test(value.value))
+      return this.#brokenWord("a value is missing", value.end);
+    this.#take(`=${literal ?? value.value}`, value.end);
+    return undefined;
+  }
+
+  /** Undefined when a quote is never closed. */
+  #textOrWord(): { value: string; end: number; isQuoted: boolean; isUnclear: boolean } | undefined {
+    if (isQuote(this.#text.charAt(this.#at))) {
+      const quoted = readString(this.#text, this.#at);
+      this.#hasQuotes = true;
+      if (quoted?.isForeign)
+        this.#edits.push({ start: this.#at, end: quoted.end, text: JSON.stringify(quoted.value) });
+      return quoted && { ...quoted, isQuoted: true };
+    }
+    WORD.lastIndex = this.#at;
+    const [value] = WORD.exec(this.#text) ?? [""];
+    return { value, end: this.#at + value.length, isQuoted: false, isUnclear: false };
+  }
+
+  #take(token: string, end: number): void {
+    this.#tokens.push(token);
+    this.#at = end;
+  }
+
+  /** Skips white space, comments, and ellipses outside of texts. */
+  #skip(): void {
+    for (;;) {
+      this.#at = skipSpaces(this.#text, this.#at);
+      const end = endOfEllipsis(this.#text, this.#at) ?? this.#endOfComment();
+      if (end === undefined) return;
+      this.#isElided ||= isElidingComment(this.#text.slice(this.#at, end));
+      this.#edits.push({ start: this.#at, end, text: " " });
+      this.#at = end;
+    }
+  }
+
+  #endOfComment(): number | undefined {
+    const isBlock = this.#text.startsWith("/*", this.#at);
+    const isLine = this.#text.charAt(this.#at) === "#" || beginsComment(this.#text, this.#at);
+    if (!isBlock && !isLine) return undefined;
+    const close = this.#text.indexOf(isBlock ? "*/" : "\n", this.#at + 2);
+    return close === -1 ? this.#text.length : close + (isBlock ? 2 : 0);
+  }
+
+  /** True at the end of the answer, or at the end of the code block or tag around the JSON. */
+  #isAtEnd(): boolean {
+    return (
+      this.#at >= this.#text.length || ["```", "</", "<|"].some((end) => this.#text.startsWith(end, this.#at))
+    );
+  }
+
+  /** A word at the end of the answer may be the beginning of a valid one: then the answer was cut. */
+  #brokenWord(reason: string, end: number): ScannedJson {
+    const isLast = end > this.#at && skipSpaces(this.#text, end) >= this.#text.length;
+    return isLast ? { type: "cut" } : this.#broken(reason, end);
+  }
+
+  /**
+   * The scan result for broken JSON. No character is read twice, so a hostile answer cannot take quadratic
+   * time.
+   */
+  #broken(reason: string, end = this.#at): ScannedJson {
+    const at = Math.max(end, this.#at + 1);
+    return { type: "broken", at, reason, speaksOfSteps: this.#speaksOfSteps, isElided: this.#isElided };
+  }
+}

@@ -1,0 +1,276 @@
+import {
+  argumentsOfStep,
+  conditionsOf,
+  findTool,
+  hasSideEffects,
+  isForEachStep,
+  type JsonValue,
+  type Plan,
+  type Step,
+  type ToolDescriptor,
+  toolOfStep,
+} from "@planwright/plan";
+import {
+  checkNoValues,
+  comparisonsIn,
+  cut,
+  type DiagnosticCollector,
+  foreignReference,
+  isPlaceholder,
+  isPlaceholderFor,
+  type Place,
+  type PlannedCall,
+  placeKeys,
+  type SaidHow,
+  scanText,
+  visitTexts,
+} from "@planwright/plan/internal";
+import type { FactValues } from "./fact-values.ts";
+import type { MomentValues } from "./moment-values.ts";
+import { createQueryWords, normalText, type QueryWords } from "./query-words.ts";
+import { addressesIn, isSampleAddress, isSampleValue } from "./sample-values.ts";
+import type { SchemaWords } from "./schema-words.ts";
+
+/** Maximum number of diagnostics for one step. */
+const MAX_DIAGNOSTICS = 20;
+
+/** The sources against which values are checked. */
+export interface ValueSources {
+  /**
+   * Collects texts that are values although they look like placeholders or references: the plan stores them,
+   * so that later checks accept them.
+   */
+  readonly literals: Set<string>;
+  readonly tools: readonly ToolDescriptor[];
+  readonly query: string | undefined;
+  /** The part of the query that gives values without asking for anything. */
+  readonly furtherSources: string | undefined;
+  /** Facts that the caller sent. */
+  readonly facts: FactValues;
+  /** Days and moments in the words of the query. */
+  readonly moments: MomentValues;
+  readonly diagnostics: DiagnosticCollector;
+  readonly schemaWords: SchemaWords;
+}
+
+interface Checking {
+  /** The step's tool has side effects. */
+  readonly hasEffects: boolean;
+  readonly diagnostics: DiagnosticCollector;
+  readonly words: QueryWords;
+  readonly hasQuery: boolean;
+  /** Steps and tools that a reference could name. */
+  readonly roots: ReadonlySet<string>;
+  readonly isAllowed: (text: string) => boolean;
+  readonly literals: Set<string>;
+  readonly step: { readonly index: number; readonly id: string };
+}
+
+/**
+ * Finds values that the user did not give: placeholders, documentation samples, and field names without
+ * reference brackets. A value that the query contains or the tool's schema lists is accepted.
+ */
+export function checkValues(
+  plan: Plan,
+  { tools, query, furtherSources, facts, diagnostics, schemaWords, literals }: ValueSources,
+): void {
+  const asked = createQueryWords(query);
+  const words: QueryWords = { contains: (text) => asked.contains(text) || facts.contains(text) };
+  const roots = new Set(plan.steps.flatMap((step) => [step.id, toolOfStep(step)]));
+  const calls = plan.steps.map((step, index) => plannedCall(step, index, tools));
+  for (const [index, step] of plan.steps.entries()) {
+    const descriptor = calls[index]?.tool;
+    const isAllowed = (text: string) => schemaWords.of(descriptor).has(text);
+    const hasEffects = hasSideEffects(descriptor);
+    const found = { index, id: step.id };
+    const hasQuery = query !== undefined;
+    checkStep(step, { diagnostics, words, hasQuery, hasEffects, roots, isAllowed, literals, step: found });
+  }
+  const isGiven = createSaidTexts(query, words, furtherSources);
+  const isSaid: typeof isGiven = (text, how) => {
+    const isValue = isGiven(text, how);
+    if (isValue) literals.add(text);
+    return isValue;
+  };
+  checkNoValues(calls, {
+    diagnostics,
+    isPlaceholder: isStandIn,
+    isSaid,
+    ask: ASK,
+    emptyText: "error",
+    checksOptional: true,
+  });
+  for (const [index, step] of plan.steps.entries())
+    checkComparisons(step, { step: { index, id: step.id }, isSaid, diagnostics });
+}
+
+/**
+ * Finds placeholders for the value that a condition compares a field with (`extracted_email`, `[email]` beside
+ * `<<find.email>>`). {@link checkText} finds those that need no field.
+ */
+function checkComparisons(
+  step: Step,
+  {
+    step: found,
+    isSaid,
+    diagnostics,
+  }: Pick<Checking, "step" | "diagnostics"> & { isSaid: (text: string, how: "words") => boolean },
+): void {
+  for (const { operands, keys } of comparisonsIn(conditionsOf(step))) {
+    const names = operands.map(fieldNamed);
+    for (const [index, operand] of operands.entries()) {
+      const name = names[1 - index];
+      if (name === undefined) continue;
+      visitTexts(operand, (text, place) => {
+        if (isStandIn(text) || !isPlaceholderFor(text, name) || isSaid(text, "words")) return;
+        const message = `step ${found.id}: its condition compares ${name} with ${cut(text)}, which is a placeholder; give the value, or a reference such as <<step.field>>`;
+        diagnostics.add(
+          "ARGUMENT_PLACEHOLDER",
+          { step: found, keys: [...keys, index, ...placeKeys(place)] },
+          { message },
+        );
+      });
+    }
+  }
+}
+
+/** The last name of an operand that is one reference: "email" of `<<find.email>>`; undefined for any other. */
+function fieldNamed(operand: JsonValue): string | undefined {
+  const [only, ...others] = typeof operand === "string" ? (scanText(operand)?.parts ?? []) : [];
+  if (only?.type !== "reference" || others.length > 0) return undefined;
+  const last = only.path.findLast((segment) => segment.type === "key");
+  return last?.key ?? only.root;
+}
+
+const ASK = 'ask for it under "missing"';
+
+function plannedCall(step: Step, index: number, tools: readonly ToolDescriptor[]): PlannedCall {
+  const isForEach = isForEachStep(step);
+  return {
+    step: { index, id: step.id },
+    tool: findTool(tools, toolOfStep(step)),
+    arguments: argumentsOfStep(step),
+    keys: isForEach ? ["forEach", "do", "arguments"] : ["arguments"],
+    isForEach,
+  };
+}
+
+const isStandIn = (text: string): boolean => isPlaceholder(text) || isSampleValue(text);
+
+function checkStep(step: Step, checking: Checking): void {
+  let count = 0;
+  const check = (value: JsonValue, below: readonly string[]) =>
+    visitTexts(value, (text, place) => {
+      if (count < MAX_DIAGNOSTICS && checkText(text, below, place, checking)) count++;
+    });
+  if (isForEachStep(step)) check(step.forEach.items, ["forEach", "items"]);
+  check(argumentsOfStep(step), isForEachStep(step) ? ["forEach", "do", "arguments"] : ["arguments"]);
+  for (const { condition, keys } of conditionsOf(step)) check(condition, keys);
+}
+
+/** @returns true when a diagnostic was added */
+function checkText(
+  text: string,
+  below: readonly string[],
+  place: Place | undefined,
+  checking: Checking,
+): boolean {
+  const { diagnostics, words, step, isAllowed, roots, literals } = checking;
+  if (text.trim() === "") return false;
+  const where = () => ({ step, keys: [...below, ...placeKeys(place)] });
+  if (isStandIn(text)) {
+    const foreign = foreignReference(text);
+    // Already reported as a reference in a foreign notation.
+    if (foreign && roots.has(foreign.root)) return false;
+    if (words.contains(text) || isAllowed(text)) {
+      if (isPlaceholder(text)) literals.add(text);
+      return false;
+    }
+    const message = `step ${step.id}: ${cut(text)} is a placeholder; give the value, or a reference such as <<step.field>>`;
+    diagnostics.add("ARGUMENT_PLACEHOLDER", where(), { message });
+    return true;
+  }
+  if (isBareReference(text, roots) && !words.contains(text) && !isAllowed(text)) {
+    const message = `step ${step.id}: ${cut(text)} is text, not a reference; write <<${text}>>`;
+    diagnostics.add("REFERENCE_SPELLING", where(), { message, suggestion: `<<${text}>>` });
+    return true;
+  }
+  return checkAddresses(text, where, checking);
+}
+
+const BARE_REFERENCE = /^([A-Za-z][\w-]{0,127})(?:\.[A-Za-z_][\w-]{0,127}|\[[0-9]{1,9}\]){1,20}$/;
+const FILE_OR_HOST =
+  /\.(?:pdf|txt|md|csv|tsv|json|ya?ml|xml|html?|css|png|jpe?g|gif|svg|docx?|xlsx?|pptx?|zip|gz|log|sql|[jt]sx?|py|com|org|net|io|dev)$/i;
+
+/**
+ * True for `createAuthor._id` when a step has that name: a reference without brackets. `report.pdf` is a
+ * file.
+ */
+function isBareReference(text: string, roots: ReadonlySet<string>): boolean {
+  const root = BARE_REFERENCE.exec(text)?.[1];
+  return root !== undefined && roots.has(root) && !FILE_OR_HOST.test(text);
+}
+
+function checkAddresses(
+  text: string,
+  where: () => { step: Checking["step"]; keys: (string | number)[] },
+  { diagnostics, words, hasQuery, hasEffects, isAllowed, step }: Checking,
+): boolean {
+  for (const address of addressesIn(text)) {
+    const { local, host } = address;
+    const isNamed =
+      words.contains(address.text) || (local === undefined && words.contains(host.replace(/^www\./, "")));
+    // "Alice and Bob at corp.com" contains both addresses.
+    const isDerived = local !== undefined && words.contains(host) && words.contains(local);
+    if (isNamed || isDerived || isAllowed(text)) continue;
+    const shown = cut(address.text);
+    if (isSampleAddress(address)) {
+      const message = `step ${step.id}: ${shown} is an example address that the query does not give; use the real one, or a reference such as <<step.field>>`;
+      diagnostics.add("ARGUMENT_PLACEHOLDER", where(), { message });
+      return true;
+    }
+    if (local === undefined || !hasQuery) continue;
+    const message = `step ${step.id}: the request does not give the address ${shown}; refer to an earlier step that gives it, or ask for it under "missing"`;
+    diagnostics.add("ARGUMENT_UNSOURCED", where(), { message, severity: hasEffects ? "error" : "warning" });
+    return true;
+  }
+  return false;
+}
+
+/** Words in a request that ask for an empty text. */
+const EMPTY =
+  /""|''|“”|‘’|«»|``|(?<!\p{L})(?:empty|blank|leere?[nrs]?|vides?|vac[ií][oa]s?|vuot[oaie])(?!\p{L})|空/iu;
+/** Words before an id: "author id Alice", "with the id: 'Alice'". */
+const NAMED_AS_ID = /(?<![a-z])(?:[a-z]*_)?(?:ids?|uuid|identifier)(?: is| of| are| as)?\s?[:=]?\s?["'`«]?$/;
+const QUOTES: ReadonlySet<string> = new Set(['""', "''", "``", "«»", "「」", "『』"]);
+const LONGEST_BEFORE = 40;
+
+/**
+ * Returns a check for texts that a request gives as values. The empty text is one when the request mentions
+ * something empty.
+ * @param words - words of the request and of other sources of values
+ * @param furtherSources - other sources of values: each line is one value
+ */
+function createSaidTexts(
+  query: string | undefined,
+  words: QueryWords,
+  furtherSources: string | undefined,
+): (text: string, how: SaidHow) => boolean {
+  const asked = normalText(query ?? "");
+  const values = new Set(furtherSources?.split("\n").map(normalText));
+  return (text, how) => {
+    const wanted = normalText(text);
+    if (wanted === "") return EMPTY.test(asked);
+    if (values.has(wanted)) return true;
+    if (how === "words") return words.contains(text);
+    for (let at = asked.indexOf(wanted); at !== -1; at = asked.indexOf(wanted, at + 1)) {
+      const end = at + wanted.length;
+      const isSaid =
+        how === "quotes"
+          ? QUOTES.has(`${asked.charAt(at - 1)}${asked.charAt(end)}`)
+          : NAMED_AS_ID.test(asked.slice(Math.max(0, at - LONGEST_BEFORE), at));
+      if (isSaid) return true;
+    }
+    return false;
+  };
+}

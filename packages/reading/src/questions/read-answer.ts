@@ -1,0 +1,312 @@
+import {
+  type AskedParameter,
+  digitsOf,
+  exactNumberOf,
+  isExactNumber,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonTypesOf,
+  type PlanningContext,
+  parseJson,
+  stringifyExactJson,
+} from "@planwright/plan";
+import { checkAgainstSchema, cut, isPlaceholder, toArgumentProblem } from "@planwright/plan/internal";
+import { datesSaidIn } from "../moment/date-values.ts";
+import { findMoments } from "../moment/find-moments.ts";
+import { labelsOf, withoutLabel } from "./answer-label.ts";
+
+/** The value of an answer, or the reason why it is invalid: for the user, with the required form. */
+export type ReadAnswer = { ok: true; value: JsonValue } | { ok: false; message: string };
+
+/** Maximum length of an answer, in characters. */
+export const MAX_ANSWER_LENGTH = 20_000;
+
+/** Context for reading an answer in words. */
+export interface AnswerContext {
+  /** Defines "tomorrow" when the argument is a date; without it, only full dates are read. */
+  readonly context?: Pick<PlanningContext, "now" | "timezone"> | undefined;
+}
+
+/**
+ * Reads an answer in words as the value of the argument: literally, without quotes, without a label ("email:
+ * .."), or, when only one part of the text has the form that the schema requires, as that part ("it is
+ * alice@test.com"). Pure.
+ */
+export function readAnswer(about: AskedParameter, text: string, options: AnswerContext = {}): ReadAnswer {
+  const trimmed = text.trim();
+  if (trimmed === "") return unfit(about, "an empty text is no answer");
+  if (trimmed.length > MAX_ANSWER_LENGTH)
+    return unfit(about, `it is longer than ${MAX_ANSWER_LENGTH} characters`);
+  let problem: string | null = null;
+  for (const value of valuesIn(trimmed, {
+    schema: about.schema ?? {},
+    labels: labelsOf(about.keys),
+    ...options,
+  })) {
+    const read = checkAnswer(about, value);
+    if (read.ok) return read;
+    problem ??= read.message;
+  }
+  return problem === null
+    ? unfit(about, `${quoted(withoutLabel(trimmed, labelsOf(about.keys)))} is not valid`)
+    : { ok: false, message: problem };
+}
+
+/** Checks a JSON value as the answer for an argument. Pure. */
+export function checkAnswer(about: AskedParameter, value: JsonValue): ReadAnswer {
+  if (typeof value === "string") {
+    if (value.trim() === "") return unfit(about, "an empty text is no answer");
+    if (isPlaceholder(value) && !allows(about.schema, value))
+      return unfit(about, `${quoted(value)} is a placeholder, not a value`);
+  }
+  const holder = { value };
+  const verdict = checkAgainstSchema(holderOf(about.schema ?? {}), holder);
+  // An unusable schema checks nothing; the tool itself decides.
+  if (!verdict.usable) return { ok: true, value };
+  const [error] = verdict.errors;
+  if (!error) return { ok: true, value };
+  const { message } = toArgumentProblem(error, holder, () => undefined);
+  return unfit(
+    about,
+    message.replace(/^argument value(?=([.[]?))/, (_, inner) =>
+      inner === "" ? shownValue(value) : "its part ",
+    ),
+  );
+}
+
+/**
+ * The schema of an object that contains only the value. Definitions move to the root, because references
+ * point there.
+ */
+function holderOf(schema: JsonObject): JsonObject {
+  const { $defs, definitions, ...valueSchema } = schema;
+  return {
+    type: "object",
+    properties: { value: valueSchema },
+    required: ["value"],
+    ...($defs === undefined ? {} : { $defs }),
+    ...(definitions === undefined ? {} : { definitions }),
+  };
+}
+
+function allows(schema: JsonObject | null, value: string): boolean {
+  const values = schema?.["enum"];
+  return schema?.["const"] === value || (Array.isArray(values) && values.includes(value));
+}
+
+const quoted = (text: string) => JSON.stringify(cut(text, 80));
+const shownValue = (value: JsonValue) => quoted(textOf(value));
+
+function unfit({ keys, schema }: AskedParameter, why: string): ReadAnswer {
+  return { ok: false, message: `${String(keys.at(-1))} takes ${formOf(schema)}: ${why}` };
+}
+
+const FORMS: Readonly<Record<string, string>> = {
+  email: "an e-mail address",
+  uri: "a web address",
+  url: "a web address",
+  date: "a date (YYYY-MM-DD)",
+  "date-time": "a date and time with its time zone (2026-01-31T09:00:00Z)",
+  time: "a time (09:00:00Z)",
+  uuid: "a UUID",
+};
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "yes or no",
+  array: "a list",
+  object: "a JSON object",
+  null: "null",
+};
+/** Maximum number of choices in a message; further ones are left out. */
+const MAX_CHOICES = 10;
+
+/** The form that a schema requires, in words: "an e-mail address", "one of low, high". */
+export function formOf(schema: JsonObject | null): string {
+  if (schema === null) return "a value";
+  const { enum: choices, const: only, format } = schema;
+  if (only !== undefined) return stringifyExactJson(only);
+  if (Array.isArray(choices)) return `one of ${choices.slice(0, MAX_CHOICES).map(textOf).join(", ")}`;
+  if (typeof format === "string" && Object.hasOwn(FORMS, format)) return FORMS[format] ?? "a text";
+  const types = (jsonTypesOf(schema["type"]) ?? []).filter((type) => type !== "null");
+  if (types.length === 0) return "a value";
+  return `${types.map((type) => wordOf(type, schema)).join(" or ")}${limitsOf(schema)}`;
+}
+
+function wordOf(type: string, { items }: JsonObject): string {
+  const word = TYPES[type] ?? type;
+  const each = type === "array" && isJsonObject(items) ? formOf(items) : "a value";
+  return each === "a value" ? word : `${word}, each ${each}`;
+}
+
+const textOf = (value: JsonValue) =>
+  typeof value === "string" && !isExactNumber(value) ? value : stringifyExactJson(value);
+
+const LIMITS: readonly (readonly [string, (limit: string) => string])[] = [
+  ["minimum", (limit) => `from ${limit}`],
+  ["exclusiveMinimum", (limit) => `above ${limit}`],
+  ["maximum", (limit) => `up to ${limit}`],
+  ["exclusiveMaximum", (limit) => `below ${limit}`],
+  ["minLength", (limit) => `of at least ${limit} characters`],
+  ["maxLength", (limit) => `of at most ${limit} characters`],
+  ["pattern", (limit) => `that matches ${cut(limit, 60)}`],
+];
+
+function limitsOf(schema: JsonObject): string {
+  const limits = LIMITS.flatMap(([name, say]) => {
+    const limit = isJsonObject(schema) ? schema[name] : undefined;
+    return limit === undefined || typeof limit === "object" ? [] : [say(textOf(limit))];
+  });
+  return limits.length === 0 ? "" : ` ${limits.join(" ")}`;
+}
+
+/** Context for finding values. */
+interface ValueSearch {
+  readonly schema: JsonObject;
+  readonly labels: readonly string[];
+  readonly context?: Pick<PlanningContext, "now" | "timezone"> | undefined;
+}
+
+/**
+ * The possible values of an answer, the most literal first: its text, or the text converted to the types of
+ * the schema; then the same for the text after its label or inside its quotes; then the only part of it with
+ * the form that the schema requires. The values are not validated.
+ */
+function* valuesIn(answer: string, search: ValueSearch): Generator<JsonValue> {
+  const bare = unquoted(answer);
+  const afterLabel = unquoted(withoutLabel(answer, search.labels));
+  // A completely quoted answer is meant literally.
+  const texts = new Set(bare === answer ? [afterLabel, answer] : [bare]);
+  for (const text of texts) yield* valuesOf(text, search.schema);
+  yield* partsOf(afterLabel, search);
+}
+
+/** The text inside one pair of quotes around the complete text. */
+function unquoted(text: string): string {
+  const inner = /^(?:"([^"]+)"|'([^']+)'|“([^”]+)”|`([^`]+)`)$/s.exec(text);
+  return inner?.[1] ?? inner?.[2] ?? inner?.[3] ?? inner?.[4] ?? text;
+}
+
+function* valuesOf(text: string, schema: JsonObject): Generator<JsonValue> {
+  const chosen = choiceIn(schema, (choice) => plainChoice(choice) === plainChoice(text));
+  if (chosen !== undefined) yield chosen;
+  const types = jsonTypesOf(schema["type"]);
+  if (types === undefined) {
+    yield text;
+    return;
+  }
+  if (types.includes("boolean")) {
+    const value = BOOLEANS.get(text.toLowerCase().replace(/[.!]$/, ""));
+    if (value !== undefined) yield value;
+  }
+  if (types.includes("integer") || types.includes("number")) {
+    const value = numberOf(text);
+    if (value !== undefined) yield value;
+  }
+  if (types.includes("array")) yield* listsOf(text, schema);
+  if (types.includes("object")) {
+    const value = jsonOf(text);
+    if (isJsonObject(value)) yield value;
+  }
+  if (types.includes("string")) yield text;
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+  ["yes", true],
+  ["no", false],
+  ["on", true],
+  ["off", false],
+]);
+
+function numberOf(text: string): JsonValue | undefined {
+  // "1,000" is ambiguous between countries, and "007" is a code.
+  return /^[+-]?(?:0|[1-9]\d{0,99})(?:\.\d{1,100})?$/.test(text)
+    ? exactNumberOf(text.replace("+", ""))
+    : undefined;
+}
+
+/** Maximum number of items of a list in one line. */
+const MAX_ITEMS = 1_000;
+
+function* listsOf(text: string, schema: JsonObject): Generator<JsonValue> {
+  const written = jsonOf(text);
+  if (Array.isArray(written)) {
+    yield written;
+    return;
+  }
+  const items = isJsonObject(schema["items"]) ? schema["items"] : {};
+  const parts = text.split(/\s*(?:,|;|\n|,?\s\band\b\s)\s*/, MAX_ITEMS).filter((part) => part !== "");
+  const values = parts.map((part) => valuesOf(unquoted(part), items).next().value);
+  if (values.every((value) => value !== undefined)) yield values;
+}
+
+function jsonOf(text: string): JsonValue | undefined {
+  const parsed = /^[[{]/.test(text) ? parseJson(text) : undefined;
+  return parsed?.ok ? parsed.value : undefined;
+}
+
+function choiceIn(
+  schema: JsonObject,
+  isMatch: (choice: string | number | boolean) => boolean,
+): JsonValue | undefined {
+  const { enum: choices } = schema;
+  if (!Array.isArray(choices)) return undefined;
+  const matching = choices.filter(
+    (choice) => choice !== null && typeof choice !== "object" && isMatch(choice),
+  );
+  return matching.length === 1 ? matching[0] : undefined;
+}
+
+const plainChoice = (choice: string | number | boolean) =>
+  (isExactNumber(choice) ? digitsOf(choice) : String(choice))
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, " ");
+
+/** Unambiguous forms of a part of a text. */
+const PATTERNS: Readonly<Record<string, RegExp>> = {
+  email: /[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}/g,
+  uri: /\bhttps?:\/\/[^\s<>"']{1,2000}[^\s<>"'.,;:!?)]/g,
+  uuid: /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi,
+};
+/** Maximum length of answers in which a part is searched. */
+const MAX_SENTENCE = 500;
+
+/** The only part of a sentence with the form that the schema requires; none when there are two. */
+function* partsOf(text: string, { schema, context }: ValueSearch): Generator<JsonValue> {
+  if (text.length > MAX_SENTENCE) return;
+  const { format } = schema;
+  const types = jsonTypesOf(schema["type"]) ?? [];
+  if (Array.isArray(schema["enum"])) {
+    const words = ` ${plainChoice(text.replaceAll(/[.,;:!?"']/g, " "))} `;
+    const chosen = choiceIn(schema, (choice) => words.includes(` ${plainChoice(choice)} `));
+    if (chosen !== undefined) yield chosen;
+  } else if (typeof format === "string" && format.startsWith("date")) yield* datesIn(text, format, context);
+  else if (typeof format === "string")
+    yield* only(text.match(PATTERNS[format === "url" ? "uri" : format] ?? /(?!)/g));
+  else if (types.includes("integer") || types.includes("number"))
+    yield* only(text.match(/(?<![\p{L}\d.,-])-?\d{1,100}(?:\.\d{1,100})?(?![\p{L}\d]|[.,]\d)/gu)).map(
+      exactNumberOf,
+    );
+}
+
+function only(found: readonly string[] | null): string[] {
+  const different = [...new Set(found ?? [])];
+  return different.length === 1 ? different : [];
+}
+
+function* datesIn(text: string, format: string, now: ValueSearch["context"]): Generator<JsonValue> {
+  const { moments } = now ? findMoments(text, now) : { moments: [] };
+  const [moment, second] = moments;
+  const [reading, other] = moment?.readings ?? [];
+  if (reading && !other && !second && moment?.alsoReadings.length === 0) {
+    if (reading.type === "day" && format === "date") yield reading.date;
+    if (reading.type === "instant" && format === "date-time") yield reading.at;
+    return;
+  }
+  if (format === "date" && moments.length === 0) yield* only([...datesSaidIn(text)]);
+}
