@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, graphql, type ResultOf } from "@planwright/client";
 import { type Stack, startStack } from "@planwright/local";
 import { bundledServices, type CountingToolServer, startCountingToolServer } from "@planwright/testing";
+import { buildSchema, type GraphQLSchema } from "graphql";
 import { build, cleanEnv, planwright, type Ran, shell } from "./planwright.ts";
 
 /** The complete system, with tools that a test can make fail. */
@@ -144,3 +145,10 @@ export function statusOf(read: Read, key: string): string | undefined {
 }
 
 export const readText = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
+
+/** The API's schema: its .graphql files, one a subject. */
+export function readApiSchema(): GraphQLSchema {
+  const folder = "../../../services/api/src/graphql/";
+  const files = readdirSync(new URL(folder, import.meta.url)).filter((name) => name.endsWith(".graphql"));
+  return buildSchema(files.map((name) => readText(folder + name)).join("\n"));
+}

@@ -1,4 +1,4 @@
-import { buildSchema, type DocumentNode, validate } from "graphql";
+import { type DocumentNode, validate } from "graphql";
 import { expect, test } from "vitest";
 import * as bulk from "../src/api/bulk.ts";
 import * as fleet from "../src/api/fleet.ts";
@@ -6,9 +6,9 @@ import * as lists from "../src/api/listed-requests.ts";
 import * as mutations from "../src/api/mutations.ts";
 import * as records from "../src/api/request-record.ts";
 import * as tools from "../src/api/tools.ts";
-import { readText } from "./cli-stack.ts";
+import { readApiSchema } from "./cli-stack.ts";
 
-const schema = buildSchema(readText("../../../services/api/src/graphql/schema.graphql"));
+const schema = readApiSchema();
 const exported = Object.entries({ ...bulk, ...fleet, ...lists, ...mutations, ...records, ...tools });
 const documents = exported.flatMap(([name, operation]): [string, DocumentNode][] =>
   typeof operation === "object" ? [[name, operation as unknown as DocumentNode]] : [],

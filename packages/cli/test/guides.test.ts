@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
 import { bundleWithCodeCache, linesNotPrinted, type ReadmeBlock, readmeBlocks } from "@planwright/testing";
-import { buildSchema, isEnumType } from "graphql";
+import { isEnumType } from "graphql";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createProgram } from "../src/program.ts";
-import { type CliStack, type Read, readText, startCliStack } from "./cli-stack.ts";
+import { type CliStack, type Read, readApiSchema, startCliStack } from "./cli-stack.ts";
 import type { Ran } from "./planwright.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -156,9 +156,7 @@ test("the queries for mongosh show the journal of a request and the state of its
 const guide = (name: string) => readFileSync(join(ROOT, "docs/guides", `${name}.md`), "utf8");
 
 const diagnosisCodes = () => {
-  const type_ = buildSchema(readText("../../../services/api/src/graphql/schema.graphql")).getType(
-    "DiagnosisCode",
-  );
+  const type_ = readApiSchema().getType("DiagnosisCode");
   return isEnumType(type_) ? type_.getValues().map(({ name }) => name) : [];
 };
 

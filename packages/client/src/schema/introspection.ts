@@ -1,4 +1,4 @@
-// Made from schema.graphql of the API by test/schema.test.ts: run vitest with -u after a change there.
+// Made from the .graphql files of the API by test/schema.test.ts: run vitest with -u after a change there.
 /** The API's schema as a type. */
 export type Introspection = {
   name: never;
