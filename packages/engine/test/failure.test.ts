@@ -305,6 +305,37 @@ test("class V asks the lookup tool: found completes, not happened calls again, u
   expect(run(failed("unknown")).statuses["a"]).toBe("IN_DOUBT");
 });
 
+test.each<[string, (call: Call) => Outcome, number, string]>([
+  ["that is refused", () => failed("none", { retryable: true }), 3, "it broke"],
+  [
+    "that is refused, and then never happens",
+    ({ verify, attempt }) =>
+      verify || attempt === 1 ? failed("none", { retryable: true }) : failed("unknown"),
+    3,
+    "a was sent 3 times and never happened: it broke",
+  ],
+  [
+    "that is refused twice, and then never happens",
+    ({ verify, attempt }) =>
+      verify || attempt < 3 ? failed("none", { retryable: true }) : failed("unknown"),
+    3,
+    "a was sent 3 times and never happened: it broke",
+  ],
+])("a call of class V %s is sent as often as maxAttempts says", (_, outcome, sent, message) => {
+  const lookup = write("v", { lookup: { tool: "find", arguments: {} } });
+  const run = simulate(planOf([{ id: "a", tool: "v" }]), [lookup], { outcome });
+  expect(run.calls.filter(({ call }) => !call.verify)).toHaveLength(sent);
+  expect(run.records.get("a")).toMatchObject({ status: "FAILED", error: { message } });
+});
+
+test("look-ups of a class V call do not count as attempts after a crash", () => {
+  const lookup = write("v", { lookup: { tool: "find", arguments: {} } });
+  const records: StepRecord[] = [{ key: "a", stepId: "a", status: "RETRYING", attempts: 4, unsent: 2 }];
+  const outcome = ({ verify }: Call) => failed(verify ? "none" : "unknown");
+  const run = simulate(planOf([{ id: "a", tool: "v" }]), [lookup], { records, outcome });
+  expect(run.calls.filter(({ call }) => !call.verify)).toHaveLength(1);
+});
+
 test("a deferred call does not count as an attempt and is made at its time", () => {
   let deferred = false;
   const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t")], {

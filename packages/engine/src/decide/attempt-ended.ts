@@ -6,7 +6,7 @@ import {
   readDeclaredOutput,
   valueOfHeld,
 } from "@planwright/plan";
-import { afterFailure, isAnswerToKey } from "../failure/after-failure.ts";
+import { afterFailure, isAnswerToKey, sentBy } from "../failure/after-failure.ts";
 import { afterUnreachable, isUnansweredLookup, isUnreachable } from "../failure/unreachable.ts";
 import { ITEMS_FAILED_WARNING, shortfallOf } from "../for-each/shortfall.ts";
 import { splitBatch, unwrapBatch } from "../for-each/split-batch.ts";
@@ -333,12 +333,14 @@ function withTries(error: StepError, { since, tries }: Unreachable): StepError {
 
 /**
  * Notes that the server was reached: any answer, or a call that was sent, shows that. A look-up without an
- * answer does not.
+ * answer does not. An answered look-up is no attempt to send the call.
  */
 function noteReached(caller: Caller, outcome: Outcome, wasLookup: boolean): void {
   if (isUnreachable(outcome) || isUnansweredLookup({ verify: wasLookup }, outcome)) return;
   caller.unreachable = undefined;
-  for (const unit of openUnits(caller)) unit.unreachable = undefined;
+  if (wasLookup) caller.unsent++;
+  const { unsent } = caller;
+  for (const unit of openUnits(caller)) Object.assign(unit, { unsent, unreachable: undefined });
 }
 
 /**
@@ -369,7 +371,7 @@ function applyLookup(turn: Turn, caller: Caller, outcome: Failed): void {
   }
   for (const unit of openUnits(caller)) unit.mayHaveActed = false;
   if (isEnding(turn.state)) changeAll(turn, caller, { status: "CANCELLED", error: stopReason(turn.state) });
-  else if (turn.state.stopping || sentBy(caller) >= maxAttemptsOf(caller) * 2)
+  else if (turn.state.stopping || sentBy(caller) >= maxAttemptsOf(caller))
     changeAll(turn, caller, { status: "FAILED", error: neverHappened(caller, error) });
   else changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt: turn.at });
 }
@@ -378,11 +380,8 @@ function maxAttemptsOf(caller: Caller): number {
   return (caller.step.step.retry ?? caller.step.tool.contract.backoff).maxAttempts;
 }
 
-function sentBy({ attempts, unsent }: Caller): number {
-  return attempts - unsent;
-}
-
 function neverHappened(caller: Caller, error: StepError): StepError {
-  const message = `${caller.key} was sent ${sentBy(caller) / 2} times and never happened: ${error.message}`;
+  const times = sentBy(caller) === 1 ? "once" : `${sentBy(caller)} times`;
+  const message = `${caller.key} was sent ${times} and never happened: ${error.message}`;
   return { code: "TOOL_CONNECTION_LOST", message, retryable: true };
 }

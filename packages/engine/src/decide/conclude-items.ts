@@ -33,8 +33,7 @@ export function concludeItems(turn: Turn, node: StepNode): void {
     if (error) return change(turn, node.unit, { status: "FAILED", error });
     if (!hasOutputs(turn, node, items.units)) return;
     if (node.dependents.length > 0) turn.holdsSlots = true;
-    const hasCondition = node.step.forEach.when !== undefined;
-    change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items, hasCondition) });
+    change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
   }
 }
 

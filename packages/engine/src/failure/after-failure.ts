@@ -34,10 +34,8 @@ export function afterFailure(
     type: "retry",
     delayMs: retryDelay(backoff, sent, random, retryAfterMs),
   });
-  // A look-up and its call count as two attempts.
-  const attemptsAllowed = tool.effectClass === "V" ? backoff.maxAttempts * 2 : backoff.maxAttempts;
-  const sent = caller.attempts - caller.unsent;
-  const hasAttempts = sent < attemptsAllowed;
+  const sent = sentBy(caller);
+  const hasAttempts = sent < backoff.maxAttempts;
   const end = (): AfterFailure => ({ type: mayHaveActed(caller) ? "doubt" : "fail" });
   switch (effect) {
     case "none":
@@ -52,6 +50,11 @@ export function afterFailure(
       if (tool.effectClass === "U") return { type: "doubt" };
       return error.retryable && hasAttempts ? retry() : end();
   }
+}
+
+/** Number of times that the call was sent, without look-ups. */
+export function sentBy({ attempts, unsent }: Caller): number {
+  return attempts - unsent;
 }
 
 /**

@@ -14,10 +14,9 @@ import { isSkippedByCondition } from "../state/units.ts";
  * The output of a forEach, always in input order: `{results: [...], summary: {ok, error}}`. Items in doubt
  * count as errors. Items that the condition skipped are no entries, so that steps which read the results of all
  * items find one for each: they are counted (`skipped`). Large outputs of items are put in as texts.
- * @param hasCondition - the list has a condition for its items
  */
-export function envelopeOf(items: Items, hasCondition: boolean): HeldJson {
-  const { results, summary } = summaryOf(items, hasCondition);
+export function envelopeOf(items: Items): HeldJson {
+  const { results, summary } = summaryOf(items);
   const units = entriesOf(items);
   if (!units.some(({ output }) => output instanceof JsonText)) {
     for (const [index, { output = null }] of units.entries()) {
@@ -45,15 +44,15 @@ export function envelopeOf(items: Items, hasCondition: boolean): HeldJson {
   return new JsonText(parts.join(""), sizeBytes);
 }
 
-/** The output of a forEach without the data of its items. @param hasCondition - as of {@link envelopeOf} */
-export function summaryOf(items: Items, hasCondition: boolean) {
+/** The output of a forEach without the data of its items. */
+export function summaryOf(items: Items) {
   const units = entriesOf(items);
   const results = units.map((unit) => entryOf(unit, items.keys[unit.item ?? 0] ?? String(unit.item)));
   const ok = results.filter(({ status }) => status === "ok").length;
   const error = results.filter(({ status }) => status === "error" || status === "in_doubt").length;
   return {
     results,
-    summary: { ok, error, ...(hasCondition && { skipped: items.units.length - units.length }) },
+    summary: { ok, error, ...(items.hasCondition && { skipped: items.units.length - units.length }) },
   };
 }
 

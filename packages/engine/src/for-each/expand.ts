@@ -58,6 +58,7 @@ export function expandForEach(
     units,
     callers: callersOf(node, step, called),
     notCalled,
+    hasCondition: step.forEach.when !== undefined,
     settled: 0,
     ok: 0,
     failed: 0,

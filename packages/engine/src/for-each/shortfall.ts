@@ -32,8 +32,7 @@ export function shortfallOf(node: StepNode, output: HeldJson | undefined): StepE
   const { id } = node.step;
   if (isForEachStep(node.step)) {
     // A large envelope is not parsed where its items are known.
-    if (output instanceof JsonText && node.forEach)
-      return shortfallOfEnvelope(id, summaryOf(node.forEach, node.step.forEach.when !== undefined));
+    if (output instanceof JsonText && node.forEach) return shortfallOfEnvelope(id, summaryOf(node.forEach));
     return shortfallOfEnvelope(id, output === undefined ? output : valueOfHeld(output));
   }
   const isBatch = output !== undefined && node.tool.contract.batch !== undefined;

@@ -16,6 +16,7 @@ export function startAttempt(context: FoldContext, event: EventOf<"attempt.start
     const open = { endedAt: null, durationMs: null, outcome: null, error: null, effect, endSeq: null };
     const started: FoldedAttempt = { attempt, attemptId, worker: entry.by.id, startedAt: at, ...open };
     if (event.errors) started.errors = event.errors;
+    if (event.isLookup) started.isLookup = true;
     unit.attempts = [...unit.attempts.map((earlier) => closeLost(earlier, at)), started];
     unit.effectClass = event.effectClass;
     unit.mayHaveActed ||= event.mayAct;

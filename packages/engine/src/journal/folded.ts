@@ -35,6 +35,8 @@ export interface FoldedAttempt {
   errors?: "no-effect";
   /** The entry with its end. */
   endSeq: number | null;
+  /** It asked the tool's look-up about an earlier call. */
+  isLookup?: true;
   /** Present when nothing was sent: the number of tries, from 1, and when the first of them ended. */
   unsent?: { tries: number; since: Date };
 }

@@ -13,7 +13,7 @@ function recordOf(unit: FoldedUnit): StepRecord {
   const { key, stepId, item, status, attempts, outputRef, outputBytes, outputText, warnings, unanswered } =
     unit;
   const record: StepRecord = { key, stepId, status, attempts: attempts.length };
-  const unsent = attempts.filter((attempt) => attempt.unsent).length;
+  const unsent = attempts.filter(({ unsent: seen, isLookup }) => seen || isLookup).length;
   const latest = attempts.at(-1)?.unsent;
   if (item !== undefined) record.item = item;
   if (unsent > 0) record.unsent = unsent;

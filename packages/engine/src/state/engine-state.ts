@@ -45,7 +45,7 @@ export interface Unit {
   status: StepStatus;
   /** Number of attempts started, from 0. */
   attempts: number;
-  /** Number of attempts that sent nothing. */
+  /** As in the record. */
   unsent: number;
   /** Present when the last attempt could not reach the server. */
   unreachable: Unreachable | undefined;
@@ -180,6 +180,8 @@ export interface Items {
   readonly callers: readonly Caller[];
   /** The items that are never called, and why. */
   readonly notCalled: ReadonlyMap<number, NotCalled>;
+  /** The list has a condition for its items. */
+  readonly hasCondition: boolean;
   /** Number of items whose terminal record is durable. */
   settled: number;
   ok: number;

@@ -65,7 +65,7 @@ export interface StepRecord {
    * attempt.
    */
   attempts: number;
-  /** Number of attempts that sent nothing because the server could not be reached. Absent: 0. */
+  /** Number of attempts that did not send the call: the server could not be reached, or they were look-ups. Absent: 0. */
   unsent?: number | undefined;
   /** Present while the server cannot be reached, and when the unit FAILED because of it. */
   unreachable?: Unreachable | undefined;

@@ -32,6 +32,12 @@ export class DiagnosticCollector {
   readonly #found: { code: DiagnosticCode; where: Where; words: DiagnosticText }[] = [];
   readonly #counts = { error: 0, warning: 0 };
   #suggestions = 0;
+  /** The plan must be in canonical form: what other dialects allow is an error. */
+  readonly isCanonical: boolean;
+
+  constructor({ isCanonical = false }: { isCanonical?: boolean | undefined } = {}) {
+    this.isCanonical = isCanonical;
+  }
 
   add(code: DiagnosticCode, where: Where, words: DiagnosticText): void {
     const severity = words.severity ?? "error";

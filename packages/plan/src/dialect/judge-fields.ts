@@ -77,11 +77,12 @@ export function judgePlanFields(
   }
 }
 
-/** Adds the warning that a field changes nothing. */
+/** Adds the warning that a field changes nothing; a plan in canonical form has no such fields. */
 export function addNote({ name, value }: UnknownField, where: Where, diagnostics: DiagnosticCollector): void {
   const said = cut(stringifyExactJson(value), 200);
   const message = `field ${cut(name)} says ${said}; it changes no call and is no part of the plan`;
-  diagnostics.add("FIELD_IGNORED", where, { message, severity: "warning" });
+  if (diagnostics.isCanonical) diagnostics.add("FIELD_UNKNOWN", where, { message });
+  else diagnostics.add("FIELD_IGNORED", where, { message, severity: "warning" });
 }
 
 /**

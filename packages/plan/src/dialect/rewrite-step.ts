@@ -68,12 +68,10 @@ function conditionOfItems(step: DraftStep, inside: Names, rewriting: Rewriting):
   if (named === undefined) return undefined;
   step.when = undefined;
   const message = `step ${step.id}: its condition is about ${cut(named)}, so it is decided for each item: it is read as forEach.when`;
-  const suggestion = "forEach.when";
-  rewriting.diagnostics.add(
-    "CONDITION_INVALID",
-    { step, keys: ["when"] },
-    { message, severity: "warning", suggestion },
-  );
+  const { diagnostics } = rewriting;
+  const severity = diagnostics.isCanonical ? "error" : "warning";
+  const words = { message, severity, suggestion: "forEach.when" } as const;
+  diagnostics.add("CONDITION_INVALID", { step, keys: ["when"] }, words);
   return when;
 }
 

@@ -62,6 +62,8 @@ export interface ReadPlanOptions {
    * true, and always under the profile tool-chaining.
    */
   readonly keepsOrder?: boolean | undefined;
+  /** The plan must be in canonical form: what readers of other dialects allow is an error. Default: false. */
+  readonly isCanonical?: boolean | undefined;
 }
 
 /** The diagnostics, and a plan when the input could be read, even with errors. */
@@ -76,7 +78,7 @@ export interface ReadPlan {
  * linear in the size of the input.
  */
 export function readPlan(input: unknown, options: ReadPlanOptions): ReadPlan {
-  const diagnostics = new DiagnosticCollector();
+  const diagnostics = new DiagnosticCollector(options);
   const plan = readInto(input, options, diagnostics);
   return { plan, diagnostics: diagnostics.toDiagnostics() };
 }

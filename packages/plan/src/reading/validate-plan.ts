@@ -15,12 +15,5 @@ export function validatePlan(
   tools: readonly ToolDescriptor[],
   policy?: PolicyInput,
 ): Diagnostic[] {
-  const { diagnostics } = readPlan(plan, { tools, policy, limits: plan?.limits });
-  return diagnostics.map((each) =>
-    each.code === "FIELD_IGNORED"
-      ? { ...each, code: "FIELD_UNKNOWN", severity: "error" }
-      : each.code === "CONDITION_INVALID" && each.observedIn === undefined
-        ? { ...each, severity: "error" }
-        : each,
-  );
+  return readPlan(plan, { tools, policy, limits: plan?.limits, isCanonical: true }).diagnostics;
 }

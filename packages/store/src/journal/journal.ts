@@ -12,6 +12,7 @@
  *    caller does them after the answer.
  */
 import type { JournalEntry } from "@planwright/engine";
+import { BSON } from "mongodb";
 import { createBatches } from "../commit/batches.ts";
 import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
@@ -20,7 +21,7 @@ import { EntryTooLargeError, RequestRemovedError } from "./errors.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
 import type { FollowingWrite, TurnLog } from "./turn-log.ts";
 
-/** Largest entry, as JSON text in UTF-8, in bytes. */
+/** Largest entry as it is stored, in bytes. */
 export const MAX_ENTRY_BYTES = 1_048_576;
 
 /** Maximum number of entries in one read: each may have the largest size. */
@@ -157,7 +158,7 @@ export function createJournal(options: JournalOptions): Journal {
     async append(given, followingOf) {
       sequence += 1;
       const entry: JournalEntry = { ...given, at: new Date(now()), writeId: `${owner}:${sequence}` };
-      const sizeBytes = Buffer.byteLength(JSON.stringify(entry));
+      const sizeBytes = BSON.calculateObjectSize(entry, { ignoreUndefined: true });
       if (sizeBytes > MAX_ENTRY_BYTES) {
         throw new EntryTooLargeError({ place: entryIdOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BYTES });
       }

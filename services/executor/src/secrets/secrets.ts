@@ -2,7 +2,6 @@
  * Secrets of plans. A plan contains `secret://name`. The value is filled in only when the call is made, so
  * that intents, hashes, approvals and everything else that is stored or shown contain only the name.
  *
- * 1. Only names in the plan's own text are filled in; names in tool outputs are not.
  * 1. Only names in the text of the plan are filled in; names in tool outputs are not.
  * 2. A value goes only to servers to which the operator's servers file grants it.
  * 3. The tool clients know a value before it is sent, and mask it in everything that the server answers from
