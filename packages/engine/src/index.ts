@@ -26,8 +26,19 @@ export type {
   FoldedSpending,
   FoldedUnit,
   FoldedWait,
+  StepRun,
 } from "./journal/folded.ts";
 export { recordsOf } from "./journal/records-of.ts";
+export {
+  outlineOf,
+  type PlacedUnit,
+  type PlanOutline,
+  type PlanState,
+  stepRunAt,
+  stepRuns,
+  toStepRun,
+  unitsInOrder,
+} from "./journal/step-runs.ts";
 export {
   deadlineOf,
   type TimeUse,

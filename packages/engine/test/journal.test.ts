@@ -451,9 +451,9 @@ test("consecutive tries that could not reach the server are one attempt, and an 
   journal.append(events({ started: [startedAttempt("s", "a5", 3)] }));
   const [unit] = journal.planAt().units.values();
   expect(unit?.attempts).toMatchObject([
-    { attemptId: "a3", attempt: 1, unsent: { tries: 3, since: new Date(50) }, worker: "executor 1" },
-    { attemptId: "a4", outcome: "unknown", error: { code: "EXECUTOR_LOST" }, worker: "executor 1" },
-    { attemptId: "a5", outcome: null, worker: "executor 2" },
+    { attemptId: "a3", attempt: 1, unsent: { tries: 3, since: new Date(50) }, executor: "executor 1" },
+    { attemptId: "a4", outcome: "unknown", error: { code: "EXECUTOR_LOST" }, executor: "executor 1" },
+    { attemptId: "a5", outcome: null, executor: "executor 2" },
   ]);
   expect(recordsOf(journal.planAt())).toMatchObject([{ attempts: 3, unsent: 1, mayHaveActed: true }]);
 });

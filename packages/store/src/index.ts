@@ -42,7 +42,6 @@ export {
   type NewEntry,
 } from "./journal/journal.ts";
 export type { AppendOutcome, JournalMetrics } from "./journal/journal-metrics.ts";
-export { newStep, newSteps } from "./journal/plan-units.ts";
 export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
 export type { LiveStore } from "./live/live-store.ts";
 export type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
@@ -91,10 +90,6 @@ export type {
   PlanTexts,
   RequestState,
   StateReads,
-  StepAt,
-  StepBody,
-  StepHead,
-  StepOutput,
   VersionFacts,
 } from "./records/document-heads.ts";
 export type { RecordedError } from "./records/errors.ts";
@@ -141,12 +136,6 @@ export type {
   TraceOrigin,
 } from "./records/request-document.ts";
 export { type Scope, ScopeSchema, TenantSchema } from "./records/scope.ts";
-export type {
-  ArgumentsPreview,
-  AttemptDocument,
-  StepDocument,
-  UnansweredCall,
-} from "./records/step-document.ts";
 export { type TenantChanges, TenantChangesSchema, type TenantLimits } from "./records/tenant-document.ts";
 export type {
   ContractAnswer,

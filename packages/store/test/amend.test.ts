@@ -231,7 +231,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     const same = amended(planOf({ id: "a" }, { id: "b" }));
     expect(await store.amendPlan("t1", first.requestId, same)).toMatchObject({ type: "amended" });
     const [again] = await store.listSteps("t1", [(await store.listPlans("t1", first.requestId))[0]!._id]);
-    expect(again?.unansweredCalls).toMatchObject([{ key: "a", planId: first._id }]);
+    expect(again?.unanswered).toMatchObject([{ key: "a", planId: first._id }]);
   });
 
   test("of simultaneous calls makes one version, and none if the plan was started first", async () => {

@@ -383,7 +383,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const [a, b] = await store.listSteps("t1", [planId]);
       expect([a, b]).toMatchObject([
         { status: "COMPLETED", output: 1, finishedAt: expect.any(Date) },
-        { status: "COMPLETED", output: null, outputRef: { id: expect.any(String) } },
+        { status: "COMPLETED", outputRef: { id: expect.any(String) } },
       ]);
     });
 
@@ -398,7 +398,8 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         LeaseLostError,
       );
       expect(await store.getPlan("t1", planId)).toMatchObject({ status: "RUNNING", finishedAt: null });
-      expect((await store.listSteps("t1", [planId]))[0]).toMatchObject({ status: "PENDING", output: null });
+      const [step] = await store.listSteps("t1", [planId]);
+      expect([step?.status, step?.output]).toEqual(["PENDING", undefined]);
     });
 
     test("is written to a request whose executor died between the two writes", async () => {
@@ -442,7 +443,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const [a, b] = await store.listSteps("t1", [planId]);
       expect(a).toMatchObject({
         status: "COMPLETED",
-        arguments: { n: 1 },
+        arguments: { value: { n: 1 } },
         attempts: [{ attemptId: "try-a", outcome: "completed", durationMs: 3 }],
       });
       expect(b).toMatchObject({ status: "RUNNING", attempts: [{ attemptId: "try-b", outcome: null }] });

@@ -227,7 +227,8 @@ test("an output is stored before the step that refers to it: after a crash in be
   await db.command({ collMod: "journal", validator: { "events.outputRef": { $exists: false } } });
   await expect(playRecords(store, claim, [done("a", "x".repeat(40 * KIB))])).rejects.toThrow("refused");
   expect(await storedOutputs()).toHaveLength(1);
-  expect((await store.listSteps(TENANT, [planId]))[0]).toMatchObject({ status: "PENDING", outputRef: null });
+  const [step] = await store.listSteps(TENANT, [planId]);
+  expect([step?.status, step?.outputRef]).toEqual(["PENDING", undefined]);
 });
 
 test.each(STORES)(
@@ -261,9 +262,8 @@ test("large arguments: their size, hash and beginning are stored", async () => {
   ]);
   const [step] = await store.listSteps(TENANT, [planId]);
   expect(step).toMatchObject({
-    arguments: null,
     argsHash: "h",
-    argumentsPreview: { sizeBytes: 9 * KIB * KIB + 11, text: `{"text":"${"x".repeat(KIB - 9)}` },
+    arguments: { sizeBytes: 9 * KIB * KIB + 11, preview: `{"text":"${"x".repeat(KIB - 9)}` },
   });
 });
 
@@ -280,9 +280,17 @@ test("data of an error are stored up to 32 KiB; the error itself is always store
 test.each<[string, { message?: string; data?: JsonValue }, object]>([
   ["halves of characters in its message, as escapes", { message: "no \ud83d" }, { message: "no \\ud83d" }],
   ["whole characters in its message", { message: "no 🙂" }, { message: "no 🙂" }],
-  ["halves of characters in its data, as JSON text", { data: ["\ude00"] }, { data: '["\\ude00"]' }],
-  ["data that MongoDB refuses, as JSON text", { data: { _bsontype: 1 } }, { data: '{"_bsontype":1}' }],
-  ["other data, as they are", { data: { left: 0 } }, { data: { left: 0 } }],
+  [
+    "halves of characters in its data, as JSON text",
+    { data: ["\ude00"] },
+    { data: '["\\ude00"]', dataBytes: 15 },
+  ],
+  [
+    "data that MongoDB refuses, as JSON text",
+    { data: { _bsontype: 1 } },
+    { data: '{"_bsontype":1}', dataBytes: 19 },
+  ],
+  ["other data, as they are", { data: { left: 0 } }, { data: { left: 0 }, dataBytes: 10 }],
 ])("an error keeps %s", async (_, told, expected) => {
   const planId = await planOf(store, "a", "b");
   const failed = { key: "a", stepId: "a", status: "FAILED" as const, attempts: 1 };

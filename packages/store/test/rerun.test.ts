@@ -146,7 +146,7 @@ test.each(["answered", "not answered"])(
     if (answer.type !== "rerun") throw new TypeError(answer.type);
     const [again] = await store.listSteps("t1", [answer.plan._id]);
     const sameKey = { key: "a", planId: plan._id, argsHash: "h", ...(isAnswered && { isAnswered }) };
-    expect(again?.unansweredCalls).toEqual([sameKey]);
+    expect(again?.unanswered).toEqual([sameKey]);
   },
 );
 

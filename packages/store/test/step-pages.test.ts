@@ -1,4 +1,5 @@
 /** Pages of steps: the same list for all readers and all sizes of pages. */
+import type { StepRun } from "@planwright/engine";
 import { type PlanId, parsePlan } from "@planwright/plan";
 import {
   type ClientStore,
@@ -9,7 +10,6 @@ import {
   type Page,
   pageOfSteps,
   type StepFilter,
-  type StepHead,
   type StepPage,
   type Store,
   stepCursor,
@@ -79,7 +79,7 @@ async function halfDone(into: AnyStore): Promise<PlanId> {
   return _id;
 }
 
-type ReadPage = (page: StepPage) => Promise<Page<StepHead>>;
+type ReadPage = (page: StepPage) => Promise<Page<StepRun>>;
 
 /** Keys of all pages of a list. */
 async function allKeys(readPage: ReadPage, first: number, filter?: StepFilter): Promise<string[]> {

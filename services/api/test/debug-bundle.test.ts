@@ -103,7 +103,7 @@ test("debugBundle has the times of each version as the API tells them", async ()
 test("debugBundle needs as many reads for many versions as for two", async () => {
   const requestId = await requestOfTwoVersions("bundle these");
   const listSteps = vi.spyOn(running.store, "listStepHeads");
-  const readBodies = vi.spyOn(running.store, "readStepBodies");
+  const readBodies = vi.spyOn(running.store, "readStepValues");
   onTestFinished(() => void [listSteps, readBodies].map((spy) => spy.mockRestore()));
   const readsOf = async (): Promise<[number, number]> => {
     listSteps.mockClear();

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
+import type { StepRun } from "@planwright/engine";
 import { PlanIdSchema } from "@planwright/plan";
-import type { ClientStore, OutputRef, StepHead } from "@planwright/store";
+import type { ClientStore, OutputRef } from "@planwright/store";
 import { expect, test } from "vitest";
 import type { GraphqlContext } from "../src/operation/context.ts";
 import { readOutputPage } from "../src/outputs/output-page.ts";
@@ -17,7 +18,7 @@ test("the pages of one answer are cut from one document after another, with one 
   const store: Pick<ClientStore, "getStepHead" | "measureOutputParts" | "readOutputPart"> = {
     async getStepHead(_tenant, _planId, key) {
       const outputRef = { id: key, sizeBytes: texts[key]!.length, parts: 1, preview: "" } as OutputRef;
-      return { planId, key, status: "COMPLETED", outputRef } as StepHead;
+      return { planId, key, status: "COMPLETED", outputRef } as StepRun;
     },
     measureOutputParts: async (_tenant, { sizeBytes }) => [sizeBytes],
     async readOutputPart(_tenant, { id }) {

@@ -3,8 +3,9 @@
  * it is
  * read.
  */
+import type { StepRun } from "@planwright/engine";
 import { PlanIdSchema } from "@planwright/plan";
-import type { ClientStore, OutputRef, PlanHead, StepHead } from "@planwright/store";
+import type { ClientStore, OutputRef, PlanHead } from "@planwright/store";
 import { describe, expect, test } from "vitest";
 import { AnswerTooLargeError } from "../src/errors/input-errors.ts";
 import { readResults } from "../src/legacy/read-results.ts";
@@ -25,8 +26,7 @@ type Large = Pick<
   | "readPlanGraphs"
   | "readPlanTexts"
   | "readPlanResults"
-  | "readStepBodies"
-  | "readStepOutputs"
+  | "readStepValues"
   | "readOutputs"
 >;
 
@@ -57,8 +57,10 @@ function readsOf(partBytes: number, steps = 1) {
     readPlanGraphs: note("graphs"),
     readPlanTexts: note("texts"),
     readPlanResults: note("results"),
-    readStepBodies: note("bodies"),
-    readStepOutputs: note("outputs"),
+    async readStepValues(_tenant, _steps, { body }) {
+      read.push(body ? "bodies" : "outputs");
+      return [];
+    },
     async readOutputs() {
       read.push("separately stored outputs");
       return new Map();
@@ -67,22 +69,24 @@ function readsOf(partBytes: number, steps = 1) {
   return { read, reads: createReads(store as ClientStore, "default", answerBytes()) };
 }
 
-const stepOf = (planId: string, bytes: number, outputRef: OutputRef | null = null) =>
+const stepOf = (planId: string, bytes: number, outputRef?: OutputRef) =>
   ({
-    _id: `${planId}/a`,
     planId,
+    key: "a",
     status: "COMPLETED",
-    bodyBytes: bytes,
+    attempts: [],
+    error: { code: "C", message: "", retryable: false, dataBytes: bytes },
+    arguments: null,
     outputBytes: bytes,
     outputRef,
-  }) as StepHead;
+  }) as unknown as StepRun;
 const refOf = (id: string, sizeBytes: number) => ({ id, sizeBytes, parts: 1, preview: "" }) as OutputRef;
 
 const WAYS: [string, (reads: Reads, partBytes: number) => Promise<unknown>][] = [
   ["graphs", (reads) => Promise.all(PLANS.map((id) => reads.graph(id)))],
   ["texts", (reads) => Promise.all(PLANS.map((id) => reads.texts(id)))],
   ["results", (reads) => Promise.all(PLANS.map((id) => reads.results(id)))],
-  ["bodies", (reads, bytes) => Promise.all(PLANS.map((id) => reads.stepBody(stepOf(id, bytes))))],
+  ["bodies", (reads, bytes) => Promise.all(PLANS.map((id) => reads.withBody(stepOf(id, bytes))))],
   ["outputs", (reads, bytes) => Promise.all(PLANS.map((id) => reads.wholeOutput(stepOf(id, bytes))))],
   [
     "separately stored outputs",
@@ -131,7 +135,7 @@ test("results for older clients are text inside text, and count each time that t
     plan: async () => ({ status: "COMPLETED", error: null }),
     graph: async () => ({ plan: null }),
     steps: async () => steps,
-    stepBody: async () => ({ arguments: { text: "x".repeat(30_000) } }),
+    withBody: async () => ({ arguments: { value: { text: "x".repeat(30_000) } } }),
     output: async () => ({ value: null }),
     once: (_name: string, make: () => Promise<unknown>) => make(),
   } as unknown as Reads;

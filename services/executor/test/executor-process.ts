@@ -4,9 +4,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { StepRun } from "@planwright/engine";
 import { isTerminalPlanStatus, parsePlan, type ToolPin } from "@planwright/plan";
 import { createQueues } from "@planwright/queue";
-import { createStore, type PlanDocument, type StepDocument, type Store } from "@planwright/store";
+import { createStore, type PlanDocument, type Store } from "@planwright/store";
 import {
   type CountingToolServer,
   spawnService,
@@ -68,8 +69,8 @@ export interface Workbench {
   /** Waits for a state of the plan; after the timeout rejects with the output of the executors. */
   until(planId: string, isReached: (plan: PlanDocument) => boolean): Promise<PlanDocument>;
   /** Waits for a terminal state. */
-  end(planId: string): Promise<{ plan: PlanDocument; steps: Map<string, StepDocument> }>;
-  steps(planId: string): Promise<Map<string, StepDocument>>;
+  end(planId: string): Promise<{ plan: PlanDocument; steps: Map<string, StepRun> }>;
+  steps(planId: string): Promise<Map<string, StepRun>>;
   close(): Promise<void>;
 }
 
@@ -101,7 +102,7 @@ export async function openWorkbench(
   const queues = createQueues({ redisUrl: servers.redisUrl, prefix: servers.redisPrefix });
   const executors: { child: ChildProcess; output: () => string }[] = [];
 
-  async function steps(planId: string): Promise<Map<string, StepDocument>> {
+  async function steps(planId: string): Promise<Map<string, StepRun>> {
     const documents = await store.listSteps(TENANT, [planId]);
     return new Map(documents.map((document) => [document.key, document]));
   }

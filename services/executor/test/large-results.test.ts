@@ -131,8 +131,7 @@ test(
     expect(plan.status).toBe("COMPLETED");
     expect(steps.get("use5")).toMatchObject({
       output: { value: 5 },
-      arguments: null,
-      argumentsPreview: { sizeBytes: expect.closeTo(9 * bytes, -4) },
+      arguments: { sizeBytes: expect.closeTo(9 * bytes, -4), preview: expect.any(String) },
     });
     expect(peakMiB(child)).toBeLessThan(900);
     expect((await scrape())("lease_losses_total")).toBe(0);
@@ -214,8 +213,7 @@ test(
     const waiting = async () => (await bench.steps(planId)).get("approval");
     await expect.poll(waiting, { timeout: TIMEOUT_MS }).toMatchObject({
       status: "WAITING_APPROVAL",
-      arguments: null,
-      argumentsPreview: { text: expect.stringContaining('{"value":8,"all":{"f0":0,"f1":1,') },
+      arguments: { preview: expect.stringContaining('{"value":8,"all":{"f0":0,"f1":1,') },
     });
     const { approvalHash } = (await waiting()) ?? {};
     const decision = { approvalHash: approvalHash ?? "", approved: true, reason: null, by: "operator" };

@@ -1,5 +1,5 @@
+import type { StepRun } from "@planwright/engine";
 import type { PlanStatus } from "@planwright/plan";
-import type { StepDocument } from "@planwright/store";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
@@ -129,7 +129,7 @@ async function askBesideCalls(ask: () => Promise<unknown>, moreCalls = 50): Prom
  * Steps and items whose first call began too late after a control, and before another one allowed it. Later
  * calls find out what the first one did.
  */
-function begunBetween(steps: Iterable<StepDocument>, from: number, to: number): string[] {
+function begunBetween(steps: Iterable<StepRun>, from: number, to: number): string[] {
   return [...steps]
     .filter(({ attempts: [first] }) => {
       const at = first?.startedAt.getTime() ?? 0;

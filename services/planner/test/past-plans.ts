@@ -1,11 +1,13 @@
+import { type StepRun, toStepRun } from "@planwright/engine";
 import {
+  type JsonObject,
   type JsonValue,
   type Plan,
   PlanSchema,
   type StepStatus,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { newPlan, newRequest, newStep, type PlanRecord, type StepDocument } from "@planwright/store";
+import { newPlan, newRequest, type PlanRecord } from "@planwright/store";
 import { type PastPlan, toPastPlan } from "../src/replan/past-plan.ts";
 
 const EPOCH = new Date(0);
@@ -39,7 +41,7 @@ export interface UnitEnd {
   status: StepStatus;
   output?: JsonValue;
   /** The sent arguments. */
-  sent?: StepDocument["arguments"];
+  sent?: JsonObject;
   /** Outcome of its last attempt. Default: the outcome for the status. */
   outcome?: "unknown" | "aborted";
   /** Default "U". */
@@ -67,22 +69,25 @@ export function recordOf(
     now: EPOCH,
   });
   const keys = new Set([...plan.steps.map(({ id }) => id), ...Object.keys(ends)]);
-  const units = [...keys].map((key): StepDocument => {
+  const units = [...keys].map((key): StepRun => {
     const stepId = key.replace(/\[.*/, "");
     const position = plan.steps.findIndex(({ id }) => id === stepId);
     const step = plan.steps[position];
     const name = step && "tool" in step ? step.tool : (step?.forEach.do.tool ?? "");
     const item = /\[(\d+)\]$/.exec(key)?.[1];
     const end = ends[key] ?? { status: "COMPLETED" as const };
-    const unit = newStep(document, {
-      key,
-      stepId,
-      item: item === undefined ? null : Number(item),
-      position,
-      tool: name,
-      waitReason: null,
-    });
-    return { ...unit, status: end.status, arguments: end.sent ?? null, ...endedAs(end) };
+    const unit = toStepRun(
+      { ...document, planId: document._id },
+      {
+        step: { id: stepId, tool: name, hasCauses: false },
+        position,
+        item: item === undefined ? null : Number(item),
+        key,
+        unit: undefined,
+      },
+    );
+    const sent = end.sent ? { sizeBytes: 0, value: end.sent } : null;
+    return { ...unit, status: end.status, arguments: sent, ...endedAs(end) };
   });
   const outputs = new Map(
     units.flatMap(({ key, status }): [string, JsonValue][] =>
@@ -95,7 +100,7 @@ export function recordOf(
 /** {@link recordOf}, prepared for a replan. */
 export const pastOf = (...input: Parameters<typeof recordOf>): PastPlan => toPastPlan(recordOf(...input));
 
-function endedAs({ status, outcome, effectClass = "U" }: UnitEnd): Partial<StepDocument> {
+function endedAs({ status, outcome, effectClass = "U" }: UnitEnd): Partial<StepRun> {
   if (status === "SKIPPED") return { error: { code: "DEPENDENCY_FAILED", message: "m", retryable: false } };
   const usual = status === "COMPLETED" ? "completed" : "failed";
   const attempt = {
@@ -108,6 +113,7 @@ function endedAs({ status, outcome, effectClass = "U" }: UnitEnd): Partial<StepD
     outcome: outcome ?? usual,
     error: null,
     effect: status === "COMPLETED" ? "done" : "none",
+    endSeq: null,
   } as const;
   const error =
     status === "FAILED" ? { code: "TOOL_FAILED", message: "no such person", retryable: false } : null;

@@ -14,7 +14,7 @@ export function startAttempt(context: FoldContext, event: EventOf<"attempt.start
     const { attempt, attemptId, at } = event;
     const effect = event.mayAct ? ("possible" as const) : null;
     const open = { endedAt: null, durationMs: null, outcome: null, error: null, effect, endSeq: null };
-    const started: FoldedAttempt = { attempt, attemptId, worker: entry.by.id, startedAt: at, ...open };
+    const started: FoldedAttempt = { attempt, attemptId, executor: entry.by.id, startedAt: at, ...open };
     if (event.errors) started.errors = event.errors;
     if (event.isLookup) started.isLookup = true;
     unit.attempts = [...unit.attempts.map((earlier) => closeLost(earlier, at)), started];
@@ -85,12 +85,12 @@ export function closeLostAttempts({ plan, entry }: Pick<FoldContext, "plan" | "e
 
 function closeLost(attempt: FoldedAttempt, at: Date): FoldedAttempt {
   if (attempt.endedAt !== null) return attempt;
-  return { ...attempt, endedAt: at, outcome: "unknown", error: executorLost(attempt.worker) };
+  return { ...attempt, endedAt: at, outcome: "unknown", error: executorLost(attempt.executor) };
 }
 
-/** The error of an attempt whose worker was lost. */
-export function executorLost(worker: string): { code: "EXECUTOR_LOST"; message: string; retryable: true } {
-  const message = `The executor ${worker} was lost before it had an answer`;
+/** The error of an attempt whose executor was lost. */
+export function executorLost(executor: string): { code: "EXECUTOR_LOST"; message: string; retryable: true } {
+  const message = `The executor ${executor} was lost before it had an answer`;
   return { code: "EXECUTOR_LOST", message, retryable: true };
 }
 

@@ -3,6 +3,7 @@ import {
   canMove,
   isStepActive,
   isTerminalStepStatus,
+  type PlanId,
   STEP_LIFECYCLE,
   type StepStatus,
   stepNeedsPerson,
@@ -14,7 +15,7 @@ import type { FoldContext } from "./fold-context.ts";
 import type { FoldedPlan, FoldedUnit, FoldedWait } from "./folded.ts";
 
 /** A unit without events: PENDING. */
-function newUnit(key: string): FoldedUnit {
+export function newUnit(key: string): FoldedUnit {
   const [, stepId = key, item] = /^(.*)\[(\d+)\]$/.exec(key) ?? [];
   return unitOf(key, stepId, item === undefined ? undefined : Number(item));
 }
@@ -161,7 +162,8 @@ function movedUnit(unit: FoldedUnit, planId: string, key: string): FoldedUnit {
     key,
     stepId,
     ...(item !== undefined && { item }),
-    carriedFrom: unit.carriedFrom ?? planId,
+    // Entries name plans by their ids.
+    carriedFrom: unit.carriedFrom ?? (planId as PlanId),
     ...(originKey !== key && { carriedKey: originKey }),
   };
 }

@@ -4,7 +4,9 @@ import type {
   JsonObject,
   JsonValue,
   OutputText,
+  PlanId,
   PlanStatus,
+  RequestId,
   StepStatus,
   WaitReason,
 } from "@planwright/plan";
@@ -20,12 +22,12 @@ export interface FoldedAttempt {
   /** From 1. */
   attempt: number;
   attemptId: string;
-  /** The worker that made it. */
-  worker: string;
+  /** The executor that made it. */
+  executor: string;
   startedAt: Date;
-  /** Null while it runs, or, when its worker was lost, until the next attempt. */
+  /** Null while it runs, or, when its executor was lost, until the next attempt. */
   endedAt: Date | null;
-  /** In milliseconds of the worker's monotonic clock. */
+  /** In milliseconds of the executor's monotonic clock. */
   durationMs: number | null;
   outcome: EventOf<"attempt.ended">["outcome"] | null;
   error: FoldedError | null;
@@ -49,26 +51,38 @@ export interface FoldedWait {
   until: Date | null;
 }
 
-/** A step, or an item of a list. */
-export interface FoldedUnit {
+/**
+ * A step of a plan, or an item of a list: all that is recorded about it. Its large values (arguments, output, data of
+ * errors) are there with their sizes; the values themselves only when they were read.
+ */
+export interface StepRun {
+  requestId: RequestId;
+  tenant: string;
+  planId: PlanId;
+  /** Unique inside the plan: the step's id, with [index] for an item. */
   key: string;
   stepId: string;
-  item?: number;
+  /** Its place in its list; null for a step. */
+  item: number | null;
+  /** Position of its step in the plan. */
+  position: number;
+  /** By its name in the plan. */
+  tool: string;
   status: StepStatus;
   attempts: FoldedAttempt[];
   /** Of the latest attempt; null before the first. */
   effectClass: EffectClass | null;
-  /** Of the latest attempt, or the arguments to approve. */
+  /** Of the latest attempt, or those to approve (for a list `{calls: {key: arguments}}`). */
   arguments: EventOf<"attempt.started">["arguments"] | null;
   /** The entry that holds them. */
   argumentsSeq: number | null;
+  /** SHA-256 of the arguments as they are sent. */
   argsHash: string | null;
   /** SHA-256 of its own arguments, when its call served several items. */
   itemHash?: string | undefined;
-  /** The tool of its latest attempt, by its name in the plan. */
-  tool?: string;
   /** The idempotency key of its latest attempt, when it is not `{planId}/{key}`. */
   sentKey?: string | undefined;
+  /** Hash of plan, step, arguments and tool that is to be approved, or was; null until it needs approval. */
   approvalHash: string | null;
   /** Also absent when the entries were read without their values: `outputSeq` is the entry that holds it. */
   output?: JsonValue;
@@ -85,10 +99,14 @@ export interface FoldedUnit {
   nextAttemptAt: Date | null;
   /** When the approval that it waits for expires; null while it waits for none. */
   expiresAt: Date | null;
+  /** True from the first sent call of a tool with side effects until an answer settles it. */
   mayHaveActed: boolean;
+  /** What is known about the effects of its calls, also of those that it carries over; see `effectOfUnit`. */
+  effect: Effect | null;
+  /** An operator approved the call. */
   approved: boolean;
   /** The version that executed it; null when this version does. */
-  carriedFrom: string | null;
+  carriedFrom: PlanId | null;
   /** Its key in that version. Absent: the same key. */
   carriedKey?: string;
   /** Calls of it that earlier versions sent under a key, and that may have acted; also answered ones. */
@@ -99,10 +117,33 @@ export interface FoldedUnit {
   finishedAt: Date | null;
   /** Its waits for an approval or the decision about a doubt, oldest first. Absent: none. */
   waits?: readonly FoldedWait[];
+  /** See `unitTime`: its own time, and what it waited for people, in milliseconds; null before its end. */
+  durationMs: number | null;
+  waitedForPeopleMs: number | null;
   /** The last entry about this unit, and its time; 0 and null: none. */
   seq: number;
   updatedAt: Date | null;
 }
+
+/** What the plan says of a step, and what follows from its events and from the plan. */
+type Placed =
+  | "requestId"
+  | "tenant"
+  | "planId"
+  | "item"
+  | "position"
+  | "tool"
+  | "effect"
+  | "durationMs"
+  | "waitedForPeopleMs";
+
+/** The part of a {@link StepRun} that its events say: what a fold keeps of each unit. */
+export type FoldedUnit = Omit<StepRun, Placed> & {
+  /** Absent for a step. */
+  item?: number;
+  /** The tool of its latest attempt. */
+  tool?: string;
+};
 
 /** One version of the plan. */
 export interface FoldedPlan {

@@ -47,8 +47,8 @@ export function effectOfCall(
 /** The facts about a unit that its effect follows from. */
 export interface EffectFacts {
   status: StepStatus;
-  /** Its place in its list; absent for a step. */
-  item?: number | undefined;
+  /** Its place in its list; null or absent for a step. */
+  item?: number | null | undefined;
   /** True while a call that may have acted is not settled. */
   mayHaveActed?: boolean | undefined;
   error: { code: string } | null;
@@ -82,7 +82,7 @@ export function effectOfUnit({
     // was answered so may stand for items that succeeded.
     if (outcome === "completed") {
       if (isUnusable) return "done";
-      return errors === "no-effect" && item !== undefined && status === "FAILED" ? "none" : "possible";
+      return errors === "no-effect" && typeof item === "number" && status === "FAILED" ? "none" : "possible";
     }
     return outcome === "failed" && effect ? effect : [];
   });
@@ -97,7 +97,7 @@ export interface OpenFacts {
   error?: { code: string } | null | undefined;
   mayHaveActed?: boolean | undefined;
   /** Calls of earlier versions that were sent under a key, and that this version has not settled. */
-  unansweredCalls?: readonly { isAnswered?: true | undefined }[] | undefined;
+  unanswered?: readonly { isAnswered?: true | undefined }[] | undefined;
   resolvedBy?: object | undefined;
 }
 
@@ -107,9 +107,9 @@ export interface OpenFacts {
  * the call may be repeated (class R). Pure.
  */
 export function openEffect(unit: OpenFacts): "unsettled" | "answered" | null {
-  const { status, effect, effectClass, error, mayHaveActed, unansweredCalls = [], resolvedBy } = unit;
+  const { status, effect, effectClass, error, mayHaveActed, unanswered = [], resolvedBy } = unit;
   if (status === "COMPLETED" || effectClass === "R" || resolvedBy) return null;
-  if (unansweredCalls.some(({ isAnswered }) => !isAnswered)) return "unsettled";
+  if (unanswered.some(({ isAnswered }) => !isAnswered)) return "unsettled";
   if (effect !== "possible" && effect !== "done") return null;
   const isUnusable = error !== null && error !== undefined && ACTED.has(error.code);
   return status === "IN_DOUBT" || mayHaveActed || isUnusable ? "unsettled" : "answered";

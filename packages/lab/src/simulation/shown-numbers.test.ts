@@ -257,13 +257,12 @@ function differences(plan: FoldedPlan, entries: readonly JournalEntry[], now: nu
 
 /** The calls of a unit as the timeline of a debug bundle has them. */
 function bundledAttempts({ planId }: FoldedPlan, { key, attempts, status, finishedAt }: FoldedUnit) {
-  const body = { attempts: attempts.map(({ worker, ...attempt }) => ({ ...attempt, executor: worker })) };
-  const head = { planId, key, tool: key, carriedFrom: null, finishedAt, status };
+  const step = { planId, key, tool: key, carriedFrom: null, finishedAt, status, attempts };
   const request = { source: "plan", planning: {}, answers: [], error: null };
   const timeline = bundleTimeline({
     request: request as never,
     plans: [],
-    steps: [{ head, body, output: null } as never],
+    steps: [step as never],
     modelCalls: [],
   });
   const ends = timeline.filter(({ event }) => event === "attempt.ended");

@@ -66,7 +66,8 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
     calmSince: () => faults.calmSince(),
     soon: (happen) => void timeline.at(timeline.now(), happen),
     onUnit(change) {
-      noteMove("steps", change);
+      const { before, after } = change;
+      noteMove("steps", { before, after: { ...after, _id: `${after.planId}/${after.key}` } });
       operator(change);
     },
   });

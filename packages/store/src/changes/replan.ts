@@ -1,8 +1,8 @@
+import { outlineOf, stepRuns } from "@planwright/engine";
 import { isTerminalPlanStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import { PLANNING_CANCELLED, parkedFor } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
 import type { ChangeStore, ReplanAnswer } from "./change-store.ts";
 
@@ -26,7 +26,7 @@ export function createReplan(
         if (plan.plan === null || plan.status === "INVALID") return no({ type: "invalid", request, plan });
         if (!isTerminalPlanStatus(plan.status)) return no({ type: "not ended", plan });
         if (plan.status === "COMPLETED") return no({ type: "nothing failed" });
-        const units = stepDocuments({ outline: outlineOf(plan), plan: state.plans.get(plan._id) });
+        const units = stepRuns({ outline: outlineOf(plan), plan: state.plans.get(plan._id) });
         const keys = units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);
         if (keys.length > 0) return no({ type: "in doubt", keys });
         const { max = 0, made = 0 } = request.replans ?? {};

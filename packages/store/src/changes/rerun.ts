@@ -1,3 +1,4 @@
+import { outlineOf, stepRuns } from "@planwright/engine";
 import {
   catalogueOfPlan,
   createPlanId,
@@ -8,7 +9,6 @@ import {
 } from "@planwright/plan";
 import { parkedFor } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
@@ -48,7 +48,7 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
         const unknown = [...(from === null ? [] : [from]), ...accepted].find((id) => !ids.has(id));
         if (unknown !== undefined) return no({ type: "unknown step", stepId: unknown });
         const folded = state.plans.get(old._id);
-        const units = stepDocuments({ outline: outlineOf(old), plan: folded });
+        const units = stepRuns({ outline: outlineOf(old), plan: folded });
         const tools = catalogueOfPlan(old.plan, index, pinsByTool(old.toolPins));
         const changed =
           changes.length === 0

@@ -1,7 +1,6 @@
-import type { Resolution } from "@planwright/engine";
+import type { Resolution, StepRun } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import type { PlanApproval, PlanDocument } from "../records/plan-document.ts";
-import type { StepDocument } from "../records/step-document.ts";
 import type { ContractAsk } from "../records/tool-documents.ts";
 import type { AskedReload, NewContractAsk } from "../tools/tool-servers.ts";
 
@@ -19,13 +18,13 @@ export type ApprovalAnswer =
   /** The decision is recorded; `by` is the operator who decided first. */
   | { type: "recorded"; plan: PlanDocument; by: string }
   /** Another hash waits for approval. */
-  | { type: "stale"; step: StepDocument }
+  | { type: "stale"; step: StepRun }
   /** The time for this approval is over: the step fails as soon as an executor sees that. */
-  | { type: "expired"; step: StepDocument }
+  | { type: "expired"; step: StepRun }
   /** The step does not wait for approval, not yet or no longer. */
-  | { type: "not waiting"; step: StepDocument }
+  | { type: "not waiting"; step: StepRun }
   /** The opposite was decided before. */
-  | { type: "decided"; step: StepDocument }
+  | { type: "decided"; step: StepRun }
   /** No such plan, or no such step in it. */
   | { type: "unknown" };
 
@@ -36,9 +35,9 @@ export type ResolutionAnswer =
    * The unit is not in doubt or no longer in doubt, the step of this item is COMPLETED, or another attempt is
    * in doubt.
    */
-  | { type: "not in doubt"; unit: StepDocument }
+  | { type: "not in doubt"; unit: StepRun }
   /** Another operator decided before. */
-  | { type: "decided"; unit: StepDocument }
+  | { type: "decided"; unit: StepRun }
   /** The output is larger than 32 KiB, or MongoDB cannot store it. */
   | { type: "too large" }
   /** No such plan, or no such unit in it. */

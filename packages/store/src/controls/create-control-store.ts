@@ -1,4 +1,4 @@
-import { fold, type JournalEvent } from "@planwright/engine";
+import { fold, type JournalEvent, stepRunAt } from "@planwright/engine";
 import {
   approvalTimeoutOf,
   isSettledStepStatus,
@@ -9,7 +9,6 @@ import type { Document } from "mongodb";
 import { endEvent, endedBy, followingEnd, readEnd, writeEnd } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
-import { stepDocumentAt } from "../journal/plan-units.ts";
 import type { TurnResult } from "../journal/request-turns.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import type { PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
@@ -58,7 +57,7 @@ function createApprove(
           ? event
           : undefined;
       const decide = ({ plan, read, given }: DecisionState): Decided<ApprovalAnswer> => {
-        const step = stepDocumentAt(read, stepId);
+        const step = stepRunAt(read, stepId);
         if (!step) return { type: "answer", answer: { type: "unknown" } };
         const earlier = given.approvals.find(
           (one) => one.stepId === stepId && one.approvalHash === approvalHash,

@@ -1,14 +1,19 @@
-import { type EventOf, type JournalEvent, type Resolution, toEventError } from "@planwright/engine";
+import {
+  type EventOf,
+  type JournalEvent,
+  type Resolution,
+  type StepRun,
+  stepRunAt,
+  toEventError,
+} from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { needsFields, needsOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
-import { stepDocumentAt } from "../journal/plan-units.ts";
 import type { TurnResult } from "../journal/request-turns.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
 import type { PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
-import type { StepDocument } from "../records/step-document.ts";
 import type { AskDecision, Decided, DecisionState } from "./ask-control.ts";
 import type { ControlStore, ResolutionAnswer, UnitDecision } from "./control-store.ts";
 
@@ -24,7 +29,7 @@ export function createResolve(
   async function settle(
     plan: PlanDocument,
     read: PlanUnits,
-    unit: StepDocument,
+    unit: StepRun,
     decision: UnitDecision,
   ): Promise<TurnResult["type"]> {
     const events = [settled(unit, decision)];
@@ -73,8 +78,8 @@ export function createResolve(
             ? eventOf(unit.attempt)
             : undefined;
         const decide = ({ plan, read, given }: DecisionState): Decided<ResolutionAnswer | Settling> => {
-          const unit = stepDocumentAt(read, key);
-          const step = stepDocumentAt(read, key.replace(/\[\d+\]$/, ""));
+          const unit = stepRunAt(read, key);
+          const step = stepRunAt(read, key.replace(/\[\d+\]$/, ""));
           if (!unit || !step) return { type: "answer", answer: { type: "unknown" } };
           const attempt = unit.attempts.length;
           // The output of a completed step says in_doubt for the item, and never changes. A rerun still needs
@@ -119,7 +124,7 @@ interface Settling {
   type: "settling";
   plan: PlanDocument;
   read: PlanUnits;
-  unit: StepDocument;
+  unit: StepRun;
 }
 
 function eventResolution(resolution: Resolution): EventOf<"doubt.resolved">["resolution"] {
@@ -132,7 +137,7 @@ function eventResolution(resolution: Resolution): EventOf<"doubt.resolved">["res
  * The last state of a unit whose plan has ended. No call is sent any more: a call that should be repeated is
  * left to a rerun.
  */
-function settled({ key, stepId, item, tool }: StepDocument, { resolution, by }: UnitDecision): JournalEvent {
+function settled({ key, stepId, item, tool }: StepRun, { resolution, by }: UnitDecision): JournalEvent {
   const resolvedBy = { by, resolution: resolution.type };
   const unit = { type: "step.changed" as const, key, stepId, ...(item !== null && { item }), resolvedBy };
   switch (resolution.type) {

@@ -2,7 +2,6 @@ import type { Call, Effect, StepError, StepRecord, StoredOutput } from "@planwri
 import type { Plan, PlanId, ToolDescriptor, WaitReason } from "@planwright/plan";
 import type { LeaseStore } from "../leases/lease-table.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
-import type { ArgumentsPreview } from "../records/step-document.ts";
 import type { ServerReload } from "../records/tool-documents.ts";
 import type { LearnedOutput } from "../tools/observed-outputs.ts";
 import type { CountedCalls } from "../tools/tool-call-stats.ts";
@@ -45,7 +44,7 @@ export interface Intent {
   /** Its idempotency key, when it is not `{planId}/{the only unit}`. */
   sentKey?: string | undefined;
   /** Size and beginning of large arguments, which are not in `call`. Default: those of the call. */
-  large?: ArgumentsPreview | undefined;
+  large?: { sizeBytes: number; text: string } | undefined;
 }
 
 /** How an attempt ended; the unit's new state is separate. */

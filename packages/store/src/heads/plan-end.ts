@@ -17,7 +17,6 @@ import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { RequestRemovedError } from "../journal/errors.ts";
 import type { Journal } from "../journal/journal.ts";
-import { withoutBytes } from "../journal/plan-units.ts";
 import type { FollowingWrite } from "../journal/turn-log.ts";
 import { isPlain } from "../outputs/inline-value.ts";
 import { keptError } from "../outputs/kept-error.ts";
@@ -26,6 +25,14 @@ import { PLANNING_DUE } from "./parked-for.ts";
 import { controlsAfter } from "./pending-controls.ts";
 import { countMayHaveActed, needsFields, needsOf } from "./plan-needs.ts";
 import { isPlanEnd, type RequestChange, requestAfterPlan } from "./request-after-plan.ts";
+
+/** An error as it is stored in documents. */
+function withoutBytes<WithBytes extends { dataBytes?: number | undefined }>(
+  error: WithBytes,
+): Omit<WithBytes, "dataBytes"> {
+  const { dataBytes: _, ...kept } = error;
+  return kept;
+}
 
 /** The event that ends a plan. Pure. */
 export function endEvent({ status, outputs, error }: FinishCommand): EndEvent {

@@ -5,19 +5,21 @@ import {
   fold,
   isPlanningEvent,
   type JournalEntry,
+  outlineOf,
+  type StepRun,
+  stepRunAt,
+  stepRuns,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import type { JournalDocument } from "../records/journal-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import type { StepDocument } from "../records/step-document.ts";
 import { toEntry } from "./entry-log.ts";
-import { outlineOf, stepDocumentAt, stepDocuments } from "./plan-units.ts";
 
 /** The change of a unit by an entry. */
 export interface UnitChange {
   /** Null for a unit that is new in this entry: an item of a list, or a unit of another version. */
-  before: StepDocument | null;
-  after: StepDocument;
+  before: StepRun | null;
+  after: StepRun;
   /** Epoch of the owner that wrote the entry; absent for a control. */
   epoch: number | undefined;
 }
@@ -30,7 +32,7 @@ export interface UnitChange {
 export function stepsOfJournals(
   plans: readonly PlanDocument[],
   documents: readonly JournalDocument[],
-): StepDocument[] {
+): StepRun[] {
   const requests = new Map<string, FoldedRequest>();
   for (const document of documents.toSorted((a, b) => (a._id < b._id ? -1 : 1))) {
     const entry = toEntry(document);
@@ -39,7 +41,7 @@ export function stepsOfJournals(
     advance(request, [entry]);
   }
   return plans.flatMap((plan) =>
-    stepDocuments({
+    stepRuns({
       outline: outlineOf(plan),
       plan: requests.get(plan.requestId)?.plans.get(plan._id),
     }),
@@ -72,8 +74,8 @@ export function createUnitChanges(
     const isNew = entry.events.some(({ type }) => type === "plan.stored");
     const changed = [...(now?.units ?? [])].filter(([key, unit]) => old?.units.get(key) !== unit);
     return changed.flatMap(([key]) => {
-      const known = isNew ? undefined : stepDocumentAt({ outline, plan: old }, key);
-      const after = stepDocumentAt({ outline, plan: now }, key);
+      const known = isNew ? undefined : stepRunAt({ outline, plan: old }, key);
+      const after = stepRunAt({ outline, plan: now }, key);
       return after ? [{ before: known ?? null, after, epoch }] : [];
     });
   };

@@ -2,18 +2,36 @@
  * Reading is folding (docs/architecture.md, J5): the states of the units of plans. For a request that was read
  * before, only later entries are read, without outputs and arguments.
  */
-import { advance, emptyRequest, type FoldedRequest, fold } from "@planwright/engine";
+import {
+  advance,
+  emptyRequest,
+  type FoldedRequest,
+  fold,
+  outlineOf,
+  type PlanOutline,
+  type PlanState,
+} from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collections } from "../database/collections.ts";
 import { createTenantReads } from "../database/read-group.ts";
 import type { EntryLog } from "./entry-log.ts";
-import { OUTLINE, outlineOf, type PlanOutline, type PlanState } from "./plan-units.ts";
 
 /** Maximum number of units in cached requests: about one KiB each. */
 const MAX_CACHED_UNITS = 50_000;
 /** Maximum number of steps in cached outlines. */
 const MAX_CACHED_STEPS = 100_000;
+
+/** The projection of a plan's document for `outlineOf`. */
+export const OUTLINE = {
+  requestId: 1,
+  tenant: 1,
+  status: 1,
+  "plan.steps.id": 1,
+  "plan.steps.tool": 1,
+  "plan.steps.dependsOn": 1,
+  "plan.steps.forEach.do.tool": 1,
+} as const;
 
 /** A plan with its units. It is immutable: later entries are in the next object. */
 export interface PlanUnits extends PlanState {
@@ -119,10 +137,10 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
       const folded = await requestsOf([...new Set(found.map(({ requestId }) => requestId))]);
       return found.map((outline) => {
         const request = folded.get(outline.requestId) ?? emptyRequest(outline.requestId);
-        return { outline, request, plan: request.plans.get(outline._id), seq: request.seq };
+        return { outline, request, plan: request.plans.get(outline.planId), seq: request.seq };
       });
     },
-    ({ outline }) => outline._id,
+    ({ outline }) => outline.planId,
   );
 
   return {

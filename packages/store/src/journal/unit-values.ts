@@ -1,8 +1,13 @@
 /** The values that heads of units leave out. Only the entries that have them are read. */
-import type { FoldedAttempt, FoldedUnit, JournalEvent } from "@planwright/engine";
-import type { StepDocument } from "../records/step-document.ts";
+import {
+  type FoldedAttempt,
+  type FoldedUnit,
+  type JournalEvent,
+  type PlanState,
+  type StepRun,
+  stepRuns,
+} from "@planwright/engine";
 import { type EntryLog, type EntryPosition, entryIdOf, type SelectedEvents } from "./entry-log.ts";
-import { type PlanState, stepDocuments } from "./plan-units.ts";
 
 /** Which values are wanted. */
 export interface WantedValues {
@@ -11,18 +16,21 @@ export interface WantedValues {
   output?: boolean | undefined;
 }
 
+/** The part of a unit that has values or names the entries with them. */
+type Unit = Omit<FoldedUnit, "item" | "tool">;
+
 /** A unit and its request. */
-export interface UnitOfRequest {
+interface UnitOfRequest<Of extends Unit> {
   requestId: string;
-  unit: FoldedUnit;
+  unit: Of;
 }
 
 /** Units with their values, in the same order: one read for any number of units. */
-export async function withValues(
+export async function withValues<Of extends Unit>(
   log: Pick<EntryLog, "readAt">,
-  units: readonly UnitOfRequest[],
+  units: readonly UnitOfRequest<Of>[],
   wanted: WantedValues,
-): Promise<FoldedUnit[]> {
+): Promise<Of[]> {
   const positions = new Map<string, EntryPosition>();
   const keys = new Set<string>();
   for (const { requestId, unit } of units) {
@@ -41,20 +49,16 @@ export async function withValues(
 }
 
 /** All steps and items of a plan with their values, in plan order: one read. */
-export async function readStepDocuments(
+export function readStepRuns(
   log: Pick<EntryLog, "readAt">,
-  { outline, plan }: PlanState,
+  state: PlanState,
   wanted: WantedValues,
-): Promise<StepDocument[]> {
-  if (!plan) return stepDocuments({ outline, plan });
-  const { requestId } = outline;
-  const folded = [...plan.units.values()].map((unit) => ({ requestId, unit }));
-  const filled = await withValues(log, folded, wanted);
-  const units = new Map(filled.map((unit) => [unit.key, unit]));
-  return stepDocuments({ outline, plan: { ...plan, units } });
+): Promise<StepRun[]> {
+  const units = stepRuns(state).map((unit) => ({ requestId: unit.requestId, unit }));
+  return withValues(log, units, wanted);
 }
 
-function seqsOf(unit: FoldedUnit, { body, output }: WantedValues): number[] {
+function seqsOf(unit: Unit, { body, output }: WantedValues): number[] {
   const ofErrors = [
     unit.error?.dataBytes === undefined ? null : unit.errorSeq,
     ...unit.attempts.map(({ error, endSeq }) => (error?.dataBytes === undefined ? null : endSeq)),
@@ -65,7 +69,7 @@ function seqsOf(unit: FoldedUnit, { body, output }: WantedValues): number[] {
 
 type EntryAt = (seq: number | null) => SelectedEvents | undefined;
 
-function filled(unit: FoldedUnit, { body, output }: WantedValues, entryAt: EntryAt): FoldedUnit {
+function filled<Of extends Unit>(unit: Of, { body, output }: WantedValues, entryAt: EntryAt): Of {
   return {
     ...unit,
     ...(body && bodyOf(unit, entryAt)),
@@ -73,7 +77,7 @@ function filled(unit: FoldedUnit, { body, output }: WantedValues, entryAt: Entry
   };
 }
 
-function bodyOf(unit: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
+function bodyOf(unit: Unit, entryAt: EntryAt): Partial<Unit> {
   // Its entries name it by its key in the version that executed it.
   const key = unit.carriedKey ?? unit.key;
   const args = lastOf(entryAt(unit.argumentsSeq), (event) => {
@@ -92,7 +96,7 @@ function bodyOf(unit: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
   return { arguments: args ?? unit.arguments, error: error ?? unit.error, attempts };
 }
 
-function outputOf(unit: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
+function outputOf(unit: Unit, entryAt: EntryAt): Partial<Unit> {
   const key = unit.carriedKey ?? unit.key;
   const { outputSeq } = unit;
   const completed = lastOf(entryAt(outputSeq), (event) =>

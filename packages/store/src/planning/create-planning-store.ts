@@ -1,12 +1,18 @@
-import { emptyRequest, type FoldedRequest, fold, type JournalEvent } from "@planwright/engine";
+import {
+  emptyRequest,
+  type FoldedRequest,
+  fold,
+  type JournalEvent,
+  type PlanState,
+  unitsInOrder,
+} from "@planwright/engine";
 import type { JsonValue, Plan } from "@planwright/plan";
 import type { Document } from "mongodb";
 import { PLANNING_CANCELLED, settled } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { type PlanState, unitsInOrder } from "../journal/plan-units.ts";
 import type { FollowingWrite } from "../journal/turn-log.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
-import { readStepDocuments, withValues } from "../journal/unit-values.ts";
+import { readStepRuns, withValues } from "../journal/unit-values.ts";
 import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
 import { readOutputs } from "../outputs/output-store.ts";
 import type { RecordedError } from "../records/errors.ts";
@@ -258,7 +264,7 @@ async function readUnits({ log }: UnitReads, state: PlanState) {
     return unit.outputRef ? [] : [{ requestId, unit }];
   });
   const [units, withOutputs] = await Promise.all([
-    readStepDocuments(log, state, { body: true }),
+    readStepRuns(log, state, { body: true }),
     withValues(log, fitting, { output: true }),
   ]);
   return {

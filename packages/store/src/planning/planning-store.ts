@@ -1,3 +1,4 @@
+import type { StepRun } from "@planwright/engine";
 import type {
   Diagnostic,
   JsonValue,
@@ -13,7 +14,6 @@ import type { ModelCallDocument, ModelSpending } from "../records/model-call-doc
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanOrigin } from "../records/plan-origin.ts";
 import type { KeptDraft, ModelWait, RequestDocument } from "../records/request-document.ts";
-import type { StepDocument } from "../records/step-document.ts";
 import type { ContractAnswer, ContractAsk } from "../records/tool-documents.ts";
 import type { NewVersion } from "../versions/new-version.ts";
 import type { LimitExceeded } from "./model-budget.ts";
@@ -22,7 +22,7 @@ import type { LimitExceeded } from "./model-budget.ts";
 export interface PlanRecord {
   plan: PlanDocument & { plan: Plan };
   /** Units in plan order. */
-  units: StepDocument[];
+  units: StepRun[];
   /** Outputs of completed units by key; those over 256 KiB are left out. */
   outputs: Map<string, JsonValue>;
   /** Earlier versions, newest first, at most 20. */

@@ -1,6 +1,6 @@
+import type { StepRun } from "@planwright/engine";
 import type { PlanId, RequestId, StepStatus } from "@planwright/plan";
-import type { EventHead, ModelCallHead, PlanHead, StepHead } from "../records/document-heads.ts";
-import type { StepDocument } from "../records/step-document.ts";
+import type { EventHead, ModelCallHead, PlanHead } from "../records/document-heads.ts";
 
 /** A page of a list; `cursor` continues after its last item, null at the end. */
 export interface Page<T> {
@@ -49,9 +49,9 @@ export interface PagedReads {
     tenant: string,
     planIds: readonly PlanId[],
     page: StepPage,
-  ): Promise<Map<PlanId, Page<StepHead>>>;
+  ): Promise<Map<PlanId, Page<StepRun>>>;
   /** The units that a diagnosis may name; none of an unknown plan. */
-  listDiagnosedUnits(tenant: string, planId: PlanId): Promise<DiagnosedUnits<StepHead>>;
+  listDiagnosedUnits(tenant: string, planId: PlanId): Promise<DiagnosedUnits<StepRun>>;
   /** How long a plan waited only for people until `at`, or its end, in milliseconds; 0 for an unknown plan. */
   waitedForPeopleMs(tenant: string, planId: PlanId, at: Date): Promise<number>;
   /** Number of steps and items that match. */
@@ -63,7 +63,7 @@ export interface PagedReads {
   /** Statuses of steps, in the order of the argument; null for unknown ones. */
   listStepStatuses(
     tenant: string,
-    steps: readonly Pick<StepDocument, "planId" | "stepId">[],
+    steps: readonly Pick<StepRun, "planId" | "stepId">[],
   ): Promise<(StepStatus | null)[]>;
   /** Versions of a request's plan, newest first. */
   listPlanPages(

@@ -1,3 +1,4 @@
+import type { StepRun } from "@planwright/engine";
 import type {
   JsonValue,
   LeftOutTool,
@@ -11,7 +12,6 @@ import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { OutputRef } from "../records/output-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { StepDocument } from "../records/step-document.ts";
 import type { ToolDocument, ToolServerDocument } from "../records/tool-documents.ts";
 import type { ToolCallStats } from "../tools/tool-call-stats.ts";
 import type { ToolListing } from "../tools/tool-listings.ts";
@@ -91,7 +91,7 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
   /** Many plans at once, in the order of the ids; null for unknown ones. */
   getPlans(tenant: string, planIds: readonly PlanId[]): Promise<(PlanDocument | null)[]>;
   /** Steps and items in plan order, the steps of several plans in one read. */
-  listSteps(tenant: string, planIds: readonly PlanId[]): Promise<StepDocument[]>;
+  listSteps(tenant: string, planIds: readonly PlanId[]): Promise<StepRun[]>;
   /**
    * Outputs that are stored separately (`outputRef`), by id of the reference.
    * @throws {OutputMissingError}

@@ -1,4 +1,14 @@
-import { advance, emptyRequest, type FoldedPlan, type FoldedRequest, fold } from "@planwright/engine";
+import {
+  advance,
+  emptyRequest,
+  type FoldedPlan,
+  type FoldedRequest,
+  fold,
+  outlineOf,
+  type StepRun,
+  stepRunAt,
+  stepRuns,
+} from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collection, Document } from "mongodb";
@@ -8,16 +18,8 @@ import { IN_ONE_BATCH, readLists } from "../database/read-lists.ts";
 import { withDecisions } from "../heads/pending-controls.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type EntryLog, idsAfter } from "../journal/entry-log.ts";
-import {
-  OUTLINE,
-  outlineOf,
-  toStepDocument,
-  toStepHead,
-  unitAt,
-  unitsInOrder,
-} from "../journal/plan-units.ts";
-import type { UnitReads } from "../journal/unit-reads.ts";
-import { readStepDocuments, type WantedValues, withValues } from "../journal/unit-values.ts";
+import { OUTLINE, type UnitReads } from "../journal/unit-reads.ts";
+import { readStepRuns, withValues } from "../journal/unit-values.ts";
 import { countUnfinished } from "../leases/leased-collection.ts";
 import { measureOutputParts, readOutputPart, readOutputs } from "../outputs/output-store.ts";
 import {
@@ -29,14 +31,11 @@ import {
   type PlanResults,
   type RequestState,
   type StateReads,
-  type StepAt,
-  type StepHead,
   type StoredPlanHead,
 } from "../records/document-heads.ts";
 import type { JournalDocument } from "../records/journal-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { StepDocument } from "../records/step-document.ts";
 import { readToolCalls } from "../tools/tool-call-stats.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { readToolListings } from "../tools/tool-listings.ts";
@@ -66,9 +65,9 @@ export function createReads({
     (plan) => plan._id,
   );
   /** All steps of a plan, with all values. */
-  async function readSteps(tenant: string, planId: PlanId): Promise<StepDocument[]> {
+  async function readSteps(tenant: string, planId: PlanId): Promise<StepRun[]> {
     const read = await unitReads.ofPlan(tenant, planId);
-    return read ? readStepDocuments(unitReads.log, read, { body: true, output: true }) : [];
+    return read ? readStepRuns(unitReads.log, read, { body: true, output: true }) : [];
   }
   const getRequest = async (tenant: string, id: RequestId): Promise<RequestDocument | null> =>
     (await readRequest({ tenant, id }))[0] ?? null;
@@ -144,16 +143,11 @@ function createStateReads(
     return state;
   }
 
-  async function stepsOf(tenant: string, plan: FoldedPlan): Promise<StepAt[]> {
+  async function stepsOf(tenant: string, plan: FoldedPlan): Promise<StepRun[]> {
     // The fold has the plan's id as a string.
     const id = plan.planId as PlanId;
     const stored = await plans.findOne({ _id: id, tenant }, { projection: OUTLINE });
-    if (!stored) return [];
-    const outline = outlineOf(stored);
-    return [...unitsInOrder({ outline, plan })].map((placed) => {
-      const { attempts } = toStepDocument(outline, placed);
-      return { ...toStepHead(outline, placed), attempts };
-    });
+    return stored ? stepRuns({ outline: outlineOf(stored), plan }) : [];
   }
 
   return {
@@ -203,36 +197,9 @@ function createHeadReads(
     ({ _id }) => _id,
   );
 
-  async function headsOf(tenant: string, planId: PlanId): Promise<StepHead[]> {
+  async function runsOf(tenant: string, planId: PlanId): Promise<StepRun[]> {
     const read = await unitReads.ofPlan(tenant, planId);
-    if (!read) return [];
-    return [...unitsInOrder(read)].map((placed) => toStepHead(read.outline, placed));
-  }
-
-  /** Units by the ids of their documents, with the wanted values. */
-  async function unitsById(
-    tenant: string,
-    ids: readonly string[],
-    wanted: WantedValues,
-  ): Promise<StepDocument[]> {
-    const found = await Promise.all(
-      ids.map(async (id) => {
-        const [planId = "", key = ""] = id.split("/", 2);
-        // The id is not checked: an unknown one finds nothing.
-        const read = await unitReads.ofPlan(tenant, planId as PlanId);
-        const placed = read && unitAt(read, key);
-        return read && placed ? { outline: read.outline, placed } : undefined;
-      }),
-    );
-    const all = found.filter((one) => one !== undefined);
-    const withEvents = all.flatMap(({ outline: { requestId }, placed: { unit } }) =>
-      unit ? [{ requestId, unit }] : [],
-    );
-    const filled = await withValues(unitReads.log, withEvents, wanted);
-    let next = 0;
-    return all.map(({ outline, placed }) =>
-      toStepDocument(outline, placed.unit ? { ...placed, unit: filled[next++] } : placed),
-    );
+    return read ? stepRuns(read) : [];
   }
 
   /** Parts of documents by their ids. */
@@ -272,24 +239,29 @@ function createHeadReads(
     readPlanResults: async (tenant, planIds) =>
       (await Promise.all(planIds.map((id) => planResults({ tenant, id })))).flat(),
     listStepHeads: async (tenant, planIds) =>
-      (await Promise.all(planIds.map((id) => headsOf(tenant, id)))).flat(),
+      (await Promise.all(planIds.map((id) => runsOf(tenant, id)))).flat(),
     async getStepHead(tenant, planId, key) {
       const read = await unitReads.ofPlan(tenant, planId);
-      const placed = read && unitAt(read, key);
-      return read && placed ? toStepHead(read.outline, placed) : null;
+      return (read && stepRunAt(read, key)) ?? null;
     },
-    readStepBodies: (tenant, ids) => unitsById(tenant, ids, { body: true }),
-    readStepOutputs: (tenant, ids) => unitsById(tenant, ids, { output: true }),
+    readStepValues(tenant, steps, wanted) {
+      const own = steps.filter((unit) => unit.tenant === tenant);
+      return withValues(
+        unitReads.log,
+        own.map((unit) => ({ requestId: unit.requestId, unit })),
+        wanted,
+      );
+    },
     async countStepStatuses(tenant, planIds) {
       const all = await Promise.all(planIds.map((id) => unitReads.ofPlan(tenant, id)));
       return all.flatMap((read) => {
-        const counts = new Map<StepHead["status"], number>();
+        const counts = new Map<StepRun["status"], number>();
         for (const { id } of read?.outline.steps ?? []) {
           const status = read?.plan?.units.get(id)?.status ?? "PENDING";
           counts.set(status, (counts.get(status) ?? 0) + 1);
         }
         return read
-          ? [...counts].map(([status, count]) => ({ planId: read.outline._id, status, count }))
+          ? [...counts].map(([status, count]) => ({ planId: read.outline.planId, status, count }))
           : [];
       });
     },

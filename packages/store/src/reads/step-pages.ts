@@ -1,19 +1,23 @@
 /** Pages of the steps and items of a plan, in plan order, folded from the journal of its request. */
-import { waitedForPeopleMs } from "@planwright/engine";
+import {
+  type PlacedUnit,
+  type PlanState,
+  type StepRun,
+  toStepRun,
+  unitsInOrder,
+  waitedForPeopleMs,
+} from "@planwright/engine";
 import type { PlanId, StepStatus } from "@planwright/plan";
 import { z } from "zod";
-import { type PlacedUnit, type PlanState, toStepHead, unitsInOrder } from "../journal/plan-units.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
-import type { StepHead } from "../records/document-heads.ts";
 import { CursorInvalidError } from "../records/errors.ts";
-import type { StepDocument } from "../records/step-document.ts";
 import { fromCursorText, toCursorText } from "./cursor.ts";
 import type { DiagnosedUnits, Page, PagedReads, StepFilter, StepPage } from "./paged-reads.ts";
 
 const CursorSchema = z.tuple([z.number().int().min(0), z.number().int().min(0).nullable()]);
 
 /** A position in plan order. */
-type StepPosition = Pick<StepDocument, "position" | "item">;
+type StepPosition = Pick<StepRun, "position" | "item">;
 
 /** The cursor after this unit. */
 export function stepCursor({ position, item }: StepPosition): string {
@@ -46,7 +50,7 @@ const MAX_OTHER_ITEMS = 100;
  * The units of a plan that a diagnosis may name, whatever the number of its items. Pure.
  * @param units - all units of a plan, in plan order
  */
-export function diagnosedUnits<Unit extends Pick<StepDocument, "stepId" | "item" | "status">>(
+export function diagnosedUnits<Unit extends Pick<StepRun, "stepId" | "item" | "status">>(
   units: Iterable<Unit>,
 ): DiagnosedUnits<Unit> {
   const selected: Unit[] = [];
@@ -76,14 +80,14 @@ export function createStepPages(
   PagedReads,
   "listStepPages" | "countSteps" | "listStepStatuses" | "listDiagnosedUnits" | "waitedForPeopleMs"
 > {
-  async function pageOfPlan(tenant: string, planId: PlanId, page: StepPage): Promise<Page<StepHead>> {
+  async function pageOfPlan(tenant: string, planId: PlanId, page: StepPage): Promise<Page<StepRun>> {
     const isWanted = wantedBy(page);
     const read = await unitReads.ofPlan(tenant, planId);
-    const found: StepHead[] = [];
+    const found: StepRun[] = [];
     if (!read) return { items: found, cursor: null };
     for (const placed of unitsInOrder(read)) {
       if (!isWanted(statusOf(placed))) continue;
-      found.push(toStepHead(read.outline, placed));
+      found.push(toStepRun(read.outline, placed));
       if (found.length > page.first) break;
     }
     return pageOf(found, page.first);
@@ -92,7 +96,7 @@ export function createStepPages(
   return {
     async listStepPages(tenant, planIds, page) {
       const pages = planIds.map(
-        async (id): Promise<[PlanId, Page<StepHead>]> => [id, await pageOfPlan(tenant, id, page)],
+        async (id): Promise<[PlanId, Page<StepRun>]> => [id, await pageOfPlan(tenant, id, page)],
       );
       return new Map(await Promise.all(pages));
     },
@@ -101,7 +105,7 @@ export function createStepPages(
       const read = await unitReads.ofPlan(tenant, planId);
       if (!read) return { units: [], itemCounts: new Map() };
       const { units, itemCounts } = diagnosedUnits(unitsWithStatus(read));
-      return { units: units.map(({ one }) => toStepHead(read.outline, one)), itemCounts };
+      return { units: units.map(({ one }) => toStepRun(read.outline, one)), itemCounts };
     },
 
     async waitedForPeopleMs(tenant, planId, at) {
@@ -139,12 +143,12 @@ function* unitsWithStatus(state: PlanState) {
   }
 }
 
-function statusOf({ position, item, unit }: PlacedUnit): Pick<StepDocument, "position" | "item" | "status"> {
+function statusOf({ position, item, unit }: PlacedUnit): Pick<StepRun, "position" | "item" | "status"> {
   return { position, item, status: unit?.status ?? "PENDING" };
 }
 
 /** Selects the units of a page and of later pages. @throws {CursorInvalidError} */
-function wantedBy(page: StepPage): (unit: Pick<StepDocument, "position" | "item" | "status">) => boolean {
+function wantedBy(page: StepPage): (unit: Pick<StepRun, "position" | "item" | "status">) => boolean {
   const { filter = {} } = page;
   const after = positionAfter(page);
   const isAfter = ({ position, item }: StepPosition) =>
@@ -159,13 +163,13 @@ function wantedBy(page: StepPage): (unit: Pick<StepDocument, "position" | "item"
  * @param units - all units of a plan, in plan order
  * @throws {CursorInvalidError}
  */
-export function pageOfSteps(units: readonly StepHead[], page: StepPage): Page<StepHead> {
+export function pageOfSteps(units: readonly StepRun[], page: StepPage): Page<StepRun> {
   return pageOf(units.filter(wantedBy(page)), page.first);
 }
 
 /** True when a unit matches a filter. Pure. */
 export function isStepWanted(
-  unit: Pick<StepDocument, "position" | "item" | "status">,
+  unit: Pick<StepRun, "position" | "item" | "status">,
   { status, position, items }: StepFilter,
 ): boolean {
   if (position !== undefined && unit.position !== position) return false;
@@ -173,7 +177,7 @@ export function isStepWanted(
   return status === undefined || status.includes(unit.status);
 }
 
-function pageOf(found: readonly StepHead[], first: number): Page<StepHead> {
+function pageOf(found: readonly StepRun[], first: number): Page<StepRun> {
   const items = found.slice(0, first);
   const last = items.at(-1);
   return { items, cursor: found.length > first && last ? stepCursor(last) : null };

@@ -2,19 +2,18 @@
  * Plans, steps, model calls and events without their large values. Each head has the sizes of these values,
  * so that a reader knows the cost before it reads them.
  */
-import type { FoldedPlan, FoldedRequest, JournalEntry, JournalEvent } from "@planwright/engine";
+import type { FoldedPlan, FoldedRequest, JournalEntry, JournalEvent, StepRun } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
+import type { WantedValues } from "../journal/unit-values.ts";
 import type { ModelCallDocument } from "./model-call-document.ts";
 import type { PlanApproval, PlanDocument, UnitResolution } from "./plan-document.ts";
-import type { StepDocument } from "./step-document.ts";
 
 const GRAPH = ["plan", "toolPins"] as const;
 const TEXTS = ["raw", "diagnostics"] as const;
 const RESULTS = ["outputs"] as const;
 /** Only for those who decide: readers have the states of the units. */
 const UNDECIDED = "undecided";
-type Body = "arguments" | "argumentsPreview" | "attempts";
 const CALL_TEXTS = ["messages", "answer"] as const;
 
 /** A version of a plan without its document, and without texts, graph and outputs. */
@@ -63,22 +62,6 @@ export type PlanTexts = Pick<PlanDocument, "_id" | (typeof TEXTS)[number]>;
 /** The outputs of the plan, if they are in its document. */
 export type PlanResults = Pick<PlanDocument, "_id" | (typeof RESULTS)[number]>;
 
-/**
- * A step or item without arguments, attempts and output. Its error is without the data that the tool added.
- */
-export type StepHead = Omit<StepDocument, Body | "output" | "outputText"> & {
-  /** Number of attempts. */
-  attemptCount: number;
-  /** Approximate size of its {@link StepBody}. */
-  bodyBytes: number;
-  /** Size of the output. The size of an output that is stored separately is in `outputRef`. */
-  outputBytes: number;
-};
-/** Arguments, attempts, and the error with the data that the tool added. */
-export type StepBody = Pick<StepDocument, "_id" | "error" | Body>;
-/** The output, unless it is stored separately. */
-export type StepOutput = Pick<StepDocument, "_id" | "output">;
-
 /** A call of a chat model without the prompt and the answer. */
 export type ModelCallHead = Omit<ModelCallDocument, (typeof CALL_TEXTS)[number]> & {
   /** Size of its {@link ModelCallTexts} in bytes of BSON. */
@@ -104,15 +87,12 @@ export interface EventHead extends Pick<JournalEntry, "at" | "by" | "planId" | "
   lengths: { [list in (typeof EVENT_LISTS)[number]]?: number };
 }
 
-/** A step or item at an entry, with its attempts. Its errors are without the data that tools added. */
-export type StepAt = StepHead & Pick<StepDocument, "attempts">;
-
 /** The folded state of a request at an entry of its journal. */
 export interface RequestState extends Pick<FoldedRequest, "seq" | "at" | "owner"> {
   /** The version that was the current one; null before the first version. Without outputs. */
   plan: FoldedPlan | null;
-  /** Steps and items of that version, in plan order. */
-  steps: StepAt[];
+  /** Steps and items of that version, in plan order, without their large values. */
+  steps: StepRun[];
 }
 
 /** Reads of journals up to an entry, bound to a tenant. */
@@ -195,18 +175,17 @@ export interface HeadReads {
   readPlanGraphs(tenant: string, planIds: readonly PlanId[]): Promise<PlanGraph[]>;
   readPlanTexts(tenant: string, planIds: readonly PlanId[]): Promise<PlanTexts[]>;
   readPlanResults(tenant: string, planIds: readonly PlanId[]): Promise<PlanResults[]>;
-  /** Steps and items in plan order, the steps of several plans in one read. */
-  listStepHeads(tenant: string, planIds: readonly PlanId[]): Promise<StepHead[]>;
-  /** One step or item by its key; null for an unknown one. */
-  getStepHead(tenant: string, planId: PlanId, key: string): Promise<StepHead | null>;
-  /** @param ids - `_id` of steps and items, as in all reads of parts */
-  readStepBodies(tenant: string, ids: readonly string[]): Promise<StepBody[]>;
-  readStepOutputs(tenant: string, ids: readonly string[]): Promise<StepOutput[]>;
+  /** Steps and items without their large values, in plan order, the steps of several plans in one read. */
+  listStepHeads(tenant: string, planIds: readonly PlanId[]): Promise<StepRun[]>;
+  /** One step or item by its key, without its large values; null for an unknown one. */
+  getStepHead(tenant: string, planId: PlanId, key: string): Promise<StepRun | null>;
+  /** Steps and items with the wanted values, in the same order: one read. */
+  readStepValues(tenant: string, steps: readonly StepRun[], wanted: WantedValues): Promise<StepRun[]>;
   /** Steps by status; items are not counted. */
   countStepStatuses(
     tenant: string,
     planIds: readonly PlanId[],
-  ): Promise<{ planId: PlanId; status: StepDocument["status"]; count: number }[]>;
+  ): Promise<{ planId: PlanId; status: StepRun["status"]; count: number }[]>;
   /** Calls of chat models for many requests in one read; calls for one request oldest first. */
   listModelCallHeadsOf(
     tenant: string,

@@ -3,7 +3,6 @@ import {
   type Diagnostic,
   escapeHalves,
   type Plan,
-  type PlanId,
   type PolicyInput,
   type Priority,
   type RequestId,
@@ -158,8 +157,3 @@ const dueAtOnce = (now: Date) => new Date(now.getTime() - CLOCK_SLACK_MS);
 
 /** Epoch of the first claim of a first version: before it the journal has no events of its steps. */
 export const FIRST_EPOCH = 1;
-
-/** `_id` of a unit's document. */
-export function stepDocumentId(planId: PlanId, key: string): string {
-  return `${planId}/${key}`;
-}

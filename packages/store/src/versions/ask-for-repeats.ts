@@ -1,5 +1,5 @@
+import type { StepRun } from "@planwright/engine";
 import { actsWhenRepeated, type Plan, type ToolDescriptor, toolOfStep } from "@planwright/plan";
-import type { StepDocument } from "../records/step-document.ts";
 import type { StepsToRerun } from "./carry-over.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { StepsToRerun } from "./carry-over.ts";
  */
 export function askForRepeats(
   plan: Plan,
-  units: readonly Pick<StepDocument, "stepId" | "status">[],
+  units: readonly Pick<StepRun, "stepId" | "status">[],
   { again, fromScratch, named }: StepsToRerun,
   tools: readonly ToolDescriptor[],
 ): Plan {

@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { type EventOf, effectOfUnit, type FoldedUnit } from "@planwright/engine";
+import {
+  type EventOf,
+  effectOfUnit,
+  type FoldedUnit,
+  outlineOf,
+  type StepRun,
+  stepRuns,
+  toStepRun,
+} from "@planwright/engine";
 import {
   callOfStep,
   canonicalJson,
@@ -11,9 +19,7 @@ import {
   type Step,
   toolOfStep,
 } from "@planwright/plan";
-import { newSteps, outlineOf, toStepDocument } from "../journal/plan-units.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import type { StepDocument } from "../records/step-document.ts";
 import { carry, withUnanswered } from "./carry-over.ts";
 import {
   type ComparedPlan,
@@ -366,7 +372,7 @@ function isExtra(id: string, { origin }: EarlierCall, facts: VersionFacts): bool
 
 /** The units with which a version begins, and the steps whose units come from elsewhere. */
 export interface CarriedVersion {
-  units: StepDocument[];
+  units: StepRun[];
   moved: NonNullable<EventOf<"plan.stored">["moved"]>;
 }
 
@@ -378,13 +384,14 @@ export function carriedVersion(
 ): CarriedVersion {
   const [latest] = facts.versions;
   const positions = new Map(facts.plan.steps.map(({ id }, position) => [id as string, position]));
-  const steps = new Map(outlineOf({ ...document, plan: facts.plan }).steps.map((step) => [step.id, step]));
-  const open = newSteps({ ...document, plan: facts.plan })
+  const outline = outlineOf({ ...document, plan: facts.plan });
+  const steps = new Map(outline.steps.map((step) => [step.id, step]));
+  const open = stepRuns({ outline, plan: undefined })
     .filter(({ key }) => again.has(key))
     .map((step) =>
       withUnanswered(step, sameCallBefore(step.stepId, facts, latest), latest?.folded.resolutions ?? []),
     );
-  const carried = [...sources].flatMap(([id, { version, stepId, isComplete }]): StepDocument[] => {
+  const carried = [...sources].flatMap(([id, { version, stepId, isComplete }]): StepRun[] => {
     const step = steps.get(id);
     const units = [...version.folded.units.values()].filter((unit) => unit.stepId === stepId);
     const kept = units.filter(
@@ -394,8 +401,12 @@ export function carriedVersion(
     return kept.map((unit) => {
       const key = id + unit.key.slice(stepId.length);
       const placed = { step, position: positions.get(id) ?? 0, item: unit.item ?? null, key, unit };
-      const outline = { ...version, steps: [] };
-      return carry(document, toStepDocument(outline, placed), version.folded.resolutions, unit.key);
+      return carry(
+        document,
+        toStepRun({ ...version, planId: version._id }, placed),
+        version.folded.resolutions,
+        unit.key,
+      );
     });
   });
   const moved = [...sources].flatMap(([stepId, { version, stepId: from }]) =>
@@ -405,7 +416,7 @@ export function carriedVersion(
 }
 
 /** The units of the version before whose step has the same id and the same call. */
-function sameCallBefore(id: string, facts: VersionFacts, latest: EarlierVersion | undefined): StepDocument[] {
+function sameCallBefore(id: string, facts: VersionFacts, latest: EarlierVersion | undefined): StepRun[] {
   const step = facts.plan.steps.find((one) => one.id === id);
   const other = latest?.plan.steps.find((one) => one.id === id);
   if (!latest || !step || !other || !isSameCall(step, facts, other, latest)) return [];
@@ -413,8 +424,8 @@ function sameCallBefore(id: string, facts: VersionFacts, latest: EarlierVersion 
   return [...latest.folded.units.values()]
     .filter((unit) => unit.stepId === id)
     .map((unit) =>
-      toStepDocument(
-        { ...latest, steps: [] },
+      toStepRun(
+        { ...latest, planId: latest._id },
         { step: outlined, position: 0, item: unit.item ?? null, key: unit.key, unit },
       ),
     );

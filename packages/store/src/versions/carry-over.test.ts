@@ -1,9 +1,8 @@
+import { outlineOf, type StepRun, stepRuns } from "@planwright/engine";
 import { PlanSchema, planGraph, type StepStatus } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { newSteps } from "../journal/plan-units.ts";
 import { newPlan, newRequest } from "../records/new-documents.ts";
 import type { UnitResolution } from "../records/plan-document.ts";
-import type { StepDocument } from "../records/step-document.ts";
 import { askForRepeats } from "./ask-for-repeats.ts";
 import { carriedUnits, isUnsettled, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 
@@ -44,8 +43,8 @@ function documentOf(planId: string) {
 }
 
 /** Units with these statuses; a key may be that of an item. */
-function unitsOf(statuses: Record<string, StepStatus>): StepDocument[] {
-  const steps = newSteps(documentOf(OLD_ID));
+function unitsOf(statuses: Record<string, StepStatus>): StepRun[] {
+  const steps = stepRuns({ outline: outlineOf(documentOf(OLD_ID)), plan: undefined });
   return Object.entries(statuses).flatMap(([key, status]) => {
     const item = /\[(\d+)\]$/.exec(key)?.[1];
     const step = steps.find(({ stepId }) => stepId === key.replace(/\[.*/, ""));
@@ -89,7 +88,7 @@ test("a list with an item that an operator settled after the end of the plan run
   const settled = unitsOf({ ...DONE, "c[0]": "COMPLETED", "c[1]": "COMPLETED" }).map((unit) =>
     unit.key === "c[1]" ? { ...unit, resolvedBy: { by: "o", resolution: "completed" as const } } : unit,
   );
-  const againOf = (units: StepDocument[]) => [...stepsToRerun({ plan, units, dependents, from: null }).again];
+  const againOf = (units: StepRun[]) => [...stepsToRerun({ plan, units, dependents, from: null }).again];
   expect(againOf(settled).toSorted()).toEqual(["c", "f", "g"]);
   expect(againOf(settled.map((unit) => ({ ...unit, carriedFrom: OLD_ID })))).toEqual([]);
 });
@@ -111,7 +110,7 @@ function carriedOf(statuses: Record<string, StepStatus>, from: string | null) {
 test("a unit that does not run again is carried over with its output, as a unit of the new plan", () => {
   const [b] = carriedOf(FAILED_LIST, null).filter(({ key }) => key === "b");
   expect(b).toMatchObject({
-    _id: `${NEW_ID}/b`,
+    key: "b",
     planId: NEW_ID,
     status: "COMPLETED",
     output: "output of b",
@@ -208,15 +207,16 @@ test("an unanswered call keeps its first key over any number of reruns", () => {
     durationMs: 1,
     error: null,
     effect: "possible",
+    endSeq: null,
   } as const;
-  const sent = (unit: StepDocument, planId: string, outcome: "unknown" | "failed"): StepDocument => {
+  const sent = (unit: StepRun, planId: string, outcome: "unknown" | "failed"): StepRun => {
     const attempts = [{ ...attempt, outcome }];
     const isLost = outcome === "unknown";
     const known = isLost ? ({ status: "IN_DOUBT", effect: "possible" } as const) : {};
     return { ...unit, ...known, planId, effectClass: "K", argsHash: "h1", attempts };
   };
   const [again, fromScratch] = [new Set(["a", "c"]), new Set<string>()];
-  const openOf = (planId: string, units: StepDocument[], resolutions: UnitResolution[] = []) =>
+  const openOf = (planId: string, units: StepRun[], resolutions: UnitResolution[] = []) =>
     new Map(
       carriedUnits(documentOf(planId), { plan, units, resolutions }, { again, fromScratch }).map((unit) => [
         unit.key,
@@ -228,22 +228,22 @@ test("an unanswered call keeps its first key over any number of reruns", () => {
   );
   const first = openOf(NEW_ID, old);
   const asSent = { planId: OLD_ID, argsHash: "h1" };
-  expect(first.get("a")?.unansweredCalls).toEqual([{ key: "a", ...asSent }]);
+  expect(first.get("a")?.unanswered).toEqual([{ key: "a", ...asSent }]);
   expect(first.get("a")?.warnings).toEqual([
     `The call of a in ${OLD_ID} was not answered and may have acted: it is sent again under the same key, whose answer says what became of it`,
   ]);
   const settled = old.map(
-    (unit): StepDocument => ({ ...unit, status: "FAILED", effect: "none", mayHaveActed: false }),
+    (unit): StepRun => ({ ...unit, status: "FAILED", effect: "none", mayHaveActed: false }),
   );
-  expect(openOf(NEW_ID, settled).get("a")?.unansweredCalls).toBeUndefined();
+  expect(openOf(NEW_ID, settled).get("a")?.unanswered).toEqual([]);
   const decided = { type: "failed", error: { code: "REFUSED", message: "no", retryable: false } } as const;
   const decision: UnitResolution = { key: "a", attempt: 1, resolution: decided, by: "ann", at: EPOCH };
-  expect(openOf(NEW_ID, settled, [decision]).get("a")?.unansweredCalls).toEqual([{ key: "a", ...asSent }]);
-  expect(first.get("c")?.unansweredCalls?.map(({ key }) => key)).toEqual(["c", "c[0]"]);
+  expect(openOf(NEW_ID, settled, [decision]).get("a")?.unanswered).toEqual([{ key: "a", ...asSent }]);
+  expect(first.get("c")?.unanswered.map(({ key }) => key)).toEqual(["c", "c[0]"]);
   const failedAgain = [...first.values()].map((unit) =>
     sent({ ...unit, status: "FAILED" }, NEW_ID, "unknown"),
   );
-  expect(openOf("plan_1700000002_cccccccccccccccccccc", failedAgain).get("a")?.unansweredCalls).toEqual([
+  expect(openOf("plan_1700000002_cccccccccccccccccccc", failedAgain).get("a")?.unanswered).toEqual([
     { key: "a", ...asSent },
   ]);
 });
@@ -251,13 +251,13 @@ test("an unanswered call keeps its first key over any number of reruns", () => {
 test("a call may have acted until its answer, or an operator's decision that it failed, says that it did not", () => {
   const [unit] = unitsOf({ a: "IN_DOUBT" });
   const end = { attempt: 1, attemptId: "x", executor: "e", startedAt: EPOCH, endedAt: EPOCH, durationMs: 1 };
-  const lost: StepDocument = {
-    ...(unit as StepDocument),
+  const lost: StepRun = {
+    ...(unit as StepRun),
     effectClass: "K",
     argsHash: "h",
     effect: "possible",
     mayHaveActed: true,
-    attempts: [{ ...end, outcome: "unknown", error: null, effect: "possible" }],
+    attempts: [{ ...end, outcome: "unknown", error: null, effect: "possible", endSeq: null }],
   };
   const failed = { type: "failed", error: { code: "REFUSED", message: "no", retryable: false } } as const;
   const decision = (resolution: UnitResolution["resolution"]): UnitResolution[] => [
@@ -282,7 +282,7 @@ test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
     };
     const error = { code, message: "m", retryable: false };
     const units = unitsOf({ ...DONE, a: "FAILED" }).map(
-      (unit): StepDocument =>
+      (unit): StepRun =>
         unit.key === "a"
           ? {
               ...unit,
@@ -290,7 +290,7 @@ test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
               effectClass: "K",
               effect: "done",
               argsHash: "h",
-              attempts: [{ ...end, outcome: "failed", error, effect: "done" }],
+              attempts: [{ ...end, outcome: "failed", error, effect: "done", endSeq: null }],
             }
           : unit,
     );
@@ -299,7 +299,7 @@ test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
       { plan, units, resolutions: [] },
       { again: new Set(["a"]), fromScratch: new Set() },
     );
-    expect(a?.unansweredCalls).toEqual([{ key: "a", planId: OLD_ID, argsHash: "h" }]);
+    expect(a?.unanswered).toEqual([{ key: "a", planId: OLD_ID, argsHash: "h" }]);
   },
 );
 

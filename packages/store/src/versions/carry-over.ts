@@ -1,9 +1,14 @@
-import { type EventOf, needsAcceptance, openEffect, resentCallWarning } from "@planwright/engine";
+import {
+  type EventOf,
+  needsAcceptance,
+  openEffect,
+  outlineOf,
+  resentCallWarning,
+  type StepRun,
+  stepRuns,
+} from "@planwright/engine";
 import { type Plan, readersOf } from "@planwright/plan";
-import { newSteps } from "../journal/plan-units.ts";
-import { stepDocumentId } from "../records/new-documents.ts";
 import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
-import type { StepDocument, UnansweredCall } from "../records/step-document.ts";
 import { unfinishedLists } from "./unfinished-lists.ts";
 
 /** A unit that is called again although an earlier call of it acted or may have acted. */
@@ -13,7 +18,7 @@ export type RepeatedCall = NonNullable<EventOf<"plan.stored">["repeats"]>[number
 export interface RerunFacts {
   plan: Plan;
   /** The units of the plan that has ended. */
-  units: readonly StepDocument[];
+  units: readonly StepRun[];
   /** Operators' decisions on these units while the plan ran. */
   resolutions: readonly UnitResolution[];
   /** Steps that depend on each step, directly. */
@@ -70,7 +75,7 @@ function withDependents(from: string, dependents: RerunFacts["dependents"]): Set
  * same key, the answer shows whether they acted. Pure.
  */
 export function unitsInDoubt(
-  units: readonly StepDocument[],
+  units: readonly StepRun[],
   { again, fromScratch }: Pick<StepsToRerun, "again" | "fromScratch">,
 ): string[] {
   return units
@@ -85,7 +90,7 @@ export function unitsInDoubt(
  * @param changed - ids of steps with other arguments: their calls have other effects
  */
 export function repeatsOf(
-  units: readonly StepDocument[],
+  units: readonly StepRun[],
   {
     again,
     fromScratch,
@@ -122,11 +127,11 @@ export function carriedUnits(
   document: PlanDocument,
   { plan, units, resolutions }: Pick<RerunFacts, "plan" | "units" | "resolutions">,
   { again, fromScratch }: Pick<StepsToRerun, "again" | "fromScratch">,
-): StepDocument[] {
-  const open = newSteps({ ...document, plan })
+): StepRun[] {
+  const open = stepRuns({ outline: outlineOf({ ...document, plan }), plan: undefined })
     .filter(({ key }) => again.has(key))
     .map((step) => withUnanswered(step, units, resolutions));
-  const isKept = ({ stepId, item, status }: StepDocument): boolean =>
+  const isKept = ({ stepId, item, status }: StepRun): boolean =>
     !again.has(stepId) || (item !== null && status === "COMPLETED" && !fromScratch.has(stepId));
   return [...open, ...units.filter(isKept).map((unit) => carry(document, unit, resolutions))];
 }
@@ -136,13 +141,13 @@ export function carriedUnits(
  * @param units - of the version before
  */
 export function withUnanswered(
-  step: StepDocument,
-  units: readonly StepDocument[],
+  step: StepRun,
+  units: readonly StepRun[],
   resolutions: readonly UnitResolution[],
-): StepDocument {
+): StepRun {
   const own = units.filter(({ stepId }) => stepId === step.stepId);
-  const earlier = own.flatMap(({ unansweredCalls }) => unansweredCalls ?? []);
-  const calls = own.flatMap((unit): UnansweredCall[] => {
+  const earlier = own.flatMap(({ unanswered }) => unanswered);
+  const calls = own.flatMap((unit): StepRun["unanswered"] => {
     const { key, planId, argsHash } = unit;
     if (argsHash === null || (!isUnanswered(unit, resolutions) && !isKeyedFailure(unit))) return [];
     const same = earlier.find((call) => call.key === key && call.argsHash === argsHash);
@@ -152,14 +157,14 @@ export function withUnanswered(
   });
   const known = new Set(calls.map(({ key }) => key));
   const all = [...calls, ...earlier.filter(({ key }) => !known.has(key))];
-  return all.length > 0 ? { ...step, unansweredCalls: all, warnings: all.map(resentCallWarning) } : step;
+  return all.length > 0 ? { ...step, unanswered: all, warnings: all.map(resentCallWarning) } : step;
 }
 
 /**
  * True for a unit whose call was sent with a key and got no usable answer. An operator's decision is not an
  * answer to the key: if the decision was wrong, the same key prevents a second effect.
  */
-function isUnanswered(unit: StepDocument, resolutions: readonly UnitResolution[]): boolean {
+function isUnanswered(unit: StepRun, resolutions: readonly UnitResolution[]): boolean {
   const { status, attempts } = unit;
   if (status === "COMPLETED" || !isKeyed(unit)) return false;
   if (
@@ -167,18 +172,18 @@ function isUnanswered(unit: StepDocument, resolutions: readonly UnitResolution[]
     attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed")
   )
     return true;
-  return attempts.length > 0 && openEffect({ ...unit, unansweredCalls: [] }) === "unsettled";
+  return attempts.length > 0 && openEffect({ ...unit, unanswered: [] }) === "unsettled";
 }
 
 /**
  * True for a unit whose call with a key was answered by an error that leaves open whether it acted: the same
  * call is sent under the same key again, over any number of versions.
  */
-function isKeyedFailure(unit: StepDocument): boolean {
-  return isKeyed(unit) && openEffect({ ...unit, unansweredCalls: [] }) === "answered";
+function isKeyedFailure(unit: StepRun): boolean {
+  return isKeyed(unit) && openEffect({ ...unit, unanswered: [] }) === "answered";
 }
 
-function isKeyed(unit: StepDocument): unit is StepDocument & { argsHash: string } {
+function isKeyed(unit: StepRun): unit is StepRun & { argsHash: string } {
   return unit.effectClass === "K" && unit.argsHash !== null;
 }
 
@@ -186,7 +191,7 @@ function isKeyed(unit: StepDocument): unit is StepDocument & { argsHash: string 
  * True for a unit that did not complete and whose call, in any version, has no usable answer. Pure.
  * @param resolutions - operators' decisions on the units while the plan ran
  */
-export function isUnsettled(unit: StepDocument, resolutions: readonly UnitResolution[]): boolean {
+export function isUnsettled(unit: StepRun, resolutions: readonly UnitResolution[]): boolean {
   // While the plan ran, "retry" asks for another call and says nothing about the earlier one. After its end
   // "retry" says that the call did not act.
   if (settledBy(unit, resolutions)?.resolution === "failed") return false;
@@ -194,7 +199,7 @@ export function isUnsettled(unit: StepDocument, resolutions: readonly UnitResolu
 }
 
 /** The operator's decision that the state of a unit is based on. */
-function settledBy(unit: StepDocument, resolutions: readonly UnitResolution[]): StepDocument["resolvedBy"] {
+function settledBy(unit: StepRun, resolutions: readonly UnitResolution[]): StepRun["resolvedBy"] {
   const decision = resolutions.findLast(
     ({ key, attempt }) => key === unit.key && attempt === unit.attempts.length,
   );
@@ -208,17 +213,15 @@ function settledBy(unit: StepDocument, resolutions: readonly UnitResolution[]): 
  */
 export function carry(
   document: PlanDocument,
-  unit: StepDocument,
+  unit: StepRun,
   resolutions: readonly UnitResolution[],
   key: string = unit.key,
-): StepDocument {
+): StepRun {
   const resolvedBy = settledBy({ ...unit, key }, resolutions);
   return {
     ...unit,
-    _id: stepDocumentId(document._id, unit.key),
     planId: document._id,
     carriedFrom: unit.carriedFrom ?? unit.planId,
     ...(resolvedBy && { resolvedBy }),
-    updatedAt: document.updatedAt,
   };
 }

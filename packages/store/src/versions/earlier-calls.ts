@@ -178,7 +178,7 @@ function effectOf({ folded }: EarlierVersion, unit: FoldedUnit): EarlierCall["ef
     ({ key, attempt }) => key === unit.key && attempt === unit.attempts.length,
   );
   const isDenied = unit.resolvedBy !== undefined || decision?.resolution.type === "failed";
-  if (!isDenied) return openEffect({ ...unit, effect });
+  if (!isDenied) return openEffect({ ...unit, effect, unanswered: [] });
   // A decision is no answer to a key: if it was wrong, the same key prevents a second effect.
   const wasSent = unit.attempts.some((attempt) => attempt.effect === "possible" || attempt.effect === "done");
   return wasSent && unit.effectClass === "K" ? "denied" : null;

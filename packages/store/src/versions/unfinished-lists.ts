@@ -1,5 +1,4 @@
-import { isSkippedByCondition } from "@planwright/engine";
-import type { StepDocument } from "../records/step-document.ts";
+import { isSkippedByCondition, type StepRun } from "@planwright/engine";
 
 /**
  * The forEach steps with an item that did not complete, or that completed only by an operator's decision
@@ -7,7 +6,7 @@ import type { StepDocument } from "../records/step-document.ts";
  * completed. An item that the list's condition skipped is finished. Pure.
  */
 export function unfinishedLists(
-  units: readonly (Pick<StepDocument, "stepId" | "status"> & {
+  units: readonly (Pick<StepRun, "stepId" | "status"> & {
     item?: number | null;
     resolvedBy?: object | undefined;
     carriedFrom: string | null;

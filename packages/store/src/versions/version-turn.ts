@@ -94,9 +94,7 @@ export function versionTurn(
     isValid: document.status !== "INVALID",
     carried: carried.map(({ key }) => key),
     settled: carried.flatMap(({ key, resolvedBy }) => (resolvedBy ? [{ key, ...resolvedBy }] : [])),
-    unanswered: units.flatMap(({ carriedFrom, unansweredCalls = [] }) =>
-      carriedFrom === null ? unansweredCalls : [],
-    ),
+    unanswered: units.flatMap(({ carriedFrom, unanswered }) => (carriedFrom === null ? unanswered : [])),
     ...(repeats.length > 0 && { repeats: [...repeats] }),
     ...(moved.length > 0 && { moved }),
     ...(accepted.length > 0 && { accepted }),

@@ -1,6 +1,6 @@
+import type { StepRun } from "@planwright/engine";
 import { type JsonValue, type StepStatus, stringifyExactJson } from "@planwright/plan";
 import { redactJson } from "@planwright/runtime";
-import type { StepBody, StepHead } from "@planwright/store";
 
 /** Largest output that a bundle holds inline, in bytes of JSON in UTF-8. */
 const MAX_OUTPUT_BYTES = 16_384;
@@ -8,7 +8,7 @@ const PREVIEW_LENGTH = 1_024;
 /** Outputs have at most 64 levels, and texts in them may be JSON too. */
 const MAX_DEPTH = 200;
 
-/** A large output in a bundle. */
+/** A large output in a bundle: over 16 KiB, or stored separately. */
 interface LargeOutput {
   /** The complete output is read with output(ref). */
   ref: string;
@@ -17,39 +17,46 @@ interface LargeOutput {
   preview: string | null;
 }
 
-/** A step as it was read for a bundle. */
-export interface ReadStep {
-  head: StepHead;
-  body: StepBody | null;
-  /** Also null for an output that is stored separately. */
-  output: JsonValue;
-}
-
-/** A step as a bundle holds it. */
-type BundledStep = Pick<StepHead, "status"> & Partial<StepBody> & { output: JsonValue | LargeOutput };
-
-/** A recorded step or item; an output over 16 KiB is replaced by a reference. */
-export function bundleStep({ head, body, output }: ReadStep): BundledStep {
+/** A recorded step or item as a bundle holds it: what it names elsewhere is left out. */
+export function bundleStep(step: StepRun): object {
   const {
-    _id,
     tenant: _tenant,
-    planId: _planId,
+    planId,
     requestId: _requestId,
     seq: _seq,
+    argumentsSeq: _argumentsSeq,
+    arguments: args,
+    errorSeq: _errorSeq,
+    error,
+    outputSeq: _outputSeq,
     outputRef: _outputRef,
-    attemptCount: _attemptCount,
-    bodyBytes: _bodyBytes,
     outputBytes: _outputBytes,
+    outputText: _outputText,
+    attempts,
+    unanswered,
     ...recorded
-  } = head;
-  const { _id: _bodyId, ...more } = body ?? { _id };
-  return { ...recorded, ...more, output: shownOutput(head, output) };
+  } = step;
+  return {
+    _id: `${planId}/${step.key}`,
+    ...recorded,
+    ...(unanswered.length > 0 && { unansweredCalls: unanswered }),
+    error: error && withoutBytes(error),
+    arguments: args?.value ?? null,
+    argumentsPreview: args?.preview === undefined ? null : { sizeBytes: args.sizeBytes, text: args.preview },
+    attempts: attempts.map(({ endSeq: _endSeq, error: failure, ...attempt }) => ({
+      ...attempt,
+      error: failure && withoutBytes(failure),
+    })),
+    output: shownOutput(step),
+  };
 }
 
-function shownOutput(
-  { planId, key, status, outputRef }: StepHead,
-  output: JsonValue,
-): JsonValue | LargeOutput {
+function withoutBytes(error: NonNullable<StepRun["error"]>): object {
+  const { dataBytes: _, ...kept } = error;
+  return kept;
+}
+
+function shownOutput({ planId, key, status, outputRef, output = null }: StepRun): JsonValue | LargeOutput {
   const ref = `${planId}/steps/${key}`;
   if (outputRef) return { ref, sizeBytes: outputRef.sizeBytes, preview: null };
   if (status !== "COMPLETED") return null;
@@ -60,7 +67,7 @@ function shownOutput(
 }
 
 /** Failed and open steps before completed ones: they are more useful when not all fit. */
-export function byWeight(a: Pick<StepHead, "status">, b: Pick<StepHead, "status">): number {
+export function byWeight(a: Pick<StepRun, "status">, b: Pick<StepRun, "status">): number {
   return WEIGHT[a.status] - WEIGHT[b.status];
 }
 

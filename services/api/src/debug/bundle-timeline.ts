@@ -1,5 +1,5 @@
+import type { StepRun } from "@planwright/engine";
 import type { ModelCallHead, PlanHead, RequestDocument } from "@planwright/store";
-import type { ReadStep } from "./bundle-step.ts";
 
 /** One event of a request. */
 export interface TimelineEntry {
@@ -13,7 +13,7 @@ export interface TimelineEntry {
 export interface RecordedRequest {
   request: RequestDocument;
   plans: readonly PlanHead[];
-  steps: readonly ReadStep[];
+  steps: readonly StepRun[];
   modelCalls: readonly ModelCallHead[];
 }
 
@@ -83,9 +83,7 @@ function ofPlan(plan: PlanHead): Moment[] {
 }
 
 /** Steps that were carried over ran in an earlier plan, and have no events here. */
-function ofStep({ head, body }: ReadStep): Moment[] {
-  const { planId, key, tool, carriedFrom, finishedAt, status } = head;
-  const { attempts = [] } = body ?? {};
+function ofStep({ planId, key, tool, carriedFrom, finishedAt, status, attempts }: StepRun): Moment[] {
   if (carriedFrom) return [];
   const step = { planId, key };
   if (attempts.length === 0) return [{ at: finishedAt, event: "step.ended", ...step, status }];

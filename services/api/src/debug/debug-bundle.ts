@@ -9,6 +9,7 @@
  *    are refused before they are read.
  * 4. It is built in slices: other answers are sent in between.
  */
+import type { StepRun } from "@planwright/engine";
 import {
   changesSince,
   findPinnedTool,
@@ -19,15 +20,15 @@ import {
   toolDigest,
 } from "@planwright/plan";
 import { redactInSteps } from "@planwright/runtime";
-import type { LiveWorkers, ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
+import type { LiveWorkers, ModelCallHead, PlanGraph, PlanHead } from "@planwright/store";
 import { rememberJsonBytes } from "../load/json-bytes.ts";
 import { runInSlices } from "../load/pace.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import type { Reads } from "../operation/reads.ts";
+import { bodyBytes, type Reads } from "../operation/reads.ts";
 import { planTimes } from "../plans/plan-times.ts";
 import { attemptsSeen } from "../plans/step-views.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { bundleStep, byWeight, type ReadStep } from "./bundle-step.ts";
+import { bundleStep, byWeight } from "./bundle-step.ts";
 import { bundleTimeline } from "./bundle-timeline.ts";
 
 /** Versions whose steps are read, newest first. */
@@ -115,7 +116,7 @@ type InSlices = <T>(steps: Generator<void, T>) => Promise<T>;
 interface ReadVersion {
   plan: PlanHead;
   graph: PlanGraph | null;
-  steps: ReadStep[];
+  steps: StepRun[];
 }
 
 async function bundlePlans(
@@ -123,7 +124,7 @@ async function bundlePlans(
   plans: readonly PlanHead[],
   section: BundleSection,
   inSlices: InSlices,
-): Promise<{ bundled: unknown[]; steps: ReadStep[]; graphs: (PlanHead & PlanGraph)[] }> {
+): Promise<{ bundled: unknown[]; steps: StepRun[]; graphs: (PlanHead & PlanGraph)[] }> {
   const live = await liveWorkers();
   const heads: unknown[] = [];
   for (const plan of plans) {
@@ -160,7 +161,7 @@ async function bundlePlans(
   };
 
   /** Reads a version. The document is built later, so that versions use the space in their order. */
-  async function bundle(plan: PlanHead, units: StepHead[], claim: ClaimRoom) {
+  async function bundle(plan: PlanHead, units: StepRun[], claim: ClaimRoom) {
     const where = `plans.v${plan.version}`;
     const part = <T>(name: string, sizeBytes: number, read: () => Promise<T>): Promise<T | null> | null => {
       if (claim(sizeBytes)) return read();
@@ -183,11 +184,10 @@ async function bundlePlans(
     const version: ReadVersion = { plan, graph, steps };
     const document = function* (): Generator<void, object> {
       const head = heads[bundled.length];
-      const lighter = (a: ReadStep, b: ReadStep) => byWeight(a.head, b.head);
       return {
         ...(isJsonObject(head) ? head : { _id: plan._id }),
         plan: (yield* section.keep(`${where}.plan`, graph?.plan)) ?? null,
-        steps: yield* section.keepMany(`${where}.steps`, steps, lighter, bundleStep),
+        steps: yield* section.keepMany(`${where}.steps`, steps, byWeight, bundleStep),
         outputs: (yield* section.keep(`${where}.outputs`, results?.outputs)) ?? null,
         raw: (yield* section.keep(`${where}.raw`, texts?.raw)) ?? null,
         diagnostics: (yield* section.keep(`${where}.diagnostics`, texts?.diagnostics)) ?? null,
@@ -234,16 +234,17 @@ function roomOf(section: BundleSection): ClaimRoom {
   };
 }
 
-async function readStep(reads: Reads, head: StepHead, live: LiveWorkers): Promise<ReadStep> {
+/** The step with its values; an output that is stored separately is not read. */
+async function readStep(reads: Reads, step: StepRun, live: LiveWorkers): Promise<StepRun> {
   const [body, output] = await Promise.all([
-    reads.stepBody(head),
-    head.outputRef ? null : reads.wholeOutput(head),
+    reads.withBody(step),
+    step.outputRef ? null : reads.wholeOutput(step),
   ]);
-  return { head, body: body && { ...body, attempts: attemptsSeen(body.attempts, live) }, output };
+  return { ...body, attempts: attemptsSeen(body.attempts, live), output };
 }
 
 /** Estimated size of a step; an output that is stored separately is not read. */
-const bytesOf = ({ bodyBytes, outputBytes }: StepHead): number => HEAD_BYTES + bodyBytes + outputBytes;
+const bytesOf = (step: StepRun): number => HEAD_BYTES + bodyBytes(step) + (step.outputBytes ?? 0);
 const HEAD_BYTES = 640;
 
 /** The recorded fields of a version without its large parts. */

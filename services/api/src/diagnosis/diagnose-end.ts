@@ -121,7 +121,7 @@ function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact)
   const steps = plan.steps.filter(({ item }) => item === null);
   const countOf = (status: StepFact["status"]) => steps.filter((step) => step.status === status).length;
   const kept = countOf("COMPLETED");
-  const stopped = steps.filter(({ status, attemptCount }) => status === "CANCELLED" && attemptCount > 0);
+  const stopped = steps.filter(({ status, attempts }) => status === "CANCELLED" && attempts.length > 0);
   const parts: [count: number, text: string][] = [
     [stopped.length, `stopped (${namesOf(stopped)})`],
     [countOf("CANCELLED") - stopped.length, "not begun"],
@@ -214,12 +214,12 @@ function unexpectedOutput({ tools }: DiagnosisFacts, plan: PlanFact, failed: Ste
 const UNEXPECTED = "OUTPUT_UNEXPECTED: ";
 
 /** How often the step was tried, and how many other steps failed or were skipped. */
-function circumstances(plan: PlanFact, { id, attemptCount }: StepFact): string[] {
+function circumstances(plan: PlanFact, { id, attempts }: StepFact): string[] {
   const steps = plan.steps.filter(({ item }) => item === null);
   const others = steps.filter((step) => step.status === "FAILED" && step.id !== id).length;
   const skipped = steps.filter(({ status }) => status === "SKIPPED").length;
   const parts = [
-    ...(attemptCount > 0 ? [countText(attemptCount, "attempt")] : []),
+    ...(attempts.length > 0 ? [countText(attempts.length, "attempt")] : []),
     ...(others > 0 ? [`${others} more failed`] : []),
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ];

@@ -81,7 +81,7 @@ function paused({ request }: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
 }
 
 function approvalNeeded({ request }: DiagnosisFacts, step: StepFact): PartialDiagnosis {
-  const call = clipped(unmarkNumbers(JSON.stringify(step.resolvedArguments)), 240);
+  const call = clipped(unmarkNumbers(JSON.stringify(step.arguments?.value ?? null)), 240);
   return {
     code: "APPROVAL_NEEDED",
     message: `step ${stepName(step)} waits for an approval, which was neither given nor refused yet`,
@@ -181,7 +181,7 @@ function tryingAgain(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Par
     errorCode: error?.code,
     reasons: [
       advice.why,
-      `${countText(step.attemptCount, "attempt")} so far; it is tried again ${whenAgain(step, nowMs)}, by itself.`,
+      `${countText(step.attempts.length, "attempt")} so far; it is tried again ${whenAgain(step, nowMs)}, by itself.`,
     ],
     stepKeys: [step.key],
     since: step.startedAt,

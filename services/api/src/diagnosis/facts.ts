@@ -1,13 +1,10 @@
-import type { Effect } from "@planwright/engine";
+import type { FoldedAttempt } from "@planwright/engine";
 import type {
   Diagnostic,
-  EffectClass,
-  JsonValue,
   LeftOutTool,
   Plan,
   PlanStatus,
   RequestStatus,
-  StepStatus,
   ToolDescriptor,
   ToolPin,
   WaitReason,
@@ -20,6 +17,7 @@ import type {
   PlanOrigin,
   UnitResolution,
 } from "@planwright/store";
+import type { ShownStep } from "../plans/step-views.ts";
 
 /** An error in a diagnosis. */
 export interface ErrorFact {
@@ -27,40 +25,30 @@ export interface ErrorFact {
   message: string;
 }
 
-/** One try of a step. */
-export interface AttemptFact {
-  startedAt: Date;
-  /** Null while the call runs, and when its executor died. */
-  endedAt: Date | null;
+/** One try of a step; see `FoldedAttempt`. */
+export type AttemptFact = Pick<FoldedAttempt, "startedAt" | "endedAt" | "unsent"> & {
   error: ErrorFact | null;
-  /** Set when nothing was sent, because the tool's server could not be reached. */
-  unsent?: { tries: number; since: Date } | undefined;
-}
+};
 
-/** A step, or one item of a forEach step. */
-export interface StepFact {
-  id: string;
-  key: string;
-  item: number | null;
-  tool: string;
-  status: StepStatus;
-  waitReason: WaitReason | null;
-  error: ErrorFact | null;
-  /** What was odd about its call or its output, such as OUTPUT_UNEXPECTED. */
-  warnings: readonly string[];
-  approvalHash: string | null;
-  effectClass: EffectClass | null;
-  effect: Effect | null;
-  attemptCount: number;
-  nextAttemptAt: Date | null;
-  expiresAt: Date | null;
-  startedAt: Date | null;
-  finishedAt: Date | null;
-  /** Read only for the steps that {@link needsBody} names; otherwise empty. */
-  attempts: readonly AttemptFact[];
-  /** The call that waits for an approval; read only for such a step. */
-  resolvedArguments: JsonValue;
-}
+/** A step, or one item of a forEach step, and why it waits now. Its arguments are read only for an open approval. */
+export type StepFact = Pick<
+  ShownStep,
+  | "id"
+  | "key"
+  | "item"
+  | "tool"
+  | "status"
+  | "waitReason"
+  | "warnings"
+  | "approvalHash"
+  | "arguments"
+  | "effectClass"
+  | "effect"
+  | "nextAttemptAt"
+  | "expiresAt"
+  | "startedAt"
+  | "finishedAt"
+> & { error: ErrorFact | null; attempts: readonly AttemptFact[] };
 
 /** The current plan of a request. */
 export interface PlanFact {
@@ -146,18 +134,6 @@ export interface DiagnosisFacts {
   serviceLimits?: ModelLimits | undefined;
   /** Now, in milliseconds since 1970. */
   nowMs: number;
-}
-
-/**
- * True for a step whose attempts or arguments a diagnosis may name. In a poisoned plan these are all called
- * steps.
- */
-export function needsBody(
-  { status, attemptCount }: Pick<StepFact, "status" | "attemptCount">,
-  plan: Pick<PlanFact, "error">,
-): boolean {
-  if (status === "RUNNING" || status === "RETRYING" || status === "WAITING_APPROVAL") return true;
-  return plan.error?.code === "POISONED" && attemptCount > 0;
 }
 
 /** Name of the server that offers a tool now. */

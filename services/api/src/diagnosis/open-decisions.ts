@@ -17,7 +17,7 @@ export function stepsInDoubt({ steps, resolutions }: PlanFact): StepFact[] {
   const open = steps.filter(
     (step) =>
       step.status === "IN_DOUBT" &&
-      !resolutions.some(({ key, attempt }) => key === step.key && attempt === step.attemptCount),
+      !resolutions.some(({ key, attempt }) => key === step.key && attempt === step.attempts.length),
   );
   const withItems = new Set(open.filter(({ item }) => item !== null).map(({ id }) => id));
   return open.filter(({ item, id }) => item !== null || !withItems.has(id));

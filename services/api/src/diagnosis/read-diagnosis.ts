@@ -1,3 +1,4 @@
+import type { StepRun } from "@planwright/engine";
 import {
   countText,
   durationText,
@@ -17,10 +18,8 @@ import type {
   PlanGraph,
   PlanHead,
   RequestDocument,
-  StepBody,
-  StepHead,
 } from "@planwright/store";
-import { attemptsSeen, type StepView, stepViews } from "../plans/step-views.ts";
+import { type ShownStep, stepViews } from "../plans/step-views.ts";
 import { planWaitReason, requestWaitReason, shownDeadlineOf } from "../plans/wait-reason.ts";
 import type { KnownTools } from "../tools/known-tools.ts";
 import { betterVersion } from "./better-version.ts";
@@ -30,7 +29,6 @@ import { type Diagnosis, type NextAction, type PartialDiagnosis, toDiagnosis } f
 import {
   type DiagnosisFacts,
   type ModelPause,
-  needsBody,
   type PlanFact,
   type RequestFact,
   type StepFact,
@@ -48,8 +46,8 @@ export interface DiagnosisDependencies {
     plan(planId: PlanId): Promise<PlanHead | null>;
     graph(planId: PlanId): Promise<PlanGraph | null>;
     plansOf(request: RequestDocument): Promise<PlanHead[]>;
-    diagnosedUnits(planId: PlanId): Promise<DiagnosedUnits<StepHead>>;
-    stepBody(step: StepHead): Promise<StepBody | null>;
+    diagnosedUnits(planId: PlanId): Promise<DiagnosedUnits<StepRun>>;
+    withBody(step: StepRun): Promise<StepRun>;
   };
   knownTools: KnownTools;
   tenant: string;
@@ -61,7 +59,7 @@ export interface DiagnosisDependencies {
   modelPause?: ((tenant: string) => Promise<ModelPause | null>) | undefined;
 }
 
-/** Reads the records of a request, and diagnoses it. Attempts and arguments are read only for few steps. */
+/** Reads the records of a request, and diagnoses it. Arguments are read only for open approvals. */
 export async function readDiagnosis(
   request: RequestDocument,
   dependencies: DiagnosisDependencies,
@@ -124,7 +122,7 @@ async function readPlan(planId: PlanId, dependencies: DiagnosisDependencies): Pr
     document: graph?.plan ?? null,
     toolPins: graph?.toolPins,
     itemCounts,
-    steps: await Promise.all(views.map((view) => stepFact(view, { ...head, live }, dependencies))),
+    steps: await Promise.all(views.map((step) => stepFact(step, dependencies))),
   };
 }
 
@@ -150,8 +148,8 @@ type LeasedPlan = Pick<PlanHead, "lease" | "claims" | "progressSeen" | "lostAtPr
 
 /** Number of steps and items that have ended. */
 function finishedUnits(
-  units: readonly Pick<StepHead, "item" | "status">[],
-  itemCounts: DiagnosedUnits<StepHead>["itemCounts"],
+  units: readonly Pick<StepRun, "item" | "status">[],
+  itemCounts: DiagnosedUnits<StepRun>["itemCounts"],
 ): number {
   const steps = units.filter(({ item, status }) => item === null && isTerminalStepStatus(status)).length;
   const items = [...itemCounts.values()].flatMap((counts) =>
@@ -183,19 +181,11 @@ function toVersion({ _id: planId, version, steps, counts }: PlanHead) {
   return { planId, version, steps, completed: counts?.COMPLETED ?? 0, hasEnded: counts !== null };
 }
 
-async function stepFact(
-  { recorded, waitReason }: StepView,
-  { live, ...head }: PlanHead & { live: LiveWorkers },
-  { reads }: DiagnosisDependencies,
-): Promise<StepFact> {
-  const body = needsBody(recorded, head) ? await reads.stepBody(recorded) : null;
-  return {
-    ...recorded,
-    id: recorded.stepId,
-    waitReason: typeof waitReason === "function" ? await waitReason() : waitReason,
-    attempts: attemptsSeen(body?.attempts ?? [], live),
-    resolvedArguments: body?.arguments ?? null,
-  };
+async function stepFact(step: ShownStep, { reads }: DiagnosisDependencies): Promise<StepFact> {
+  const { waitsFor } = step;
+  const waitReason = typeof waitsFor === "function" ? await waitsFor() : waitsFor;
+  const { arguments: args } = step.status === "WAITING_APPROVAL" ? await reads.withBody(step) : step;
+  return { ...step, waitReason, arguments: args };
 }
 
 const UNEXECUTED: ReadonlySet<string> = new Set(UNEXECUTED_REQUEST_STATUSES);

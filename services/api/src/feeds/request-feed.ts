@@ -1,5 +1,6 @@
+import type { StepRun } from "@planwright/engine";
 import type { RequestId } from "@planwright/plan";
-import type { ClientStore, PlanHead, RequestDocument, StepHead } from "@planwright/store";
+import type { ClientStore, PlanHead, RequestDocument } from "@planwright/store";
 import { hasEnded } from "./has-ended.ts";
 import { createWaitingReader } from "./waiting-reader.ts";
 
@@ -7,7 +8,7 @@ import { createWaitingReader } from "./waiting-reader.ts";
 export interface RequestSnapshot {
   request: RequestDocument;
   plan: PlanHead | null;
-  steps: StepHead[];
+  steps: StepRun[];
 }
 
 /** Dependencies of {@link createRequestFeed}. */

@@ -1,14 +1,14 @@
 /** A request at one entry of its journal. It uses only the journal, not the current state. */
-import { timeUse } from "@planwright/engine";
+import { type StepRun, timeUse } from "@planwright/engine";
 import { type PlanId, type PlanStatus } from "@planwright/plan";
-import { isStepWanted, type RequestState, type StepAt } from "@planwright/store";
+import { isStepWanted, type RequestState } from "@planwright/store";
 import { BadInputError } from "../errors/input-errors.ts";
 import { RequestNotFoundError } from "../errors/not-found-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { PlanTimes } from "../plans/plan-times.ts";
 import { type StepFilterArgument, toStepFilter } from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
-import { type GraphedPlan, type StepView, stepViews } from "../plans/step-views.ts";
+import { type GraphedPlan, type ShownStep, stepViews } from "../plans/step-views.ts";
 import { findRequest } from "../requests/find-request.ts";
 
 /** Arguments of the query requestAt. */
@@ -66,7 +66,7 @@ export async function readRequestAt(
  */
 function planAt(
   plan: FoldedPlan,
-  steps: readonly StepAt[],
+  steps: readonly StepRun[],
   { reads }: GraphqlContext,
 ): Omit<PlanAtView, keyof PlanTimes> {
   const { planId, version, status, error, startedAt, finishedAt } = plan;
@@ -85,8 +85,8 @@ function planAt(
       if (!graph || !wanted) return [];
       const attempts = new Map(steps.map((step) => [step.key, step.attempts]));
       return stepViews(asIfHeld(plan, graph), steps, NOTHING_KNOWN)
-        .filter(({ recorded }) => isStepWanted(recorded, wanted))
-        .map((view) => stepAt(view, attempts.get(view.recorded.key) ?? []));
+        .filter((step) => isStepWanted(step, wanted))
+        .map((step) => stepAt(step, attempts.get(step.key) ?? []));
     },
   };
 }
@@ -113,20 +113,19 @@ function asIfHeld(
   return { ...graph, status: shown, waitReason, resolutions, lease };
 }
 
-function stepAt({ recorded, dependsOn, waitReason }: StepView, attempts: StepAt["attempts"]) {
+function stepAt(step: ShownStep, attempts: StepRun["attempts"]) {
+  const { waitsFor, waitReason, error } = step;
   return {
-    ...recorded,
-    id: recorded.stepId,
-    dependsOn,
+    ...step,
     attempts,
-    error: recorded.error && { ...recorded.error, unit: recorded, data: null },
+    error: error && { ...error, unit: step, data: null },
     // "limit" would be a guess unless an entry records it.
-    waitReason: waitReason === "limit" && recorded.waitReason !== "limit" ? null : waitReason,
+    waitReason: waitsFor === "limit" && waitReason !== "limit" ? null : waitsFor,
   };
 }
 
 /** Items are counted with their step. */
-function countsOf(steps: readonly StepAt[]): StepCounts {
+function countsOf(steps: readonly StepRun[]): StepCounts {
   const withoutItems = steps.filter(({ item }) => item === null);
   return toStepCounts(
     withoutItems.length,

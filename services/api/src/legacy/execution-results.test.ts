@@ -1,7 +1,8 @@
+import { toStepRun } from "@planwright/engine";
 import { PlanSchema } from "@planwright/plan";
-import { newPlan, newRequest, newStep, type PlanDocument, type StepDocument } from "@planwright/store";
+import { newPlan, newRequest, type PlanDocument } from "@planwright/store";
 import { expect, test } from "vitest";
-import { executionResults } from "./execution-results.ts";
+import { type ExecutedStep, executionResults } from "./execution-results.ts";
 
 const EPOCH = new Date(0);
 
@@ -29,9 +30,14 @@ function planOf(tools: Record<string, string>, more: Partial<PlanDocument> = {})
   return { ...fresh, status: "COMPLETED", ...more };
 }
 
-function stepOf(stepId: string, tool: string, more: Partial<StepDocument> = {}): StepDocument {
-  const unit = { key: stepId, stepId, item: null, position: 0, tool, waitReason: null };
-  return { ...newStep(planOf({ any: "any" }), unit), status: "COMPLETED", ...more };
+function stepOf(stepId: string, tool: string, more: Partial<ExecutedStep> = {}): ExecutedStep {
+  const plan = planOf({ any: "any" });
+  const step = { id: stepId, tool, hasCauses: false };
+  const run = toStepRun(
+    { ...plan, planId: plan._id },
+    { step, position: 0, item: null, key: stepId, unit: undefined },
+  );
+  return { ...run, arguments: null, output: null, status: "COMPLETED", ...more };
 }
 
 test("outputs are keyed by tool while the plan uses it once, and by step id otherwise", () => {
@@ -50,7 +56,7 @@ test("a tool named __proto__ is a key like any other", () => {
 });
 
 test("items of a forEach are part of their step", () => {
-  const steps = [stepOf("a", "t", { output: { results: [] } }), stepOf("a", "t", { key: "a[0]", item: 0 })];
+  const steps = [stepOf("a", "t", { output: { results: [] } }), stepOf("a", "t", { item: 0 })];
   expect(JSON.parse(executionResults(planOf({ a: "t" }), steps).results)).toHaveLength(1);
 });
 

@@ -1,5 +1,6 @@
+import type { StepRun } from "@planwright/engine";
 import { type JsonObject, type JsonValue, stringifyExactJson } from "@planwright/plan";
-import type { PlanGraph, PlanHead, StepHead } from "@planwright/store";
+import type { PlanGraph, PlanHead } from "@planwright/store";
 import { toolsOfSteps } from "../plans/step-views.ts";
 
 /** Results of an execution for older clients, as JSON text. */
@@ -11,7 +12,7 @@ export interface ExecutionResults {
 
 /** A step with its result. */
 export type ExecutedStep = Pick<
-  StepHead,
+  StepRun,
   "stepId" | "item" | "position" | "tool" | "status" | "error" | "durationMs"
 > & {
   arguments: JsonObject | null;

@@ -25,8 +25,8 @@ async function makeResults(planId: PlanId, { reads, bytes }: ResultReads): Promi
   const steps = all.filter(({ item }) => item === null);
   const executed = await Promise.all(
     steps.map(async (step) => {
-      const [body, output] = await Promise.all([reads.stepBody(step), reads.output(step, "results", COPIES)]);
-      return { ...step, arguments: body?.arguments ?? null, output: toJson(output) };
+      const [body, output] = await Promise.all([reads.withBody(step), reads.output(step, "results", COPIES)]);
+      return { ...step, arguments: body.arguments?.value ?? null, output: toJson(output) };
     }),
   );
   const plan = {

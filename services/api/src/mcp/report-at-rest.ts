@@ -1,5 +1,5 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
-import { stepAdvice } from "@planwright/engine";
+import { type StepRun, stepAdvice } from "@planwright/engine";
 import {
   type JsonObject,
   type JsonValue,
@@ -7,7 +7,7 @@ import {
   type RequestId,
   stepNeedsPerson,
 } from "@planwright/plan";
-import type { PlanHead, StepHead } from "@planwright/store";
+import type { PlanHead } from "@planwright/store";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import { UnauthenticatedError } from "../errors/access-errors.ts";
 import { isAtRest } from "../feeds/is-at-rest.ts";
@@ -204,12 +204,12 @@ function reportOf({ request, plan, steps }: RequestSnapshot, outputs: PlanOutput
 }
 
 /** The decision of an operator that gave a step its status. */
-function settledOf(plan: PlanHead, step: StepHead): JsonValue[] {
+function settledOf(plan: PlanHead, step: StepRun): JsonValue[] {
   const settled = settlementOf(plan, step);
   return settled ? [{ key: step.key, resolution: settled.resolution, by: settled.by }] : [];
 }
 
-function toFailure(step: StepHead): JsonValue {
+function toFailure(step: StepRun): JsonValue {
   const { key, tool, error, effect } = step;
   const { code, message } = error ?? { code: "FAILED", message: "" };
   const advice = stepAdvice(code, undefined, step);

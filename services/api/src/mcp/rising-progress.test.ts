@@ -1,5 +1,6 @@
+import { toStepRun } from "@planwright/engine";
 import { PlanSchema } from "@planwright/plan";
-import { newPlan, newRequest, newStep } from "@planwright/store";
+import { newPlan, newRequest } from "@planwright/store";
 import { expect, test } from "vitest";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
 import { createRisingProgress } from "./report-at-rest.ts";
@@ -27,13 +28,13 @@ function stateOf(version: number, steps: number, done: number, running: number =
     now: new Date(0),
   });
   const units = ids.map((key, position) => {
-    const unit = { key, stepId: key, item: null, position, tool: "t", waitReason: null };
+    const unit = { key, position, item: null, unit: undefined };
     const isRunning = position >= done && position < done + running;
     return {
-      ...newStep(plan, unit),
-      attemptCount: 0,
-      bodyBytes: 0,
-      outputBytes: 0,
+      ...toStepRun(
+        { ...plan, planId: plan._id },
+        { step: { id: key, tool: "t", hasCauses: false }, ...unit },
+      ),
       status:
         position < done ? ("COMPLETED" as const) : isRunning ? ("RUNNING" as const) : ("PENDING" as const),
       finishedAt: position < done ? new Date(1) : null,

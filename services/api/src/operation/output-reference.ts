@@ -1,5 +1,5 @@
+import type { StepRun } from "@planwright/engine";
 import { type JsonValue, type PlanId, PlanIdSchema } from "@planwright/plan";
-import type { StepHead } from "@planwright/store";
 
 /** Replaces an output that is too large for an answer. */
 export interface OutputReference {
@@ -18,7 +18,11 @@ export type KeptOutput = { value: JsonValue } | { reference: OutputReference };
 export type OutputName = { planId: PlanId } & ({ stepKey: string } | { part: string });
 
 /** Reference to the output of a COMPLETED step or item. */
-export function referenceToStep({ planId, key, outputRef }: StepHead): OutputReference {
+export function referenceToStep({
+  planId,
+  key,
+  outputRef,
+}: Pick<StepRun, "planId" | "key" | "outputRef">): OutputReference {
   const ref = `${planId}/steps/${key}`;
   // For an output in the document of its step, only the BSON size is known.
   return { ref, sizeBytes: outputRef?.sizeBytes ?? null, preview: outputRef?.preview ?? null };

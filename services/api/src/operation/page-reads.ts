@@ -1,3 +1,4 @@
+import type { StepRun } from "@planwright/engine";
 import type { PlanId, RequestId, StepStatus } from "@planwright/plan";
 import {
   type EventHead,
@@ -9,7 +10,6 @@ import {
   type PlanHead,
   pageOfSteps,
   type StepFilter,
-  type StepHead,
   type StepPage,
 } from "@planwright/store";
 import DataLoader from "dataloader";
@@ -18,7 +18,7 @@ import type { AnswerBytes } from "../load/answer-bytes.ts";
 /** Reads of pages in one operation. Pages of several plans or requests with equal arguments are one read. */
 export interface PageReads {
   /** Steps and items in plan order. @throws {CursorInvalidError} */
-  stepPage(planId: PlanId, page: StepPage): Promise<Page<StepHead>>;
+  stepPage(planId: PlanId, page: StepPage): Promise<Page<StepRun>>;
   /** Number of steps and items that match. */
   stepCount(planId: PlanId, filter: StepFilter): Promise<number>;
   /** Status of a step; null for an unknown one. */
@@ -30,7 +30,7 @@ export interface PageReads {
   /** Events in the order of the journal. @throws {CursorInvalidError} */
   eventPage(requestId: RequestId, page: ListPage): Promise<Page<EventHead>>;
   /** Uses these steps for pages of this plan; they must be all its steps, in plan order. */
-  primeSteps: (planId: PlanId, steps: readonly StepHead[]) => void;
+  primeSteps: (planId: PlanId, steps: readonly StepRun[]) => void;
   /** Clears the cache. */
   forgetPages: () => void;
 }
@@ -55,7 +55,7 @@ export function createPageReads(store: PagedReads, tenant: string, bytes: Answer
     );
   }
 
-  const primed = new Map<PlanId, readonly StepHead[]>();
+  const primed = new Map<PlanId, readonly StepRun[]>();
   const pages = pagesOf((ids: readonly PlanId[], page: StepPage) => store.listStepPages(tenant, ids, page));
   const counts = loaderOf<PlanId, StepFilter, number>(
     (ids, filter) => store.countSteps(tenant, ids, filter),
@@ -70,13 +70,13 @@ export function createPageReads(store: PagedReads, tenant: string, bytes: Answer
   const events = pagesOf((ids: readonly RequestId[], page: ListPage) =>
     store.listEventPages(tenant, ids, page),
   );
-  type StepName = Pick<StepHead, "planId" | "stepId">;
+  type StepName = Pick<StepRun, "planId" | "stepId">;
   const statuses = new DataLoader<StepName, StepStatus | null, string>(
     (names) => store.listStepStatuses(tenant, names),
     { cacheKeyFn: ({ planId, stepId }) => `${planId}/${stepId}` },
   );
 
-  function primeStatuses(steps: readonly StepHead[]): void {
+  function primeStatuses(steps: readonly StepRun[]): void {
     for (const step of steps) if (step.item === null) statuses.prime(step, step.status);
   }
 

@@ -1,3 +1,4 @@
+import type { StepRun } from "@planwright/engine";
 import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
 import {
   type ClientStore,
@@ -10,8 +11,6 @@ import {
   type PlanResults,
   type PlanTexts,
   type RequestDocument,
-  type StepBody,
-  type StepHead,
 } from "@planwright/store";
 import DataLoader from "dataloader";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
@@ -38,23 +37,24 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   /** All versions, newest first. */
   plansOf(request: RequestDocument): Promise<PlanHead[]>;
   /** Steps and items in plan order. */
-  steps(planId: PlanId): Promise<StepHead[]>;
+  steps(planId: PlanId): Promise<StepRun[]>;
   /** Those of them that a diagnosis may name. */
-  diagnosedUnits(planId: PlanId): Promise<DiagnosedUnits<StepHead>>;
+  diagnosedUnits(planId: PlanId): Promise<DiagnosedUnits<StepRun>>;
   /** Steps by status; items are not counted. */
   stepCounts(planId: PlanId): Promise<StatusCount[]>;
   /** How long a plan waited only for people until `at`, or its end, in milliseconds. */
   waitedForPeopleMs(planId: PlanId, at: Date): Promise<number>;
-  stepBody(step: StepHead): Promise<StepBody | null>;
+  /** The step with its arguments, and with the data of its errors. */
+  withBody(step: StepRun): Promise<StepRun>;
   /**
    * The output of a step; null until it is COMPLETED. A reference if the output is too large to be inline, or
    * does not fit into the answer.
    * @param place - the field that contains it: a plan and its steps each need room for it
    * @param copies - how often that field contains it; 2 for text inside text
    */
-  output(step: StepHead, place: OutputPlace, copies?: number): Promise<KeptOutput>;
+  output(step: StepRun, place: OutputPlace, copies?: number): Promise<KeptOutput>;
   /** The complete output, whatever its size. */
-  wholeOutput(step: StepHead): Promise<JsonValue>;
+  wholeOutput(step: StepRun): Promise<JsonValue>;
   modelCalls(requestId: RequestId): Promise<ModelCallHead[]>;
   /** The last entry of the request's journal; 0 before the first. */
   lastSeq(requestId: RequestId): Promise<number>;
@@ -75,7 +75,7 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
 export type OutputPlace = "step" | "outputs" | "results";
 
 /** Steps of a plan in one status. */
-export type StatusCount = Pick<StepHead, "status"> & { count: number };
+export type StatusCount = Pick<StepRun, "status"> & { count: number };
 
 /** Estimated size of a head of a request or plan with its small outputs, in bytes. */
 const HEAD_BYTES = 2_048;
@@ -104,12 +104,12 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     await bytes.reading(found.length * HEAD_BYTES);
     return listsById(ids, found, ({ requestId }) => requestId);
   });
-  const steps = new DataLoader<PlanId, StepHead[]>(async (ids) => {
+  const steps = new DataLoader<PlanId, StepRun[]>(async (ids) => {
     const heads = await Promise.all(ids.map((id) => plans.load(id)));
     await bytes.reading(heads.reduce((sum, head) => sum + unitsOf(head) * STEP_HEAD_BYTES, 0));
     return listsById(ids, await store.listStepHeads(tenant, ids), ({ planId }) => planId);
   });
-  const diagnosed = new DataLoader<PlanId, DiagnosedUnits<StepHead>>((ids) =>
+  const diagnosed = new DataLoader<PlanId, DiagnosedUnits<StepRun>>((ids) =>
     Promise.all(
       ids.map(async (id) => {
         const found = await store.listDiagnosedUnits(tenant, id);
@@ -138,13 +138,35 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     );
   }
 
+  /** A loader for values of steps. */
+  function valuesOf(
+    wanted: { body?: boolean; output?: boolean },
+    sizeOf: (step: StepRun) => number,
+  ): DataLoader<StepRun, StepRun, string> {
+    return new DataLoader(
+      async (steps) => {
+        const sized = steps.map((step) => ({ step, sizeBytes: sizeOf(step) }));
+        const found = await readInSlices(bytes, sized, (slice) =>
+          store.readStepValues(
+            tenant,
+            slice.map(({ step }) => step),
+            wanted,
+          ),
+        );
+        const byId = new Map(found.map((step) => [nameOf(step), step]));
+        return steps.map((step) => byId.get(nameOf(step)) ?? step);
+      },
+      { cacheKeyFn: nameOf },
+    );
+  }
+
+  const bodies = valuesOf({ body: true }, bodyBytes);
+  const inlineOutputs = valuesOf({ output: true }, ({ outputBytes = 0 }) => outputBytes);
   const graphs = partsOf((ids: readonly PlanId[]) => store.readPlanGraphs(tenant, ids));
   const texts = partsOf((ids: readonly PlanId[]) => store.readPlanTexts(tenant, ids));
   const results = partsOf((ids: readonly PlanId[]) => store.readPlanResults(tenant, ids));
-  const bodies = partsOf((ids: readonly string[]) => store.readStepBodies(tenant, ids));
   const callTexts = partsOf((ids: readonly string[]) => store.readModelCallTexts(tenant, ids));
-  const inlineOutputs = partsOf((ids: readonly string[]) => store.readStepOutputs(tenant, ids));
-  const separateOutputs = new DataLoader<StepHead, JsonValue, string>(
+  const separateOutputs = new DataLoader<StepRun, JsonValue, string>(
     async (wanted) => {
       const refs = wanted.flatMap(({ outputRef }) => outputRef ?? []);
       const found = await readInSlices(bytes, refs, async (slice) => [
@@ -166,15 +188,15 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     return head && loader.load({ id: planId, sizeBytes: head[size] });
   }
 
-  async function wholeOutput(step: StepHead): Promise<JsonValue> {
+  async function wholeOutput(step: StepRun): Promise<JsonValue> {
     if (step.status !== "COMPLETED") return null;
     if (step.outputRef) return separateOutputs.load(step);
-    return (await inlineOutputs.load({ id: step._id, sizeBytes: step.outputBytes }))?.output ?? null;
+    return (await inlineOutputs.load(step)).output ?? null;
   }
 
-  async function output(step: StepHead, copies: number): Promise<KeptOutput> {
+  async function output(step: StepRun, copies: number): Promise<KeptOutput> {
     if (step.status !== "COMPLETED") return { value: null };
-    const sizeBytes = step.outputRef?.sizeBytes ?? step.outputBytes;
+    const sizeBytes = outputBytes(step);
     const isInline = sizeBytes <= bytes.limits.inlineBytes && bytes.reserve(sizeBytes * copies);
     return isInline ? { value: await wholeOutput(step) } : { reference: referenceToStep(step) };
   }
@@ -197,7 +219,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     ...pageReads,
     wholeOutput,
     once,
-    output: (step, place, copies = 1) => once(`output ${place} ${step._id}`, () => output(step, copies)),
+    output: (step, place, copies = 1) => once(`output ${place} ${nameOf(step)}`, () => output(step, copies)),
     request: (requestId) => requests.load(requestId),
     plan: (planId) => plans.load(planId),
     graph: (planId) => ofPlan(planId, graphs, "graphBytes"),
@@ -213,7 +235,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     stepCounts: (planId) => counts.load(planId),
     waitedForPeopleMs: (planId, at) =>
       once(`waited ${planId}`, () => store.waitedForPeopleMs(tenant, planId, at)),
-    stepBody: ({ _id: id, bodyBytes: sizeBytes }) => bodies.load({ id, sizeBytes }),
+    withBody: (step) => bodies.load(step),
     modelCalls: (requestId) => modelCalls.load(requestId),
     lastSeq: (requestId) => lastSeqs.load(requestId),
     modelCallTexts: ({ _id: id, textBytes: sizeBytes }) => callTexts.load({ id, sizeBytes }),
@@ -235,6 +257,31 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
       for (const loader of [...heads, ...parts]) loader.clearAll();
     },
   };
+}
+
+/** A step in one state: another state of it may be part of the same answer. */
+const nameOf = ({ planId, key, seq }: StepRun): string => `${planId}/${key}@${seq}`;
+
+/** Size of an output as JSON text in UTF-8, in bytes; 0 without one. */
+export function outputBytes({
+  outputRef,
+  outputBytes: inline = 0,
+}: Pick<StepRun, "outputRef" | "outputBytes">): number {
+  return outputRef?.sizeBytes ?? inline;
+}
+
+/** Approximate stored size of an attempt or an error in bytes, without the data that its tool added. */
+const ATTEMPT_BYTES = 300;
+const ERROR_BYTES = 100;
+/** The journal has only the beginning of longer arguments. */
+const MAX_ARGUMENT_BYTES = 32_768;
+
+/** Approximate size of the arguments, the attempts and the errors of a step, in bytes. */
+export function bodyBytes({ arguments: args, attempts, error }: StepRun): number {
+  const bytesOf = (one: StepRun["error"]): number =>
+    one ? ERROR_BYTES + one.message.length + (one.dataBytes ?? 0) : 0;
+  const attemptBytes = attempts.reduce((sum, one) => sum + ATTEMPT_BYTES + bytesOf(one.error), 0);
+  return Math.min(args?.sizeBytes ?? 0, MAX_ARGUMENT_BYTES) + attemptBytes + bytesOf(error);
 }
 
 /** Most steps and items of a plan. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import type { StepRun } from "@planwright/engine";
 import { stringifyExactJson } from "@planwright/plan";
-import type { StepHead } from "@planwright/store";
 import { OutputNotFoundError } from "../errors/not-found-errors.ts";
 import { jsonBytes } from "../load/json-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
@@ -57,7 +57,7 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
   if (step?.status !== "COMPLETED") throw new OutputNotFoundError(ref);
   return openStep(step);
 
-  async function openStep(opened: StepHead): Promise<OpenOutput> {
+  async function openStep(opened: StepRun): Promise<OpenOutput> {
     const { outputRef } = opened;
     if (!outputRef)
       return inOnePart(stringifyExactJson(await reads.wholeOutput(opened)), `${ref}@${opened.seq}`);
@@ -65,7 +65,7 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
   }
 
   /** Texts, and outputs that are stored separately, in this order: outputs are read one document after another. */
-  async function openStored(composed: readonly (string | StepHead)[]): Promise<OpenOutput> {
+  async function openStored(composed: readonly (string | StepRun)[]): Promise<OpenOutput> {
     const refs = composed.flatMap((part) => (typeof part === "string" ? [] : (part.outputRef ?? [])));
     const distinct = new Map(refs.map((outputRef) => [outputRef.id, outputRef]));
     const measured = [...distinct.values()].map(

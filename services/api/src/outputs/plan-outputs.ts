@@ -1,3 +1,4 @@
+import type { StepRun } from "@planwright/engine";
 import {
   emptyOutputs,
   isTerminalPlanStatus,
@@ -12,7 +13,7 @@ import {
   scanReferences,
   stringifyExactJson,
 } from "@planwright/plan";
-import type { PlanGraph, PlanHead, StepHead } from "@planwright/store";
+import type { PlanGraph, PlanHead } from "@planwright/store";
 import { jsonBytes } from "../load/json-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import {
@@ -21,7 +22,7 @@ import {
   referenceToPart,
   referenceToStep,
 } from "../operation/output-reference.ts";
-import type { Reads } from "../operation/reads.ts";
+import { outputBytes, type Reads } from "../operation/reads.ts";
 
 /** Outputs by step id or by name, in the order of the plan. */
 export type PlanOutputs = ReadonlyMap<string, KeptOutput>;
@@ -87,14 +88,14 @@ export async function composePart(
   planId: PlanId,
   name: string,
   reads: Reads,
-): Promise<(string | StepHead)[] | undefined> {
+): Promise<(string | StepRun)[] | undefined> {
   const [head, graph] = await Promise.all([reads.plan(planId), reads.graph(planId)]);
   const parts = outputParts(graph?.plan?.outputs);
   if (!head || hasResults(head) || !graph?.plan || !parts || !Object.hasOwn(parts, name)) return undefined;
   const steps = await completedSteps(planId, reads);
   // What tools returned cannot contain it.
   const prefix = crypto.randomUUID();
-  const spliced: StepHead[] = [];
+  const spliced: StepRun[] = [];
   let sizeBytes = 0;
   const template = mapJson(parts[name] ?? null, (text) => {
     const step = stepOfPart(text, steps);
@@ -114,7 +115,7 @@ export async function composePart(
 }
 
 /** The outputs of steps as values, by id. */
-async function outputsOf(steps: readonly StepHead[], reads: Reads): Promise<Map<string, JsonValue>> {
+async function outputsOf(steps: readonly StepRun[], reads: Reads): Promise<Map<string, JsonValue>> {
   return new Map(
     await Promise.all(steps.map(async (step) => [step.stepId, await reads.wholeOutput(step)] as const)),
   );
@@ -124,7 +125,7 @@ async function outputsOf(steps: readonly StepHead[], reads: Reads): Promise<Map<
  * The step whose stored output a part is: for one that is only a reference to a step, and whose value is an object
  * or a list. Undefined for any other, and for an output that is not stored separately.
  */
-function stepOfPart(part: JsonValue, steps: readonly StepHead[]): StepHead | undefined {
+function stepOfPart(part: JsonValue, steps: readonly StepRun[]): StepRun | undefined {
   if (typeof part !== "string") return undefined;
   const [reference] = scanReferences(part);
   if (!reference?.isWhole || reference.path.length > 0) return undefined;
@@ -134,13 +135,13 @@ function stepOfPart(part: JsonValue, steps: readonly StepHead[]): StepHead | und
 }
 
 /** The completed steps that a named output refers to. */
-function stepsOfPart(part: JsonValue, steps: readonly StepHead[]): StepHead[] {
+function stepsOfPart(part: JsonValue, steps: readonly StepRun[]): StepRun[] {
   const roots = new Set(scanReferences(part).map(({ root }) => root));
   return steps.filter(({ stepId, tool }) => roots.has(stepId) || roots.has(tool));
 }
 
-function bytesOf(steps: readonly StepHead[]): number {
-  return steps.reduce((sum, { outputRef, outputBytes }) => sum + (outputRef?.sizeBytes ?? outputBytes), 0);
+function bytesOf(steps: readonly StepRun[]): number {
+  return steps.reduce((sum, step) => sum + outputBytes(step), 0);
 }
 
 /** Only the outputs that are references. */
@@ -201,6 +202,6 @@ const NO_RESULTS = 19;
 
 const hasResults = ({ resultBytes }: PlanHead): boolean => resultBytes > NO_RESULTS;
 
-async function completedSteps(planId: PlanId, reads: Reads): Promise<StepHead[]> {
+async function completedSteps(planId: PlanId, reads: Reads): Promise<StepRun[]> {
   return (await reads.steps(planId)).filter(({ item, status }) => item === null && status === "COMPLETED");
 }

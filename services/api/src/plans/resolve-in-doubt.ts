@@ -1,4 +1,4 @@
-import type { Resolution } from "@planwright/engine";
+import type { Resolution, StepRun } from "@planwright/engine";
 import {
   isForEachStep,
   type JsonValue,
@@ -6,7 +6,7 @@ import {
   readDeclaredOutput,
   toolOfStep,
 } from "@planwright/plan";
-import type { RequestDocument, StepDocument } from "@planwright/store";
+import type { RequestDocument } from "@planwright/store";
 import { checkFilledIn, checkJsonShape, requireFit } from "../arguments/json-shape.ts";
 import { parseStepKey } from "../arguments/parse-ids.ts";
 import { parseText } from "../arguments/parse-text.ts";
@@ -104,7 +104,7 @@ async function checkOutput(
   );
 }
 
-function whyNotInDoubt({ key, status, attempts }: StepDocument, attempt: number | undefined): string {
+function whyNotInDoubt({ key, status, attempts }: StepRun, attempt: number | undefined): string {
   if (attempt !== undefined && attempt !== attempts.length) {
     return `Step '${key}' is ${status} after attempt ${attempts.length}, and attempt ${attempt} was named`;
   }

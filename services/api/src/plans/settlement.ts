@@ -1,4 +1,5 @@
-import type { PlanHead, StepHead, UnitResolution } from "@planwright/store";
+import type { StepRun } from "@planwright/engine";
+import type { PlanHead, UnitResolution } from "@planwright/store";
 
 /** The decision of an operator about a call whose result was unknown. */
 export interface Settlement {
@@ -13,14 +14,9 @@ export interface Settlement {
  */
 export function settlementOf(
   { resolutions }: Pick<PlanHead, "resolutions">,
-  {
-    key,
-    attemptCount,
-    resolvedBy,
-    finishedAt,
-  }: Pick<StepHead, "key" | "attemptCount" | "resolvedBy" | "finishedAt">,
+  { key, attempts, resolvedBy, finishedAt }: Pick<StepRun, "key" | "attempts" | "resolvedBy" | "finishedAt">,
 ): Settlement | null {
   if (resolvedBy) return { ...resolvedBy, at: finishedAt };
-  const decision = resolutions.findLast((one) => one.key === key && one.attempt === attemptCount);
+  const decision = resolutions.findLast((one) => one.key === key && one.attempt === attempts.length);
   return decision ? { resolution: decision.resolution.type, by: decision.by, at: decision.at } : null;
 }

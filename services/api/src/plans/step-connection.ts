@@ -1,15 +1,9 @@
+import type { StepRun } from "@planwright/engine";
 import type { StepStatus } from "@planwright/plan";
-import {
-  type Page,
-  type PlanGraph,
-  type PlanHead,
-  type StepFilter,
-  type StepHead,
-  stepCursor,
-} from "@planwright/store";
+import { type Page, type PlanGraph, type PlanHead, type StepFilter, stepCursor } from "@planwright/store";
 import { type Connection, type PageArguments, parsePage, toConnection } from "../operation/connection.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { type GraphedPlan, type StepView, stepViewsOfPage } from "./step-views.ts";
+import { type GraphedPlan, type ShownStep, stepViewsOfPage } from "./step-views.ts";
 
 /** Arguments of the list. */
 export interface StepPageArguments extends PageArguments {
@@ -24,7 +18,7 @@ export interface StepFilterArgument {
 }
 
 /** A page of steps; they are counted only if totalCount is selected. */
-export interface StepConnection extends Connection<StepView> {
+export interface StepConnection extends Connection<ShownStep> {
   totalCount(): Promise<number>;
 }
 
@@ -37,14 +31,14 @@ export async function readStepPage(
   const page = parsePage(asked, "steps");
   const plan: GraphedPlan = { ...head, ...((await reads.graph(head._id)) ?? { plan: null }) };
   const filter = toStepFilter(plan, asked.filter ?? {});
-  const found: Page<StepHead> = filter
+  const found: Page<StepRun> = filter
     ? await reads.stepPage(plan._id, { ...page, filter })
     : { items: [], cursor: null };
   const items = stepViewsOfPage(plan, found.items, await liveWorkers(), (stepId) =>
     reads.stepStatus(plan._id, stepId),
   );
   return {
-    ...toConnection({ ...found, items }, ({ recorded }) => stepCursor(recorded)),
+    ...toConnection({ ...found, items }, stepCursor),
     totalCount: async () => (filter ? reads.stepCount(plan._id, filter) : 0),
   };
 }

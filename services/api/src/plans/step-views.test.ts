@@ -1,5 +1,6 @@
+import { toStepRun } from "@planwright/engine";
 import { createPlanId, createRequestId, parsePlan, pinTools, type StepStatus } from "@planwright/plan";
-import { newPlan, newRequest, newStep } from "@planwright/store";
+import { newPlan, newRequest } from "@planwright/store";
 import { expect, test } from "vitest";
 import { attemptsSeen, stepViews, stepViewsOfPage } from "./step-views.ts";
 
@@ -42,10 +43,10 @@ function running(statuses: Record<string, StepStatus>) {
   const lease = { owner: "e", epoch: 1 };
   const plan = { ...stored, status: "RUNNING" as const, lease, resolutions: [] };
   const units = STEPS.map(({ id, tool }, position) => ({
-    ...newStep(plan, { key: id, stepId: id, item: null, position, tool, waitReason: null }),
-    attemptCount: 0,
-    bodyBytes: 0,
-    outputBytes: 0,
+    ...toStepRun(
+      { ...plan, planId: plan._id },
+      { step: { id, tool, hasCauses: false }, position, item: null, key: id, unit: undefined },
+    ),
     status: statuses[id] ?? ("PENDING" as const),
   }));
   return { plan, units };
@@ -66,7 +67,7 @@ test.each<[string, Record<string, StepStatus>, (string | null)[]]>([
   ["a barrier has ended", { before: "COMPLETED", deploy: "SKIPPED" }, [null, null, "limit"]],
 ])("%s", (_, statuses, reasons) => {
   const { plan, units } = running(statuses);
-  expect(stepViews(plan, units, LIVE).map(({ waitReason }) => waitReason)).toEqual(reasons);
+  expect(stepViews(plan, units, LIVE).map(({ waitsFor }) => waitsFor)).toEqual(reasons);
 });
 
 test("a page without the barrier reads its status", async () => {
@@ -74,7 +75,7 @@ test("a page without the barrier reads its status", async () => {
   const [view] = stepViewsOfPage(plan, units.slice(2), LIVE, async (id) =>
     id === "deploy" ? "RUNNING" : null,
   );
-  expect(typeof view?.waitReason === "function" && (await view.waitReason())).toBe("dependency");
+  expect(typeof view?.waitsFor === "function" && (await view.waitsFor())).toBe("dependency");
 });
 
 test("an attempt without an end is running only while its executor is alive", () => {
@@ -87,6 +88,7 @@ test("an attempt without an end is running only while its executor is alive", ()
     outcome: null,
     error: null,
     effect: null,
+    endSeq: null,
   };
   expect(attemptsSeen([{ ...attempt, executor: "e" }], LIVE)).toMatchObject([{ outcome: null, error: null }]);
   expect(attemptsSeen([{ ...attempt, executor: "dead" }], LIVE)).toMatchObject([

@@ -1,4 +1,4 @@
-import { executorLost } from "@planwright/engine";
+import { executorLost, type FoldedAttempt, type StepRun } from "@planwright/engine";
 import {
   acyclicDependencies,
   argumentsOfStep,
@@ -12,30 +12,31 @@ import {
   toolOfStep,
   type WaitReason,
 } from "@planwright/plan";
-import type { AttemptDocument, LiveWorkers, PlanGraph, PlanHead, StepHead } from "@planwright/store";
+import type { LiveWorkers, PlanGraph, PlanHead } from "@planwright/store";
 import { type Settlement, settlementOf } from "./settlement.ts";
 import { stepWaitReason } from "./wait-reason.ts";
 
 /** A version of a plan, with the plan itself. */
 export type GraphedPlan = Pick<PlanHead, "status" | "lease" | "waitReason" | "resolutions"> & PlanGraph;
 
-/** A step, or one item of a forEach: its plan, its record, and why it waits. */
-export interface StepView {
-  recorded: StepHead;
+/** A step, or one item of a forEach: its run, with what follows from its plan and the live workers. */
+export type ShownStep = StepRun & {
+  /** The id of the step, as in its plan. */
+  id: string;
   dependsOn: readonly string[];
   /** The planned arguments, with references. */
-  arguments: JsonValue;
-  /** For a step on a page it is a function, because other steps may have to be read. */
-  waitReason: WaitReason | null | (() => Promise<WaitReason | null>);
+  planned: JsonValue;
+  /** Why it waits now. For a step on a page it is a function, because other steps may have to be read. */
+  waitsFor: WaitReason | null | (() => Promise<WaitReason | null>);
   /** The decision of an operator that gave the step its status. */
-  settlement: Settlement | null;
-}
+  settled: Settlement | null;
+};
 
 /**
  * The steps of a plan in plan order, each followed by the started items of its forEach. Pure.
  * Empty without a plan document (INVALID and unreadable).
  */
-export function stepViews(plan: GraphedPlan, recorded: readonly StepHead[], live: LiveWorkers): StepView[] {
+export function stepViews(plan: GraphedPlan, recorded: readonly StepRun[], live: LiveWorkers): ShownStep[] {
   const finalIds = finalSteps(recorded);
   const barriers = barriersOf(plan);
   const running = new Set(recorded.flatMap(({ status, stepId }) => (status === "RUNNING" ? [stepId] : [])));
@@ -43,7 +44,7 @@ export function stepViews(plan: GraphedPlan, recorded: readonly StepHead[], live
     barriers.ids.findIndex((id) => !finalIds.has(id)),
     running,
   );
-  return viewsOf(plan, inPlanOrder(recorded), (document, dependsOn) => {
+  return viewsOf(plan, inPlanOrder(recorded), live, (document, dependsOn) => {
     const hasOpenDependency =
       dependsOn.some((id) => !finalIds.has(id)) || isBlocked?.(document.stepId) === true;
     return stepWaitReason(document, plan, live, hasOpenDependency);
@@ -56,11 +57,11 @@ export function stepViews(plan: GraphedPlan, recorded: readonly StepHead[], live
  */
 export function stepViewsOfPage(
   plan: GraphedPlan,
-  recorded: readonly StepHead[],
+  recorded: readonly StepRun[],
   live: LiveWorkers,
   statusOf: (stepId: string) => Promise<StepStatus | null>,
-): StepView[] {
-  return viewsOf(plan, recorded, (document, dependsOn) => async () => {
+): ShownStep[] {
+  return viewsOf(plan, recorded, live, (document, dependsOn) => async () => {
     const reason = (hasOpenDependency: boolean) => stepWaitReason(document, plan, live, hasOpenDependency);
     // For most steps no other step must be read.
     if (reason(true) === reason(false)) return reason(true);
@@ -71,13 +72,14 @@ export function stepViewsOfPage(
 }
 
 /**
- * The attempts of a unit; one that has no end, and whose executor is not alive, ended without an answer: it is not
+ * The attempts of a step; one that has no end, and whose executor is not alive, ended without an answer: it is not
  * running. When it ended is known as soon as another executor takes the plan. Pure.
  */
 export function attemptsSeen(
-  attempts: readonly AttemptDocument[],
+  attempts: FoldedAttempt[],
   { owners }: Pick<LiveWorkers, "owners">,
-): AttemptDocument[] {
+): FoldedAttempt[] {
+  if (attempts.every(({ endedAt }) => endedAt !== null)) return attempts;
   return attempts.map((attempt) =>
     attempt.endedAt !== null || owners.has(attempt.executor)
       ? attempt
@@ -87,9 +89,10 @@ export function attemptsSeen(
 
 function viewsOf(
   document: GraphedPlan,
-  recorded: readonly StepHead[],
-  waitReasonOf: (document: StepHead, dependsOn: readonly string[]) => StepView["waitReason"],
-): StepView[] {
+  recorded: readonly StepRun[],
+  live: LiveWorkers,
+  waitReasonOf: (document: StepRun, dependsOn: readonly string[]) => ShownStep["waitsFor"],
+): ShownStep[] {
   const { plan } = document;
   if (!plan) return [];
   const { dependencies } = planGraph(plan);
@@ -99,23 +102,25 @@ function viewsOf(
     if (!step) return [];
     const dependsOn = dependencies.get(step.id) ?? [];
     return {
-      recorded: unit,
+      ...unit,
+      id: unit.stepId,
+      attempts: attemptsSeen(unit.attempts, live),
       dependsOn,
-      arguments: argumentsOfStep(step),
-      waitReason: waitReasonOf(unit, dependsOn),
-      settlement: settlementOf(document, unit),
+      planned: argumentsOfStep(step),
+      waitsFor: waitReasonOf(unit, dependsOn),
+      settled: settlementOf(document, unit),
     };
   });
 }
 
 /** Ids of the steps with a final status, without items. */
-function finalSteps(recorded: readonly StepHead[]): ReadonlySet<string> {
-  const isFinal = ({ item, status }: StepHead) => item === null && isTerminalStepStatus(status);
+function finalSteps(recorded: readonly StepRun[]): ReadonlySet<string> {
+  const isFinal = ({ item, status }: StepRun) => item === null && isTerminalStepStatus(status);
   return new Set(recorded.filter(isFinal).map((document) => document.stepId));
 }
 
 /** By position in the plan, a step before its items. */
-function inPlanOrder(recorded: readonly StepHead[]): StepHead[] {
+function inPlanOrder(recorded: readonly StepRun[]): StepRun[] {
   return recorded.toSorted((a, b) => a.position - b.position || (a.item ?? -1) - (b.item ?? -1));
 }
 

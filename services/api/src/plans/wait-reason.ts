@@ -1,3 +1,4 @@
+import type { StepRun } from "@planwright/engine";
 import {
   isTerminalPlanStatus,
   isTerminalStepStatus,
@@ -7,12 +8,12 @@ import {
   type WaitReason,
   waitReasonOfStep,
 } from "@planwright/plan";
-import type { LiveWorkers, PlanDocument, RequestDocument, StepDocument } from "@planwright/store";
+import type { LiveWorkers, PlanDocument, RequestDocument } from "@planwright/store";
 
 /** The part of a plan that decides why its steps wait. */
 export type WaitingPlan = Pick<PlanDocument, "status" | "lease" | "waitReason">;
 /** The part of a step that decides why it waits. */
-export type WaitingStep = Pick<StepDocument, "status" | "waitReason">;
+export type WaitingStep = Pick<StepRun, "status" | "waitReason">;
 
 /**
  * Why a step waits; null while it runs, and after the step or its plan has ended.

@@ -1,10 +1,11 @@
+import type { StepRun } from "@planwright/engine";
 import {
   isTerminalPlanStatus,
   type StepStatus,
   stringifyExactJson,
   toExecutionState,
 } from "@planwright/plan";
-import type { ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
+import type { ModelCallHead, PlanGraph, PlanHead } from "@planwright/store";
 import { readResults } from "../legacy/read-results.ts";
 import { selectedTools, toolOrder } from "../legacy/selected-tools.ts";
 import type { GraphqlContext } from "../operation/context.ts";
@@ -15,7 +16,7 @@ import { planHashOf } from "../plans/plan-hash.ts";
 import { planTimes } from "../plans/plan-times.ts";
 import { readStepPage, type StepPageArguments } from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
-import { attemptsSeen, type StepView, stepViews } from "../plans/step-views.ts";
+import { type ShownStep, stepViews } from "../plans/step-views.ts";
 import { planWaitReason, shownDeadlineOf, shownExpiryOf } from "../plans/wait-reason.ts";
 
 /** The parent value of the fields of Plan; its large parts are read only if they are selected. */
@@ -112,59 +113,44 @@ export const planResolvers = {
 };
 
 /** The output of a step, which several fields of one answer share. */
-function outputOf({ recorded }: StepView, { reads }: GraphqlContext): Promise<KeptOutput> {
-  return reads.output(recorded, "step");
+function outputOf(step: StepRun, { reads }: GraphqlContext): Promise<KeptOutput> {
+  return reads.output(step, "step");
 }
 
-/** Fields of Step that are recorded under the same name. */
-const RECORDED_FIELDS = [
-  "key",
-  "item",
-  "tool",
-  "status",
-  "warnings",
-  "approved",
-  "effectClass",
-  "effect",
-  "nextAttemptAt",
-  "expiresAt",
-  "startedAt",
-  "finishedAt",
-  "durationMs",
-  "waitedForPeopleMs",
-] as const satisfies readonly (keyof StepHead)[];
+/** An error with its data, which is read only when it is selected. */
+function errorOf(error: StepRun["error"], withData: () => Promise<StepRun["error"] | undefined>) {
+  return error && { ...error, data: async () => (await withData())?.data ?? null };
+}
 
-/** Fields of Step. */
+/** Fields of Step that its run does not have, or has in another form. */
 export const stepResolvers = {
-  ...Object.fromEntries(RECORDED_FIELDS.map((field) => [field, ({ recorded }: StepView) => recorded[field]])),
-  id: ({ recorded }: StepView) => recorded.stepId,
-  settled: ({ settlement }: StepView) => settlement,
-  resolvedArguments: async ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
-    (await reads.stepBody(recorded))?.arguments ?? null,
-  async resolvedArgumentsPreview({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) {
-    const preview = (await reads.stepBody(recorded))?.argumentsPreview;
-    return preview ? { ...preview, hash: recorded.argsHash } : null;
+  arguments: ({ planned }: ShownStep) => planned,
+  waitReason: ({ waitsFor }: ShownStep) => (typeof waitsFor === "function" ? waitsFor() : waitsFor),
+  resolvedArguments: async (step: StepRun, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.withBody(step)).arguments?.value ?? null,
+  async resolvedArgumentsPreview(step: StepRun, _: unknown, { reads }: GraphqlContext) {
+    const { arguments: args, argsHash } = await reads.withBody(step);
+    return args?.preview === undefined
+      ? null
+      : { sizeBytes: args.sizeBytes, text: args.preview, hash: argsHash };
   },
-  output: async (view: StepView, _: unknown, context: GraphqlContext) =>
-    toJson(await outputOf(view, context)),
-  async outputReference(view: StepView, _: unknown, context: GraphqlContext) {
-    const kept = await outputOf(view, context);
+  output: async (step: StepRun, _: unknown, context: GraphqlContext) => toJson(await outputOf(step, context)),
+  async outputReference(step: StepRun, _: unknown, context: GraphqlContext) {
+    const kept = await outputOf(step, context);
     return "reference" in kept ? kept.reference : null;
   },
-  error: ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
-    recorded.error && {
-      ...recorded.error,
-      unit: recorded,
-      data: async () => (await reads.stepBody(recorded))?.error?.data ?? null,
-    },
-  approvalHash: ({ recorded }: StepView) => recorded.approvalHash ?? null,
-  carriedFrom: ({ recorded }: StepView) => recorded.carriedFrom ?? null,
-  async attempts({ recorded }: StepView, _: unknown, { reads, liveWorkers }: GraphqlContext) {
-    const attempts = (await reads.stepBody(recorded))?.attempts ?? [];
-    return attempts.some(({ endedAt }) => endedAt === null)
-      ? attemptsSeen(attempts, await liveWorkers())
-      : attempts;
+  error: (step: StepRun, _: unknown, { reads }: GraphqlContext) => {
+    const error = errorOf(step.error, async () => (await reads.withBody(step)).error);
+    return error && { ...error, unit: step };
   },
+  attempts: (step: StepRun, _: unknown, { reads }: GraphqlContext) =>
+    step.attempts.map((attempt) => ({
+      ...attempt,
+      error: errorOf(attempt.error, async () => {
+        const { attempts } = await reads.withBody(step);
+        return attempts.find(({ attemptId }) => attemptId === attempt.attemptId)?.error;
+      }),
+    })),
 };
 
 /** Fields of ModelCall that its head does not have, or has with another name, or that older calls lack. */

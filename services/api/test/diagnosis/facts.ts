@@ -28,13 +28,12 @@ export function stepOf(id: string, more: Partial<StepFact> = {}): StepFact {
     approvalHash: null,
     effectClass: null,
     effect: null,
-    attemptCount: attempts.length,
     nextAttemptAt: null,
     expiresAt: null,
     startedAt: null,
     finishedAt: null,
     attempts,
-    resolvedArguments: null,
+    arguments: null,
     ...more,
   };
 }

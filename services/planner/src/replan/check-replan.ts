@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { needsAcceptance } from "@planwright/engine";
+import { needsAcceptance, type StepRun } from "@planwright/engine";
 import type { DraftResult } from "@planwright/models";
 import {
   actsWhenRepeated,
@@ -36,7 +36,6 @@ import {
   type ToolDescriptor,
   toolOfStep,
 } from "@planwright/plan";
-import type { StepDocument } from "@planwright/store";
 import { type CheckedDraft, checkDraft } from "../drafts/check-draft.ts";
 import { stricterEffects } from "../drafts/policy-of.ts";
 import { withoutSecrets } from "../prompts/without-secrets.ts";
@@ -215,7 +214,7 @@ function repeatedEffects(
     const earlier = changed.has(step.id) ? (done.get(tool) ?? []) : [];
     const calls = earlier.length > 0 ? callsOf(step, past) : [];
     const repeated = earlier.find(({ arguments: made }) =>
-      calls.some((call) => isDeepStrictEqual(asTexts(call), asTexts(made ?? {}))),
+      calls.some((call) => isDeepStrictEqual(asTexts(call), asTexts(made?.value ?? {}))),
     );
     if (!repeated) return [];
     const message = `step ${step.id} would call ${tool} with the same arguments as ${repeated.key}, which is finished; leave it out, and refer to <<${repeated.stepId}>> where its output is needed`;
@@ -228,12 +227,12 @@ function repeatedEffects(
 function callsDone(
   { plan, unitsOf }: PastPlan,
   hasEffects: (tool: string) => boolean,
-): ReadonlyMap<string, StepDocument[]> {
-  const done = new Map<string, StepDocument[]>();
+): ReadonlyMap<string, StepRun[]> {
+  const done = new Map<string, StepRun[]>();
   for (const step of plan.steps) {
     const tool = toolOfStep(step);
     if (!hasEffects(tool)) continue;
-    const isCall = ({ item, status }: StepDocument) =>
+    const isCall = ({ item, status }: StepRun) =>
       status === "COMPLETED" && (item !== null) === isForEachStep(step);
     done.set(tool, [...(done.get(tool) ?? []), ...(unitsOf.get(step.id) ?? []).filter(isCall)]);
   }
@@ -444,7 +443,7 @@ function toolsToAskAbout({ plan, unitsOf, statusOf, unfinished }: PastPlan): Too
     const units = unitsOf.get(step.id) ?? [];
     const isOpen = statusOf.get(step.id) !== "COMPLETED" || unfinished.has(step.id);
     const unanswered = units.filter(isUnanswered);
-    const hasKeyedCalls = units.some(({ unansweredCalls }) => (unansweredCalls ?? []).length > 0);
+    const hasKeyedCalls = units.some(({ unanswered: calls }) => calls.length > 0);
     if (unanswered.some(({ effectClass }) => effectClass !== "K")) always.add(toolOfStep(step));
     const hasDoneItems = units.some(({ item, status }) => item !== null && status === "COMPLETED");
     if (unanswered.length > 0 || (isOpen && (hasKeyedCalls || hasDoneItems)))
@@ -457,7 +456,7 @@ function toolsToAskAbout({ plan, unitsOf, statusOf, unfinished }: PastPlan): Too
  * True when a call of the unit acted or may have acted although it did not complete, or when the result of an
  * attempt is unknown; and no operator has settled it since.
  */
-function isUnanswered(unit: StepDocument): boolean {
+function isUnanswered(unit: StepRun): boolean {
   const { status, effectClass, attempts, resolvedBy } = unit;
   if (status === "COMPLETED" || effectClass === "R" || resolvedBy) return false;
   if (needsAcceptance(unit)) return true;

@@ -1,11 +1,12 @@
+import type { StepRun } from "@planwright/engine";
 import { type Plan, planGraph, type Step, type StepStatus } from "@planwright/plan";
-import { type PlanRecord, type StepDocument, unfinishedLists } from "@planwright/store";
+import { type PlanRecord, unfinishedLists } from "@planwright/store";
 
 /** A plan that has ended, prepared for its replacement. */
 export interface PastPlan {
   plan: Plan;
   /** Units of every step; the unit of the step itself comes first. */
-  unitsOf: ReadonlyMap<string, readonly StepDocument[]>;
+  unitsOf: ReadonlyMap<string, readonly StepRun[]>;
   statusOf: ReadonlyMap<string, StepStatus>;
   /** Lists with items that did not complete, including lists that completed nevertheless. */
   unfinished: ReadonlySet<string>;
@@ -21,7 +22,7 @@ export interface PastPlan {
 
 /** Prepares a record for a new version. Pure. */
 export function toPastPlan({ plan: { plan }, units, outputs, earlier }: PlanRecord): PastPlan {
-  const unitsOf = new Map<string, StepDocument[]>(plan.steps.map(({ id }) => [id, []]));
+  const unitsOf = new Map<string, StepRun[]>(plan.steps.map(({ id }) => [id, []]));
   for (const unit of units) unitsOf.get(unit.stepId)?.push(unit);
   const stepUnits = units.filter(({ item }) => item === null);
   const statusOf = new Map(stepUnits.map(({ stepId, status }) => [stepId, status]));

@@ -1,6 +1,6 @@
+import type { StepRun } from "@planwright/engine";
 import type { ReplanRequest, ReplanStep } from "@planwright/models";
 import { isForEachStep, type Step, toolOfStep } from "@planwright/plan";
-import type { StepDocument } from "@planwright/store";
 import { withoutSecrets } from "../prompts/without-secrets.ts";
 import type { PastPlan } from "./past-plan.ts";
 
@@ -40,7 +40,7 @@ function toReplanStep(past: PastPlan, step: Step, isGiven: boolean): ReplanStep 
   }
 }
 
-function itemsOf(units: readonly StepDocument[], isList: boolean): Pick<ReplanStep, "items"> {
+function itemsOf(units: readonly StepRun[], isList: boolean): Pick<ReplanStep, "items"> {
   const ofStatus = (wanted: string) =>
     units.filter(({ item, status }) => item !== null && status === wanted).length;
   return isList ? { items: { completed: ofStatus("COMPLETED"), failed: ofStatus("FAILED") } } : {};

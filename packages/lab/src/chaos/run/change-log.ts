@@ -146,7 +146,7 @@ function toStepChange(
   return {
     at,
     collection: "steps",
-    id: after._id,
+    id: `${after.planId}/${after.key}`,
     type: before ? "update" : "insert",
     fields: [],
     status: after.status,

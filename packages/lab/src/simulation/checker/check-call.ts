@@ -1,5 +1,5 @@
+import type { StepRun } from "@planwright/engine";
 import { isForEachStep, isTerminalStepStatus } from "@planwright/plan";
-import type { StepDocument } from "@planwright/store";
 import { EPOCH_MS } from "../world/simulated-process.ts";
 import { stopsAtFailure } from "./check-lists.ts";
 import { MAX_CLAIMS_WITHOUT_PROGRESS } from "./check-plans.ts";
@@ -61,7 +61,7 @@ function checkStopped(call: StartingCall, fail: Fail): void {
 }
 
 /** True when no call of the unit began before this one. */
-function isFirst(unit: StepDocument | undefined, { step, owner, epoch, facts }: StartingCall): boolean {
+function isFirst(unit: StepRun | undefined, { step, owner, epoch, facts }: StartingCall): boolean {
   if (!unit) return false;
   if (step.tool.effectClass === "R") return unit.attempts.length === 0;
   const isOfThisClaim = facts.epochs.get(unit.key) === epoch;
@@ -114,7 +114,7 @@ function resolvesEarlierCall({ facts, step, keys, isLookup }: StartingCall): boo
   return keys.some((key) => facts.units.get(key)?.attempts.slice(0, -1).some(mayHaveActed));
 }
 
-function mayHaveActed({ outcome }: StepDocument["attempts"][number]): boolean {
+function mayHaveActed({ outcome }: StepRun["attempts"][number]): boolean {
   return outcome !== "completed" && outcome !== "failed";
 }
 
@@ -199,7 +199,7 @@ function checkUnits(call: StartingCall, fail: Fail): void {
   }
 }
 
-function isIntentOf(unit: StepDocument | undefined, call: StartingCall): boolean {
+function isIntentOf(unit: StepRun | undefined, call: StartingCall): boolean {
   const attempt = unit?.attempts.at(-1);
   if (!unit || !attempt || unit.status !== "RUNNING") return false;
   const isOfThisClaim = call.facts.epochs.get(unit.key) === call.epoch;

@@ -9,8 +9,9 @@
  * 5. A plan is COMPLETED only when each called item of its lists is. It is PARTIAL when only items failed.
  * 6. An item that the condition excludes is SKIPPED, without a call and without an entry in the output.
  */
+import type { StepRun } from "@planwright/engine";
 import { type ForEachStep, isForEachStep, isJsonObject } from "@planwright/plan";
-import type { PlanDocument, StepDocument } from "@planwright/store";
+import type { PlanDocument } from "@planwright/store";
 import { skippedItems } from "../../plans/draw-list-options.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
@@ -20,11 +21,11 @@ interface EndedList {
   name: string;
   step: ForEachStep;
   stops: boolean;
-  unit: StepDocument;
+  unit: StepRun;
   /** Those that its condition lets through, in input order. */
-  items: readonly StepDocument[];
+  items: readonly StepRun[];
   /** Those that its condition excludes. */
-  excluded: readonly StepDocument[];
+  excluded: readonly StepRun[];
 }
 
 /** Checks the lists of a plan that has just ended. */
@@ -49,7 +50,7 @@ export function checkLists(facts: PlanFacts, after: PlanDocument, fail: Fail): v
 }
 
 /** True for a step that did not fail; items do not count. */
-function hasNotFailed({ item, status, error }: StepDocument): boolean {
+function hasNotFailed({ item, status, error }: StepRun): boolean {
   return (
     item !== null || status === "COMPLETED" || (status === "SKIPPED" && error?.code === "CONDITION_FALSE")
   );
@@ -68,7 +69,7 @@ function endedList(facts: PlanFacts, { step, ...rest }: StepFacts): EndedList[] 
     .filter(({ stepId, item }) => stepId === step.id && item !== null)
     .toSorted((one, other) => (one.item ?? 0) - (other.item ?? 0));
   const skipped = skippedItems(step);
-  const isExcluded = ({ item }: StepDocument): boolean => item !== null && skipped.has(item);
+  const isExcluded = ({ item }: StepRun): boolean => item !== null && skipped.has(item);
   const name = `${facts.name}/${step.id}`;
   return [
     {
@@ -96,9 +97,11 @@ function checkCompleted(list: EndedList, fail: Fail): void {
 }
 
 /** Every simulated tool returns a `value`, and so does the simulated operator. */
-function isData({ status, output, outputRef }: StepDocument): boolean {
+function isData({ status, output, outputRef }: StepRun): boolean {
   return (
-    status !== "COMPLETED" || outputRef !== null || (isJsonObject(output) && Object.hasOwn(output, "value"))
+    status !== "COMPLETED" ||
+    outputRef !== undefined ||
+    (isJsonObject(output) && Object.hasOwn(output, "value"))
   );
 }
 
@@ -134,6 +137,6 @@ function needed({ step: { forEach }, items }: EndedList): number {
   return minSuccess < 1 ? minSuccess * items.length : minSuccess;
 }
 
-function countOf(items: readonly StepDocument[], status: StepDocument["status"]): number {
+function countOf(items: readonly StepRun[], status: StepRun["status"]): number {
   return items.filter((item) => item.status === status).length;
 }

@@ -1,5 +1,5 @@
+import type { StepRun } from "@planwright/engine";
 import { isTerminalPlanStatus } from "@planwright/plan";
-import type { StepDocument } from "@planwright/store";
 import { EPOCH_MS } from "../world/simulated-process.ts";
 import type { Fail } from "./invariants.ts";
 import { nameOfUnit, type PlanFacts } from "./plan-facts.ts";
@@ -15,7 +15,7 @@ export interface RecordsCheck {
 }
 
 /** Checks a unit whose state has just changed to in doubt. @param now - simulated milliseconds */
-export function checkDoubt(facts: PlanFacts, unit: StepDocument, now: number, fail: Fail): void {
+export function checkDoubt(facts: PlanFacts, unit: StepRun, now: number, fail: Fail): void {
   const { cancelAskedAt, document, name, steps } = facts;
   if (unit.status !== "IN_DOUBT" || steps.get(unit.stepId)?.toolName !== EXACT_LOOKUP_TOOL) return;
   const isExpired =
@@ -35,7 +35,7 @@ const CLOCK_MS = 1_000;
 const WITHOUT_EFFECT = new Set(["PENDING", "FAILED", "CANCELLED", "SKIPPED"]);
 
 /** True for a unit that is recorded as one that acted or may have acted. */
-function maySayEffect({ status, effect, mayHaveActed }: StepDocument): boolean {
+function maySayEffect({ status, effect, mayHaveActed }: StepRun): boolean {
   if (!WITHOUT_EFFECT.has(status)) return true;
   // A call that was answered with an error may have been cancelled while it waited for its next attempt.
   const hasFailed = status === "FAILED" || (status === "CANCELLED" && mayHaveActed === false);
@@ -48,7 +48,7 @@ export function createRecordsCheck(fail: Fail): RecordsCheck {
   const actedUnits = new Set<string>();
   const resolved = new Set<string>();
 
-  function check(facts: PlanFacts, unit: StepDocument): void {
+  function check(facts: PlanFacts, unit: StepRun): void {
     const { document, units, steps } = facts;
     const unitName = nameOfUnit(facts, unit);
     if (!actedUnits.has(`${document._id} ${unitName}`) || resolved.has(unitName) || maySayEffect(unit))

@@ -1,4 +1,4 @@
-import type { JournalEntry, Outcome } from "@planwright/engine";
+import type { JournalEntry, Outcome, StepRun } from "@planwright/engine";
 import {
   canMove,
   isTerminalPlanStatus,
@@ -12,7 +12,6 @@ import {
   type PlanClaim,
   type PlanDocument,
   type RequestDocument,
-  type StepDocument,
   type UnitChange,
 } from "@planwright/store";
 import type { DocumentChange } from "@planwright/store/memory";
@@ -72,7 +71,7 @@ export interface Checker {
 }
 
 /** True when the unit has no durable attempt, or only the current one of this owner. */
-function isFirstOf(owner: string, unit: StepDocument | undefined): boolean {
+function isFirstOf(owner: string, unit: StepRun | undefined): boolean {
   const { attempts = [] } = unit ?? {};
   return attempts.length <= 1 && attempts.every(({ executor }) => executor === owner);
 }
@@ -276,20 +275,23 @@ function checkUnitWrite(
   fail: Fail,
 ): void {
   if (epoch !== undefined && epoch < facts.fencedBy) {
-    const who = `${actor?.process.name} wrote ${after._id} (${before?.status ?? "nothing"} -> ${after.status})`;
+    const who = `${actor?.process.name} wrote ${after.planId}/${after.key} (${before?.status ?? "nothing"} -> ${after.status})`;
     fail("one-writer", `${who} under epoch ${epoch}, which epoch ${facts.fencedBy} had fenced off`);
   }
   if (!before) return;
   if (before.finishedAt !== null && (before.status !== after.status || before.output !== after.output)) {
-    fail("completed-is-final", `${after._id} was ${before.status} and became ${after.status}`);
+    fail(
+      "completed-is-final",
+      `${after.planId}/${after.key} was ${before.status} and became ${after.status}`,
+    );
   }
   if (!isReachable(before, after)) {
-    fail("status-arrows", `${after._id} went from ${before.status} to ${after.status}`);
+    fail("status-arrows", `${after.planId}/${after.key} went from ${before.status} to ${after.status}`);
   }
 }
 
 /** One write may contain the start and the end of an attempt: the unit then passed through RUNNING. */
-function isReachable(before: StepDocument, after: StepDocument): boolean {
+function isReachable(before: StepRun, after: StepRun): boolean {
   if (before.status === after.status || mayMove(before.status, after.status)) return true;
   const hasBegun = after.attempts.length > before.attempts.length;
   return hasBegun && mayMove(before.status, "RUNNING") && mayMove("RUNNING", after.status);
@@ -359,7 +361,7 @@ function createUnreachableCheck({ now, fail }: { now: () => number; fail: Fail }
   const unreachableSince = new Map<string, number>();
 
   /** True when the unit failed before the time that its plan waits for a server. */
-  function isEarly({ name, plan, steps }: PlanFacts, unit: StepDocument): boolean {
+  function isEarly({ name, plan, steps }: PlanFacts, unit: StepRun): boolean {
     const step = steps.get(unit.stepId)?.step;
     const unitName = unit.item === null ? `${name}/${unit.stepId}` : `${name}/${unit.stepId}/${unit.item}`;
     const since = unreachableSince.get(unitName);

@@ -1,3 +1,4 @@
+import { outlineOf, type StepRun, stepRuns } from "@planwright/engine";
 import {
   argumentsOfStep,
   isForEachStep,
@@ -7,7 +8,7 @@ import {
   type Step,
   toolOfStep,
 } from "@planwright/plan";
-import { newSteps, type PlanDocument, type StepDocument } from "@planwright/store";
+import type { PlanDocument } from "@planwright/store";
 import { TOOL_FACTS, type ToolFacts } from "../world/catalogue.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 
@@ -21,7 +22,7 @@ export interface PlanFacts {
   plan: Plan;
   document: PlanDocument;
   /** Units by key. */
-  units: Map<string, StepDocument>;
+  units: Map<string, StepRun>;
   /** The epoch that last wrote each unit, by key. */
   epochs: Map<string, number>;
   steps: Map<string, StepFacts>;
@@ -80,7 +81,9 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     name,
     plan,
     document,
-    units: new Map(newSteps(document).map((step) => [step.key, step])),
+    units: new Map(
+      stepRuns({ outline: outlineOf(document), plan: undefined }).map((step) => [step.key, step]),
+    ),
     epochs: new Map(),
     steps: new Map(steps),
     stepIds: new Map(plan.steps.map((step) => [unitNameOf(step), step.id])),
@@ -135,7 +138,7 @@ export function unitOfName(facts: PlanFacts, name: string): { key: string; step:
 /** The name of a unit in its calls. */
 export function nameOfUnit(
   { steps }: Pick<PlanFacts, "steps">,
-  { stepId, item }: Pick<StepDocument, "stepId" | "item">,
+  { stepId, item }: Pick<StepRun, "stepId" | "item">,
 ): string {
   const step = steps.get(stepId);
   const name = step ? unitNameOf(step.step) : stepId;

@@ -1,5 +1,5 @@
-import type { Resolution } from "@planwright/engine";
-import type { StepDocument, UnitChange } from "@planwright/store";
+import type { Resolution, StepRun } from "@planwright/engine";
+import type { UnitChange } from "@planwright/store";
 import type { Random } from "../../random/random.ts";
 import { nameOfUnit, unitsOfStep } from "../checker/plan-facts.ts";
 import { TENANT } from "../world/tenant.ts";
@@ -31,7 +31,7 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
     return step ? unitsOfStep(step.step) : [];
   }
 
-  function approve(unit: StepDocument): void {
+  function approve(unit: StepRun): void {
     const { planId, stepId, approvalHash } = unit;
     const approved = random.chance(0.9);
     later(async () => {
@@ -39,11 +39,11 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
       for (const one of unitsOf(planId, stepId)) checker.effects.repeatAccepted(one);
       const decision = { stepId, approved, approvalHash, reason: null, by: "operator" };
       const { type } = await api.ask((store) => store.approveStep(TENANT, planId, decision));
-      log.note("operator says", approved ? "yes" : "no", "to", unit._id, type);
+      log.note("operator says", approved ? "yes" : "no", "to", `${unit.planId}/${unit.key}`, type);
     });
   }
 
-  function resolve(unit: StepDocument): void {
+  function resolve(unit: StepRun): void {
     const { planId, key } = unit;
     const attempt = unit.attempts.length;
     const resolution = drawResolution(random);
@@ -59,7 +59,15 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
       const { type } = await api.ask((store) =>
         store.resolveUnit(TENANT, planId, { key, attempt, resolution, by: "operator" }),
       );
-      log.note("operator says", resolution.type, "of", unit._id, "attempt", attempt, type);
+      log.note(
+        "operator says",
+        resolution.type,
+        "of",
+        `${unit.planId}/${unit.key}`,
+        "attempt",
+        attempt,
+        type,
+      );
     });
   }
 
