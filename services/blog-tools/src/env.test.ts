@@ -1,6 +1,6 @@
 import { parseSettings } from "@planwright/runtime";
 import { expect, test } from "vitest";
-import { SettingsSchema } from "./main.ts";
+import { SettingsSchema } from "./env.ts";
 
 const MONGODB_URL = "mongodb://127.0.0.1/blog";
 
