@@ -1,4 +1,5 @@
 import {
+  Heap,
   type HeldJson,
   type JsonObject,
   JsonText,
@@ -32,7 +33,6 @@ import {
   toSent,
   withStored,
 } from "../src/index.ts";
-import { Heap } from "../src/order/heap.ts";
 
 /** A tool with a contract; by default read-only and parallel-safe. */
 export function tool(

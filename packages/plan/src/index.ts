@@ -92,13 +92,12 @@ export {
 export { type BarrierOrder, barrierOrder } from "./graph/barrier-order.ts";
 export { type Acyclic, breakCycles, openersOf } from "./graph/break-cycles.ts";
 export { stuckPositions } from "./graph/edges.ts";
+export { Heap, smallerFirst } from "./graph/heap.ts";
 export { DependencyAbsentError, DependencyCycleError } from "./graph/order-errors.ts";
 export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph/plan-graph.ts";
 export {
   acyclicDependencies,
-  criticalPath,
   executionOrder,
-  longestRemainingPaths,
   type OrderOptions,
   type PlanToOrder,
   planWaves,

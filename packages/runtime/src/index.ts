@@ -12,7 +12,12 @@ export { createHealthHandler, type HealthOptions } from "./health/health-handler
 export { createHealthServer, type HealthServer, type HealthServerOptions } from "./health/health-server.ts";
 export { type FailingChecks, type HealthChecks, runChecks } from "./health/run-checks.ts";
 export type { Held, LeaseStore } from "./leases/held.ts";
-export { createLeaseKeeper, type LeaseKeeper, type LeaseKeeperParts } from "./leases/lease-keeper.ts";
+export {
+  createLeaseKeeper,
+  createOutageLog,
+  type LeaseKeeper,
+  type LeaseKeeperParts,
+} from "./leases/lease-keeper.ts";
 export { type CreateLoggerOptions, createLogger, type Logger } from "./logging/create-logger.ts";
 export { logFactsOfId } from "./logging/id-facts.ts";
 export { createBoundedLabel, OTHER } from "./metrics/bounded-label.ts";

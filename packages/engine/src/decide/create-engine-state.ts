@@ -2,6 +2,7 @@ import {
   DependencyCycleError,
   effectClassOf,
   findRelatedTool,
+  Heap,
   knownContract,
   LARGE_JSON_BYTES,
   MAX_STEP_TIMEOUT_MS,
@@ -15,9 +16,8 @@ import {
   type ToolDescriptor,
   toolOfStep,
 } from "@planwright/plan";
-import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../order/graph.ts";
-import { Heap } from "../order/heap.ts";
 import { createBarriers } from "../schedule/barriers.ts";
+import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../schedule/edges.ts";
 import { opensBefore, precedes } from "../schedule/slots.ts";
 import type { EngineState, ToolSlot } from "../state/engine-state.ts";
 import { HeldOutputs } from "../state/held-outputs.ts";

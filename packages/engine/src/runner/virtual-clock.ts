@@ -1,4 +1,4 @@
-import { Heap } from "../order/heap.ts";
+import { Heap } from "@planwright/plan";
 import type { Clock } from "./clock.ts";
 
 /** A clock that jumps to the next timer as soon as nothing else can run. */

@@ -1,6 +1,6 @@
 import { barrierOrder } from "@planwright/plan";
-import type { Edges } from "../order/graph.ts";
 import type { Barriers, EngineState, StepNode } from "../state/engine-state.ts";
+import type { Edges } from "./edges.ts";
 
 /** The barriers of a plan that has not started. Navigation that goes first does not wait for barriers. */
 export function createBarriers(steps: readonly StepNode[], { dependencies }: Edges): Barriers {

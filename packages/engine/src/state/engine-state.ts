@@ -10,6 +10,7 @@
 import type {
   EffectClass,
   GrowingOutputs,
+  Heap,
   HeldJson,
   JsonObject,
   OutputText,
@@ -21,7 +22,6 @@ import type {
   ToolDescriptor,
   WaitReason,
 } from "@planwright/plan";
-import type { Heap } from "../order/heap.ts";
 import type { HeldOutputs } from "./held-outputs.ts";
 import type {
   Answer,

@@ -1,5 +1,4 @@
-import { isForEachStep, type Step } from "@planwright/plan";
-import { Heap } from "../order/heap.ts";
+import { Heap, isForEachStep, type Step } from "@planwright/plan";
 import type { Caller, StepNode, ToolSlot, Unit } from "./engine-state.ts";
 import type { StepRecord } from "./protocol.ts";
 import { createCaller, createUnit } from "./units.ts";

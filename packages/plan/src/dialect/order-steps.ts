@@ -1,7 +1,7 @@
 import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import { reversed } from "../graph/edges.ts";
-import { MinHeap } from "../graph/min-heap.ts";
+import { Heap, smallerFirst } from "../graph/heap.ts";
 import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
@@ -125,7 +125,7 @@ function inNeededOrder(steps: readonly DraftStep[]): DraftStep[] {
   });
   const dependents = reversed(needs);
   const unmet = needs.map((list) => list.length);
-  const ready = new MinHeap();
+  const ready = new Heap(smallerFirst);
   unmet.forEach((count, position) => {
     if (count === 0) ready.push(position);
   });

@@ -1,6 +1,6 @@
 import type { Policy } from "../policy/policy.ts";
 import { components, type Edges, reversed } from "./edges.ts";
-import { MinHeap } from "./min-heap.ts";
+import { Heap, smallerFirst } from "./heap.ts";
 
 /** A graph without cycles, and the edges that were removed, as [position, dependency]. */
 export interface Acyclic {
@@ -89,7 +89,7 @@ function breakFewest(
 ): void {
   const { dependencies, dependents, inside, count, removeEdges } = component;
   const unmet = new Map<number, number>();
-  const fewest = new MinHeap();
+  const fewest = new Heap(smallerFirst);
   const size = dependencies.length;
   const done = new Set<number>();
   for (const index of members) {

@@ -3,16 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { CallStep, Step } from "../document/step.ts";
 import { breakCycles } from "./break-cycles.ts";
 import { components, findCycle, topologicalOrder } from "./edges.ts";
-import { MinHeap } from "./min-heap.ts";
 import { DependencyCycleError } from "./order-errors.ts";
 import { planGraph } from "./plan-graph.ts";
-import {
-  acyclicDependencies,
-  criticalPath,
-  executionOrder,
-  longestRemainingPaths,
-  planWaves,
-} from "./plan-order.ts";
+import { acyclicDependencies, executionOrder, planWaves } from "./plan-order.ts";
 
 /** A step whose tool is named after it. */
 const step = (id: string, dependsOn: string[] = [], more: Partial<CallStep> = {}): Step => ({
@@ -124,7 +117,6 @@ describe("planGraph", () => {
     const plan = chain(30_000);
     expect(planGraph(plan).order).toHaveLength(30_000);
     expect(planWaves(plan)).toHaveLength(30_000);
-    expect(criticalPath(plan).length).toBe(30_000);
   });
 
   test("a cycle through thirty thousand steps is listed completely", () => {
@@ -154,36 +146,13 @@ describe("views of the order", () => {
     expect(executionOrder(planOf({ a: [], b: ["a"], c: [] }))).toEqual(["a", "b", "c"]);
   });
 
-  test("longestRemainingPaths counts the steps to the end", () => {
-    expect(Object.fromEntries(longestRemainingPaths(diamond))).toEqual({ a: 3, b: 2, c: 2, d: 1, e: 1 });
-  });
-
-  test("longestRemainingPaths adds weights", () => {
-    const weights: Record<string, number> = { a: 1, b: 10, c: 100, d: 5, e: 50 };
-    expect(Object.fromEntries(longestRemainingPaths(diamond, (id) => weights[id] ?? 0))).toEqual({
-      a: 106,
-      b: 15,
-      c: 105,
-      d: 5,
-      e: 50,
-    });
-    expect(criticalPath(diamond, (id) => weights[id] ?? 0)).toEqual({ steps: ["a", "c", "d"], length: 106 });
-  });
-
-  test("criticalPath of no steps is empty", () => {
-    expect(criticalPath({ steps: [] })).toEqual({ steps: [], length: 0 });
-  });
-
   const cyclic = planOf({ a: ["b"], b: ["a"], c: ["b"] });
-  test.each([planWaves, executionOrder, longestRemainingPaths, criticalPath])(
-    "%o refuses a cycle unless the policy says what to do",
-    (view) => {
-      expect(() => view(cyclic)).toThrow(
-        expect.objectContaining({ code: "DEPENDENCY_CYCLE", facts: { cycle: ["a", "b"] } }),
-      );
-      expect(() => view({ ...cyclic, policy: { onCycle: "break-fewest" } })).not.toThrow();
-    },
-  );
+  test.each([planWaves, executionOrder])("%o refuses a cycle unless the policy says what to do", (view) => {
+    expect(() => view(cyclic)).toThrow(
+      expect.objectContaining({ code: "DEPENDENCY_CYCLE", facts: { cycle: ["a", "b"] } }),
+    );
+    expect(() => view({ ...cyclic, policy: { onCycle: "break-fewest" } })).not.toThrow();
+  });
 
   test("break-fewest and run-together decide the waves of a cycle", () => {
     expect(planWaves({ ...cyclic, policy: { onCycle: "break-fewest" } })).toEqual([["a"], ["b"], ["c"]]);
@@ -299,33 +268,10 @@ describe("for any graph", () => {
           ),
         };
         const depth = (index: number): number => Math.max(-1, ...dependencies[index]!.map(depth)) + 1;
-        const height = (index: number): number =>
-          1 +
-          Math.max(
-            0,
-            ...dependencies.flatMap((list, other) => (list.includes(index) ? [height(other)] : [])),
-          );
         const waves = planWaves(plan);
-        const lengths = longestRemainingPaths(plan);
         dependencies.forEach((_, index) => {
           expect(waves[depth(index)]).toContain(`s${index}`);
-          expect(lengths.get(`s${index}`)).toBe(height(index));
         });
-        const { steps, length } = criticalPath(plan);
-        expect(steps).toHaveLength(length);
-        expect(length).toBe(waves.length);
-      }),
-    );
-  });
-
-  test("a heap returns its numbers, smallest first", () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer()), (values) => {
-        const heap = new MinHeap();
-        for (const value of values) heap.push(value);
-        const out = values.map(() => heap.pop());
-        expect(out).toEqual(values.toSorted((a, b) => a - b));
-        expect(heap.pop()).toBeUndefined();
       }),
     );
   });

@@ -9,7 +9,7 @@ import { toolOfStep } from "../document/step.ts";
 import type { Policy } from "../policy/policy.ts";
 import { barrierOrder } from "./barrier-order.ts";
 import { breakCycles } from "./break-cycles.ts";
-import { reversed, topologicalOrder } from "./edges.ts";
+import { topologicalOrder } from "./edges.ts";
 import { DependencyCycleError } from "./order-errors.ts";
 import { type PlanGraph, planGraph } from "./plan-graph.ts";
 
@@ -72,63 +72,6 @@ export function planWaves(plan: PlanToOrder, options: OrderOptions = {}): string
 export function executionOrder(plan: PlanToOrder, options: OrderOptions = {}): string[] {
   const { ids, dependencies } = graphWithBarriers(plan, options);
   return topologicalOrder(dependencies).flatMap((index) => ids[index] ?? []);
-}
-
-/**
- * Length of the longest path from the start of each step to the end of the plan, including its weight. The
- * scheduler starts the step with the longest path first.
- * @param weightOf - weight of a step, such as its usual duration in milliseconds; not negative. Default 1:
- *   lengths are counts of steps
- * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
- */
-export function longestRemainingPaths(
-  plan: PlanToOrder,
-  weightOf: (stepId: string) => number = () => 1,
-): Map<string, number> {
-  const graph = orderedGraph(planGraph(plan), plan.policy?.onCycle);
-  const lengths = pathLengths(graph, weightOf);
-  return new Map(graph.ids.map((id, index) => [id, lengths[index] ?? 0]));
-}
-
-/**
- * One longest path through the plan, first step first, and its length: no schedule is shorter.
- * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
- */
-export function criticalPath(
-  plan: PlanToOrder,
-  weightOf: (stepId: string) => number = () => 1,
-): { steps: string[]; length: number } {
-  const graph = orderedGraph(planGraph(plan), plan.policy?.onCycle);
-  const { ids, dependencies } = graph;
-  const lengths = pathLengths(graph, weightOf);
-  const lengthAt = (index: number) => lengths[index] ?? 0;
-  const dependents = reversed(dependencies);
-  const longest = (candidates: readonly number[]): number | undefined =>
-    candidates.reduce<number | undefined>(
-      (best, index) => (best === undefined || lengthAt(index) > lengthAt(best) ? index : best),
-      undefined,
-    );
-  const starts = ids.flatMap((_, index) => (dependencies[index]?.length ? [] : [index]));
-  const steps: string[] = [];
-  const first = longest(starts);
-  for (let index = first; index !== undefined; index = longest(dependents[index] ?? []))
-    steps.push(ids[index] ?? "");
-  return { steps, length: first === undefined ? 0 : lengthAt(first) };
-}
-
-function pathLengths(
-  { ids, dependencies }: OrderedGraph,
-  weightOf: (stepId: string) => number,
-): Float64Array {
-  const longestAfter = new Float64Array(ids.length);
-  const lengths = new Float64Array(ids.length);
-  for (const index of topologicalOrder(dependencies).toReversed()) {
-    const length = (longestAfter[index] ?? 0) + weightOf(ids[index] ?? "");
-    lengths[index] = length;
-    for (const other of dependencies[index] ?? [])
-      longestAfter[other] = Math.max(longestAfter[other] ?? 0, length);
-  }
-  return lengths;
 }
 
 /**

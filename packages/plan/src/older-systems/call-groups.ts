@@ -1,6 +1,6 @@
 import { type BarrierOrder, barrierOrder } from "../graph/barrier-order.ts";
 import { type Edges, reversed } from "../graph/edges.ts";
-import { MinHeap } from "../graph/min-heap.ts";
+import { Heap, smallerFirst } from "../graph/heap.ts";
 
 /** What decides the groups, in addition to dependencies. */
 export interface Grouping {
@@ -68,17 +68,17 @@ class ReadyPositions {
   readonly #overBarriers = new Set<number>();
   /** Positions by the number of barriers that must end before. */
   readonly #held = new Map<number, number[]>();
-  readonly #firstBarriers = new MinHeap();
-  readonly #barriers = new MinHeap();
+  readonly #firstBarriers = new Heap(smallerFirst);
+  readonly #barriers = new Heap(smallerFirst);
   /**
    * Positions except barriers, by key, so that the calls of a tool at its limit are not scanned for each
    * group.
    */
-  readonly #byKey = new Map<string, MinHeap>();
+  readonly #byKey = new Map<string, Heap<number>>();
   /** The first position of each key; may contain outdated entries. */
-  readonly #heads = new MinHeap();
+  readonly #heads = new Heap(smallerFirst);
   /** By number of removed dependencies, then position. */
-  readonly #openers = new MinHeap();
+  readonly #openers = new Heap(smallerFirst);
 
   constructor(order: BarrierOrder, grouping: Grouping) {
     this.#order = order;
@@ -131,10 +131,10 @@ class ReadyPositions {
     else if (isBarrier(position)) (isFirst(position) ? this.#firstBarriers : this.#barriers).push(position);
     else {
       const key = keyOf(position);
-      const queue = this.#byKey.get(key) ?? new MinHeap();
+      const queue = this.#byKey.get(key) ?? new Heap(smallerFirst);
       this.#byKey.set(key, queue);
       queue.push(position);
-      if (queue.smallest === position) this.#heads.push(position);
+      if (queue.peek() === position) this.#heads.push(position);
     }
   }
 
@@ -142,7 +142,7 @@ class ReadyPositions {
     const { keyOf, limitOf, maxParallel } = this.#grouping;
     const positions: number[] = [];
     const counts = new Map<string, number>();
-    const full: MinHeap[] = [];
+    const full: Heap<number>[] = [];
     while (positions.length < maxParallel) {
       const index = this.#firstHead();
       if (index === undefined) break;
@@ -155,17 +155,18 @@ class ReadyPositions {
       positions.push(index);
       const queue = this.#byKey.get(key);
       queue?.pop();
-      if (queue?.smallest === undefined) continue;
-      if (count < limit) this.#heads.push(queue.smallest);
+      const head = queue?.peek();
+      if (!queue || head === undefined) continue;
+      if (count < limit) this.#heads.push(head);
       else full.push(queue);
     }
-    for (const { smallest } of full) if (smallest !== undefined) this.#heads.push(smallest);
+    for (const queue of full) this.#heads.push(queue.peek() ?? Infinity);
     return positions;
   }
 
   #firstHead(): number | undefined {
-    for (let head = this.#heads.smallest; head !== undefined; head = this.#heads.smallest) {
-      if (this.#byKey.get(this.#grouping.keyOf(head))?.smallest === head) return head;
+    for (let head = this.#heads.peek(); head !== undefined; head = this.#heads.peek()) {
+      if (this.#byKey.get(this.#grouping.keyOf(head))?.peek() === head) return head;
       this.#heads.pop();
     }
     return undefined;

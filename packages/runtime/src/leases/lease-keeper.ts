@@ -65,6 +65,9 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
   const timesNow = () => ({ nowMs: clock.now(), computedMs: clock.computed() });
   const lostLeases = createLostLeases<Id>({ everyMs, deadAfterMs, ...timesNow() });
   const quota = createWorkQuota(max);
+  const outageOf = (work: string) => createOutageLog({ logger, clock, work });
+  const comparing = outageOf(`check for ${what} that are not worked on`);
+  const recording = outageOf(`record that lost ${what} did not end this process`);
   let wasAnswered = true;
 
   function check(): void {
@@ -107,6 +110,7 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
   async function compareWithDatabase(): Promise<void> {
     try {
       const found = await store.findHeld(liveness.owner());
+      comparing.worked();
       parts.onFound?.(found);
       const unheld = found.filter(({ id }) => !parts.isHeld(id));
       if (unheld.length === 0) return;
@@ -116,10 +120,7 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
       const ids = released.map(({ id }) => id);
       logger.warn({ [what]: ids }, `${what} are released that are not worked on here`);
     } catch (error) {
-      logger.warn(
-        { err: error },
-        `could not check for ${what} that are not worked on; the next check tries again`,
-      );
+      comparing.failed(error);
     }
   }
 
@@ -129,11 +130,9 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
     if (claims.length === 0) return;
     try {
       await store.recordSurvived(claims);
+      recording.worked();
     } catch (error) {
-      logger.warn(
-        { err: error, [what]: claims.length },
-        `could not record that lost ${what} did not end this process; the next check tries again`,
-      );
+      recording.failed(error, { [what]: claims.length });
       lostLeases.putBack(claims);
     }
   }
@@ -144,6 +143,36 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
     lost: (claim, begunAtMs) => lostLeases.lost(claim, begunAtMs),
     overloaded: () => quota.lost(inProgress().length),
     end,
+  };
+}
+
+/**
+ * Logs work that is tried again at an interval: once when it begins to fail, and once when it works again, with
+ * the length of the outage (`failedForMs`).
+ * @param options.work - what is tried, such as "read the controls of clients"
+ */
+export function createOutageLog({
+  logger,
+  clock,
+  work,
+}: {
+  logger: Pick<Logger, "warn">;
+  clock: Pick<RunClock, "now">;
+  work: string;
+}) {
+  let failingSince: number | null = null;
+  return {
+    failed(error: unknown, facts: Readonly<Record<string, unknown>> = {}): void {
+      if (failingSince === null)
+        logger.warn({ err: error, ...facts }, `could not ${work}; it is tried again`);
+      failingSince ??= clock.now();
+    },
+    worked(): void {
+      if (failingSince === null) return;
+      const failedForMs = Math.round(clock.now() - failingSince);
+      failingSince = null;
+      logger.warn({ failedForMs }, `can ${work} again`);
+    },
   };
 }
 

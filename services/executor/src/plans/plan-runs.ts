@@ -6,7 +6,13 @@ import {
   type PlanId,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { createLeaseKeeper, createRunClock, type LeaseStore, type Logger } from "@planwright/runtime";
+import {
+  createLeaseKeeper,
+  createOutageLog,
+  createRunClock,
+  type LeaseStore,
+  type Logger,
+} from "@planwright/runtime";
 import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@planwright/store";
 import { createPlanMetrics, type PlanMetrics } from "../metrics/plan-metrics.ts";
 import { NO_METRICS } from "../metrics/run-metrics.ts";
@@ -90,20 +96,14 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   });
   const endControlPoll = clock.every(CONTROL_POLL_MS, () => void applyControls());
 
-  let canReadControls = true;
+  const reading = createOutageLog({ logger, clock, work: "read the controls of clients and operators" });
 
   async function applyControls(): Promise<void> {
     try {
       await store.applyControls([...active.values()].map(({ claim }) => claim));
-      canReadControls = true;
+      reading.worked();
     } catch (error) {
-      // Four reads a second fail while the database is away: the first one says it.
-      if (canReadControls)
-        logger.warn(
-          { err: error },
-          "could not read the controls of clients and operators; it goes on trying",
-        );
-      canReadControls = false;
+      reading.failed(error);
     }
   }
 

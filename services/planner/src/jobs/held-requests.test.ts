@@ -18,9 +18,11 @@ function holding(...held: { id: RequestId; epoch: number }[]) {
   const released: RequestId[] = [];
   const survived: { id: RequestId; epoch: number }[] = [];
   const warned: string[] = [];
+  const logged: unknown[] = [];
   let owner = "planner";
   let isClaiming: Promise<void> = Promise.resolve();
   let isAnswering: Promise<void> = Promise.resolve();
+  let isAway = false;
   const claim = { request: { _id: REQUEST }, epoch: 1, earlierCalls: [] } as unknown as PlanningClaim;
   const requests = createHeldRequests({
     store: {
@@ -33,6 +35,7 @@ function holding(...held: { id: RequestId; epoch: number }[]) {
       async findHeld() {
         const now = [...held];
         await isAnswering;
+        if (isAway) throw new Error("away");
         return now;
       },
       async releaseUnheld(open) {
@@ -49,7 +52,12 @@ function holding(...held: { id: RequestId; epoch: number }[]) {
     deadAfterMs: ROUND_MS * 3.3,
     logger: createLogger({
       service: "test",
-      destination: { write: (line) => void warned.push(JSON.parse(line).msg) },
+      destination: {
+        write(line) {
+          logged.push(JSON.parse(line));
+          warned.push(JSON.parse(line).msg);
+        },
+      },
     }),
   });
   return {
@@ -57,7 +65,9 @@ function holding(...held: { id: RequestId; epoch: number }[]) {
     released,
     survived,
     warned,
+    logged,
     requests,
+    away: (away: boolean) => void (isAway = away),
     rename: () => void (owner = "planner.2"),
     claimsWait: (until: Promise<void>) => void (isClaiming = until),
     answersWait: (until: Promise<void>) => void (isAnswering = until),
@@ -112,6 +122,22 @@ test("a request that ended while the database answered is not reported as releas
   answer();
   await rounds(0);
   expect({ released, warned }).toEqual({ released: [], warned: [] });
+  requests.end();
+});
+
+test("a database that is away is logged once, and its return with the length of the outage", async () => {
+  const { requests, logged, away } = holding({ id: REQUEST, epoch: 1 });
+  await requests.take(REQUEST);
+  for (let outage = 1; outage <= 2; outage += 1) {
+    away(true);
+    await rounds(6);
+    away(false);
+    await rounds(3);
+    expect(logged.splice(0)).toMatchObject([
+      { msg: "could not check for requests that are not worked on; it is tried again" },
+      { msg: "can check for requests that are not worked on again", failedForMs: 6 * ROUND_MS },
+    ]);
+  }
   requests.end();
 });
 

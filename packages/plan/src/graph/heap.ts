@@ -55,3 +55,6 @@ export class Heap<T> {
     elements[at] = element;
   }
 }
+
+/** The order of a {@link Heap} of different numbers. */
+export const smallerFirst = (a: number, b: number): boolean => a < b;

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Heap } from "./heap.ts";
+import { Heap, smallerFirst } from "./heap.ts";
 
 test("elements come out in order, in whatever order they were pushed", () => {
   fc.assert(
     fc.property(fc.array(fc.integer()), (numbers) => {
-      const heap = new Heap<number>((a, b) => a < b);
+      const heap = new Heap(smallerFirst);
       for (const number of numbers) heap.push(number);
       expect(heap.size).toBe(numbers.length);
       const out = numbers.map(() => heap.pop());
@@ -16,7 +16,7 @@ test("elements come out in order, in whatever order they were pushed", () => {
 });
 
 test("peek returns the first element and keeps it", () => {
-  const heap = new Heap<number>((a, b) => a < b);
+  const heap = new Heap(smallerFirst);
   expect(heap.peek()).toBeUndefined();
   heap.push(2);
   heap.push(1);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { edgesOf, remainingPaths, withoutCycles } from "./graph.ts";
+import { edgesOf, remainingPaths, withoutCycles } from "./edges.ts";
 
 /** Any graph, including cycles and self-edges. */
 const anyGraph = fc
