@@ -28,4 +28,5 @@ export {
 } from "./request/request-progress.ts";
 export { stepTree, type TreeRow, type TreeStep } from "./request/step-tree.ts";
 export { type Given, graphql, type Operation } from "./schema/graphql.ts";
+export type { Introspection } from "./schema/introspection.ts";
 export { type SendAgainOptions, sendAgain } from "./send-again.ts";

@@ -20,6 +20,7 @@ import { createSendRefusal } from "./errors/http-errors.ts";
 import { createRequestFeeds } from "./feeds/request-feeds.ts";
 import { serveGraphiql } from "./graphiql/serve-graphiql.ts";
 import { createApolloServer } from "./graphql/apollo-server.ts";
+import { createPipeline } from "./graphql/pipeline.ts";
 import { createApp } from "./http/app.ts";
 import { cutWhenStuck } from "./http/cut-when-stuck.ts";
 import { createHttpServer, listen } from "./http/http-server.ts";
@@ -37,9 +38,10 @@ import { createOpenCalls } from "./operation/open-calls.ts";
 import { readAtMostOnceASecond } from "./operation/read-once-a-second.ts";
 import { createSchema } from "./resolvers/executable-schema.ts";
 import { serveServerSentEvents } from "./subscriptions/server-sent-events.ts";
+import { createSubscriptions } from "./subscriptions/subscriptions.ts";
 import { serveWebSockets } from "./subscriptions/web-sockets.ts";
 import type { ApiLogger } from "./telemetry/api-logger.ts";
-import { createApiMetrics } from "./telemetry/api-metrics.ts";
+import { type ApiMetrics, createApiMetrics } from "./telemetry/api-metrics.ts";
 import { createOperation } from "./telemetry/operation.ts";
 import { createKnownTools } from "./tools/known-tools.ts";
 
@@ -139,6 +141,15 @@ export interface Api {
   close(): Promise<void>;
 }
 
+/** What differs between the transports of an operation. */
+interface ContextOptions {
+  /** Aborted when the client disconnects. Default: never. */
+  signal?: AbortSignal;
+  limits?: AnswerLimits;
+  /** Counts the operation. Default: with its duration. */
+  answered?: ApiMetrics["answered"];
+}
+
 /** Starts the service; resolves when it listens. */
 export async function startApi(dependencies: ApiDependencies): Promise<Api> {
   const { store, offers, tenant, modelLimits, maxStepTimeoutMs, logger, allowedOrigins = [] } = dependencies;
@@ -184,7 +195,10 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
   const liveWorkers = readAtMostOnceASecond(() => store.liveWorkers());
   const readFleet = readAtMostOnceASecond(() => store.readFleet());
   const knownTools = createKnownTools(store);
-  const context = (caller: Caller, signal: AbortSignal, limits = answers): GraphqlContext =>
+  const context = (
+    caller: Caller,
+    { signal, limits = answers, answered = metrics.answered }: ContextOptions = {},
+  ): GraphqlContext =>
     createContext(
       {
         store,
@@ -196,7 +210,7 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
         feeds,
         answers: limits,
         signal,
-        operation: createOperation(dependencies.traces),
+        operation: createOperation(dependencies.traces, answered),
         liveWorkers,
         readFleet,
         readPartialAnswer: async (callId) => (await dependencies.partialAnswers?.read(callId)) ?? null,
@@ -211,15 +225,16 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
       Date.now(),
     );
   const { introspection } = dependencies;
-  const protocol = {
-    schema: createSchema(),
-    formatError: createFormatError(logger, { introspection }),
-    introspection,
-    metrics,
-    credentials: createCredentialWatch({ store, logger }),
-  };
+  const formatError = createFormatError(logger, { introspection });
+  const pipeline = createPipeline({ schema: createSchema(), introspection, formatError, admission });
+  const credentials = createCredentialWatch({ store, logger });
+  const subscriptions = createSubscriptions({
+    pipeline,
+    credentials,
+    context: (caller) => context(caller, { answered: metrics.subscriptionEnded }),
+  });
   const { anonymous = "loopback", tokens, rateLimit } = dependencies;
-  const sendRefusal = createSendRefusal(protocol.formatError);
+  const sendRefusal = createSendRefusal(formatError);
   const gate = createGate({
     authenticate: createAuthenticate({
       store,
@@ -235,29 +250,31 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
   const { sendTimeoutMs = SEND_TIMEOUT_MS } = dependencies;
   /** The context of an answer over HTTP, which lasts until its response closes. */
   const contextOf = (request: IncomingMessage, response: ServerResponse): GraphqlContext => {
-    const made = context(gate.callerOf(request), calls.begin(response));
+    const made = context(gate.callerOf(request), { signal: calls.begin(response) });
     cutWhenStuck(response, sendTimeoutMs);
     response.once("close", () => made.bytes.release());
     return made;
   };
-  const forCallers = { ...protocol, context, callerOf: (request: IncomingMessage) => gate.callerOf(request) };
-  const apollo = createApolloServer({ ...protocol, httpServers, logger, admission });
+  const callerOf = (request: IncomingMessage): Caller => gate.callerOf(request);
+  const apollo = createApolloServer({ pipeline, httpServers, logger });
   await apollo.start();
   const app = createApp({
     apollo,
     context: contextOf,
     gate,
     allowedOrigins,
-    events: serveServerSentEvents({ ...forCallers, sendTimeoutMs }),
+    events: serveServerSentEvents({ subscriptions, callerOf, sendTimeoutMs }),
     graphiql: dependencies.graphiql ? serveGraphiql() : undefined,
     outputs: serveOutputs({ context: contextOf, metrics, sendRefusal, sendTimeoutMs }),
     mcp:
       dependencies.mcp &&
       serveMcp({
         ...dependencies.mcp,
-        ...forCallers,
-        context: (caller, signal) => context(caller, signal, { ...answers, maxBytes: answers.maxBytes / 2 }),
-        admission,
+        pipeline,
+        credentials,
+        callerOf,
+        context: (caller, signal) =>
+          context(caller, { signal, limits: { ...answers, maxBytes: answers.maxBytes / 2 } }),
         logger,
       }),
     // Redis is not checked: work is accepted without it, and found by the sweepers.
@@ -275,9 +292,8 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
   });
   for (const httpServer of httpServers) httpServer.on("request", app);
   const webSockets = serveWebSockets({
-    ...protocol,
     httpServers,
-    context,
+    subscriptions,
     gate,
     allowedOrigins: new Set(allowedOrigins),
     maxConnections: maxTotalSubscriptions,

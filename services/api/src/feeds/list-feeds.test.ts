@@ -1,8 +1,8 @@
 import type { RequestStatus } from "@planwright/plan";
-import type { ChangedRequest, RequestDocument } from "@planwright/store";
+import type { ChangedRequest, ClientStore, LiveStore, RequestDocument } from "@planwright/store";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { RequestChange } from "./change-box.ts";
-import { createListFeeds, type ListFeeds } from "./request-feeds.ts";
+import { createListFeeds, createRequestFeeds, type ListFeeds } from "./request-feeds.ts";
 
 const A = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const DONE = { status: ["COMPLETED" as const] };
@@ -147,3 +147,25 @@ test("without readers nothing is read", async () => {
   await settle();
   expect(reads).toEqual([]);
 });
+
+test.each(["leaves", "is ended by the service"])(
+  "a reader that %s before the change stream is open holds no slot",
+  async (how) => {
+    const store = { watchChanges: () => ({ ready: new Promise<void>(() => {}), close: async () => {} }) };
+    const all = createRequestFeeds({
+      // No reader begins, so that nothing else is read.
+      store: store as unknown as ClientStore & LiveStore,
+      logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      maxReaders: 1,
+      maxReadersOf: async () => 1,
+    });
+    const reader = await all.followList("t1", DONE);
+    const first = reader.next();
+    await (how === "leaves" ? reader.return?.() : all.close());
+    expect(await first).toEqual({ done: true, value: undefined });
+    expect(all.size()).toBe(0);
+    const next = await all.followList("t1", DONE);
+    await next.return?.();
+    await all.close();
+  },
+);

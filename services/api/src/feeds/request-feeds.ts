@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import type { RequestId } from "@planwright/plan";
 import {
@@ -69,6 +70,8 @@ export function createRequestFeeds({
   const lists = createListFeeds({ store, logger });
   const rests = createRestWaits({ store, logger });
   let watch: ChangeWatch | undefined;
+  /** Ends readers that wait for the change stream to open. */
+  const early = new Set<() => Promise<unknown>>();
   let readers = 0;
   let waiting = 0;
   /** Places of readers and waiting clients, in all and by tenant. */
@@ -119,17 +122,48 @@ export function createRequestFeeds({
     };
   }
 
-  /** Takes a reader's slot. @returns a function that releases it @throws {OverloadedError} */
-  async function enter(tenant: string): Promise<() => void> {
+  /**
+   * A reader with a slot. It begins when the change stream is open, so that it misses no change; when it leaves
+   * before that, its slot is free at once.
+   * @param begin - calls its argument once, when the reader has read everything or has left
+   * @throws {OverloadedError}
+   */
+  async function enter<T>(
+    tenant: string,
+    begin: (leave: () => void) => AsyncIterableIterator<T>,
+  ): Promise<AsyncIterableIterator<T>> {
     const leavePlace = await takePlace(tenant);
     readers += 1;
-    await open().ready;
-    return () => {
+    const leave = (): void => {
       leavePlace();
       readers -= 1;
       if (readers > 0) return;
       closeWatch().catch((error: unknown) => logger.warn({ err: error }, "could not close a change stream"));
     };
+    const { ready } = open();
+    const leaving = new AbortController();
+    const left = once(leaving.signal, "abort");
+    let source: AsyncIterableIterator<T> | undefined;
+    const reader: AsyncIterableIterator<T> = {
+      async next() {
+        if (!source) await Promise.race([ready, left]);
+        if (leaving.signal.aborted) return { done: true, value: undefined };
+        early.delete(end);
+        source ??= begin(leave);
+        return source.next();
+      },
+      async return() {
+        if (source) await source.return?.();
+        else if (!leaving.signal.aborted) leave();
+        early.delete(end);
+        leaving.abort();
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]: () => reader,
+    };
+    const end = () => reader.return?.() ?? Promise.resolve();
+    early.add(end);
+    return reader;
   }
 
   return {
@@ -144,20 +178,21 @@ export function createRequestFeeds({
         waiting -= 1;
       }
     },
-    async follow(tenant, requestId) {
-      const leave = await enter(tenant);
-      const key = `${tenant}/${requestId}`;
-      const feed =
-        feeds.get(key) ??
-        createRequestFeed({ store, tenant, requestId, onIdle: () => void feeds.delete(key) });
-      feeds.set(key, feed);
-      return feed.follow(leave);
-    },
-    followList: async (tenant, filter) => lists.follow(tenant, filter, await enter(tenant)),
+    follow: (tenant, requestId) =>
+      enter(tenant, (leave) => {
+        const key = `${tenant}/${requestId}`;
+        const feed =
+          feeds.get(key) ??
+          createRequestFeed({ store, tenant, requestId, onIdle: () => void feeds.delete(key) });
+        feeds.set(key, feed);
+        return feed.follow(leave);
+      }),
+    followList: (tenant, filter) => enter(tenant, (leave) => lists.follow(tenant, filter, leave)),
     size: () => readers + waiting,
     async close() {
       for (const feed of feeds.values()) feed.end();
       lists.end();
+      for (const end of early) await end();
       await Promise.all([rests.close(), closeWatch()]);
     },
   };

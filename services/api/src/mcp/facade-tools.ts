@@ -8,27 +8,26 @@ import {
   type RequestId,
   withoutNulls,
 } from "@planwright/plan";
-import type { Scope } from "@planwright/store";
 import { z } from "zod";
 import { parsePolicy } from "../arguments/parse-policy.ts";
 import { BadInputError } from "../errors/input-errors.ts";
-import type { Admission } from "../load/admission.ts";
+import { needsOf } from "../graphql/operations.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
 import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan } from "../requests/create-plan.ts";
 import { findRequest } from "../requests/find-request.ts";
 
-/** The scope that each tool of the facade needs. */
-export const SCOPE_OF_TOOL = {
-  create_plan: "execute",
-  execute_tool_plan: "execute",
-  get_request: "read",
-  cancel_request: "operate",
-} as const satisfies Record<string, Scope>;
+/** The operation that each tool of the facade stands for: it needs the same. */
+export const NEEDS_OF_TOOL = {
+  create_plan: needsOf("mutation", ["createPlan"]),
+  execute_tool_plan: needsOf("mutation", ["submitPlan"]),
+  get_request: needsOf("query", ["request"]),
+  cancel_request: needsOf("mutation", ["cancel"]),
+} as const;
 
 /** A tool of the facade. */
-export type FacadeToolName = keyof typeof SCOPE_OF_TOOL;
+export type FacadeToolName = keyof typeof NEEDS_OF_TOOL;
 
 /** The result of a call. */
 export interface FacadeAnswer {
@@ -48,16 +47,12 @@ export interface FacadeTool {
   ): Promise<FacadeAnswer>;
 }
 
-/** Dependencies of {@link createFacadeTools}. */
-export interface FacadeToolsDependencies {
-  admission: Admission;
-  /** Reports the state of a request; with wait, the state at its end. */
-  report: (
-    context: GraphqlContext,
-    requestId: RequestId,
-    how: { call: ServerContext; wait: boolean },
-  ) => Promise<JsonObject>;
-}
+/** Reports the state of a request; with wait, the state at its end. */
+type Report = (
+  context: GraphqlContext,
+  requestId: RequestId,
+  how: { call: ServerContext; wait: boolean },
+) => Promise<JsonObject>;
 
 const RequestIdSchema = z.string().max(100).describe("req_..., as an earlier call returned it");
 const KeySchema = z
@@ -108,33 +103,15 @@ const ENDS_BADLY =
   "With wait, the result is an error when the request ends FAILED or CANCELLED; it names the failed steps.";
 const MAKES_EFFECTS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
 
-/** The tools of the facade by their names; they call the operations of this service. */
-export function createFacadeTools({
-  admission,
-  report,
-}: FacadeToolsDependencies): ReadonlyMap<string, FacadeTool> {
-  /** Runs an operation in a slot of the admission; waiting for its end holds no slot. */
-  async function admittedOnly<T>(run: () => Promise<T>): Promise<T> {
-    const leave = admission.enter();
-    try {
-      return await run();
-    } finally {
-      leave();
-    }
-  }
-
-  const admitted = <T>(context: GraphqlContext, makePlan: () => Promise<T>): Promise<T> =>
-    admittedOnly(async () => {
-      await admission.reserve(context.tenant);
-      return makePlan();
-    });
-
+/** The tools of the facade by their names; they call the operations of this service, which admitted them. */
+export function createFacadeTools(report: Report): ReadonlyMap<string, FacadeTool> {
   /** The result of a call that executes a request. */
   async function executed(
     context: GraphqlContext,
     requestId: RequestId,
     how: { call: ServerContext; wait: boolean },
   ): Promise<FacadeAnswer> {
+    context.releaseSlot?.();
     const found = await report(context, requestId, how);
     const { status } = found;
     return { report: found, isError: how.wait && (status === "FAILED" || status === "CANCELLED") };
@@ -172,7 +149,7 @@ export function createFacadeTools({
           tags,
           idempotencyKey,
         };
-        const { _id } = await admitted(context, () => createPlan(context, input));
+        const { _id } = await createPlan(context, input);
         return executed(context, _id, { call, wait });
       },
     }),
@@ -213,9 +190,7 @@ export function createFacadeTools({
       ) {
         const document = given ?? { steps, ...(output_steps && { output_steps }) };
         const plan = readToolPlan({ plan: document, policy: parsePolicy({ policy }) });
-        const { _id } = await admitted(context, () =>
-          submitPlan(context, { plan, execute: true, tags, idempotencyKey }),
-        );
+        const { _id } = await submitPlan(context, { plan, execute: true, tags, idempotencyKey });
         return executed(context, _id, { call, wait });
       },
     }),
@@ -226,13 +201,8 @@ export function createFacadeTools({
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {
-        const leave = await admission.enterQuery(context);
-        try {
-          const { _id } = await findRequest(context, requestId);
-          return await reported(context, _id, call);
-        } finally {
-          leave();
-        }
+        const { _id } = await findRequest(context, requestId);
+        return reported(context, _id, call);
       },
     }),
     toolOf({
@@ -242,7 +212,8 @@ export function createFacadeTools({
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {
-        const { _id } = await admittedOnly(() => cancelRequest(context, requestId));
+        const { _id } = await cancelRequest(context, requestId);
+        context.releaseSlot?.();
         return reported(context, _id, call);
       },
     }),

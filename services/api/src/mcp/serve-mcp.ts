@@ -17,18 +17,16 @@ import { stringifyExactJson } from "@planwright/plan";
 import { SpanKind, type TraceOrigin } from "@planwright/runtime";
 import { type RequestHandler, type Response, Router } from "express";
 import { z } from "zod";
-import { type Caller, requireScope } from "../access/caller.ts";
+import type { Caller } from "../access/caller.ts";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import { type ApiErrorCode, isApiErrorCode } from "../errors/error-codes.ts";
 import { MAX_BODY_BYTES, ParserErrorSchema } from "../errors/http-errors.ts";
-import type { FormatError } from "../errors/masked-errors.ts";
+import type { Pipeline } from "../graphql/pipeline.ts";
 import { readExactJson, withExactNumbers } from "../http/exact-numbers.ts";
-import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { type ApiLogger, noteLogFacts } from "../telemetry/api-logger.ts";
-import type { ApiMetrics } from "../telemetry/api-metrics.ts";
-import { incomingTrace } from "../telemetry/incoming-trace.ts";
-import { createFacadeTools, type FacadeTool, SCOPE_OF_TOOL } from "./facade-tools.ts";
+import { incomingTrace } from "../telemetry/operation.ts";
+import { createFacadeTools, type FacadeTool, NEEDS_OF_TOOL } from "./facade-tools.ts";
 import { reportAtRest } from "./report-at-rest.ts";
 
 /** Dependencies of {@link serveMcp}. */
@@ -206,12 +204,9 @@ function isDeeper(value: unknown, maxDepth: number): boolean {
 /** Dependencies of {@link createFacadeServer}. */
 interface FacadeDependencies {
   context: (signal: AbortSignal) => GraphqlContext;
-  admission: Admission;
-  formatError: FormatError;
+  pipeline: Pick<Pipeline, "admit" | "formatError">;
   /** Ends calls that wait when their credential ends. */
   credentials: Pick<CredentialWatch, "follow">;
-  /** Counts every tool call. */
-  metrics: Pick<ApiMetrics, "answered">;
   /**
    * How long a call waits for the end of its request, in milliseconds. Default 600,000; the plan continues
    * afterwards.
@@ -236,10 +231,8 @@ class ExplainingServer extends Server {
 /** A new MCP server for the operations of this service; one for each HTTP request. */
 function createFacadeServer({
   context,
-  admission,
-  formatError,
+  pipeline,
   credentials,
-  metrics,
   waitMs = WAIT_MS,
 }: FacadeDependencies): Server {
   const server = new ExplainingServer(
@@ -250,15 +243,14 @@ function createFacadeServer({
         "Executes complete plans of tool calls to the end, even when processes crash. Only the requested outputs are returned.",
     },
   );
-  const tools = createFacadeTools({
-    admission,
-    report: (parts, requestId, how) => reportAtRest(parts, requestId, { ...how, waitMs, credentials }),
-  });
+  const tools = createFacadeTools((parts, requestId, how) =>
+    reportAtRest(parts, requestId, { ...how, waitMs, credentials }),
+  );
   server.setRequestHandler("tools/list", () => ({ tools: [...tools.values()].map(({ listed }) => listed) }));
   server.setRequestHandler("tools/call", ({ params }, call) => {
     const tool = tools.get(params.name);
     if (!tool) {
-      metrics.answered("invalid", "BAD_USER_INPUT", 0);
+      context(call.mcpReq.signal).operation.ended("BAD_USER_INPUT");
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool with this name", {
         code: "BAD_USER_INPUT",
         retryable: false,
@@ -277,33 +269,28 @@ function createFacadeServer({
     const { name } = tool.listed;
     const parts = context(call.mcpReq.signal);
     const { operation } = parts;
-    const startedAt = performance.now();
-    const ended = (code?: string): void => {
-      operation.ended(code);
-      metrics.answered(name, code ?? "OK", performance.now() - startedAt);
-    };
-    operation.begin({
+    operation.begin(name, {
       name: `tools/call ${name}`,
       kind: SpanKind.SERVER,
       parent: traceOf(call),
       attributes: { "mcp.method.name": "tools/call", "gen_ai.tool.name": name },
     });
     try {
-      requireScope(parts.caller, SCOPE_OF_TOOL[name]);
-      // An operation that has taken effect cannot be refused.
-      if (SCOPE_OF_TOOL[name] !== "read") parts.bytes.waitWithoutTimeout();
+      await pipeline.admit(parts, NEEDS_OF_TOOL[name]);
       const { report, isError } = await tool.call(parts, given, call);
       const content = textOf(report);
       const sizeBytes = Buffer.byteLength(content.text);
       await parts.bytes.making(sizeBytes);
       await parts.bytes.sending(COPIES * sizeBytes);
-      ended();
+      operation.ended();
       return { ...(isError ? { isError } : {}), structuredContent: report, content: [content] };
     } catch (error) {
       noteLogFacts(error, operation.logFacts());
-      const { message, extensions = {} } = formatError({ message: "" }, error);
-      ended(String(extensions["code"]));
+      const { message, extensions = {} } = pipeline.formatError({ message: "" }, error);
+      operation.ended(String(extensions["code"]));
       return { isError: true, content: [textOf({ message, ...extensions })] };
+    } finally {
+      parts.releaseSlot?.();
     }
   }
 

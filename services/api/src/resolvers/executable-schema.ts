@@ -38,6 +38,7 @@ import { debugBundle } from "../debug/debug-bundle.ts";
 import { readDiagnosis } from "../diagnosis/read-diagnosis.ts";
 import type { RequestChange } from "../feeds/change-box.ts";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
+import { checkOperations } from "../graphql/operations.ts";
 import { SDL } from "../graphql/sdl.ts";
 import { readEventPage } from "../journal/event-connection.ts";
 import { type RequestAtArguments, readRequestAt } from "../journal/request-at.ts";
@@ -334,9 +335,12 @@ function refusingNumbers(scalar: GraphQLScalarType): GraphQLScalarType {
 const StringScalar = refusingNumbers(GraphQLString);
 const IdScalar = refusingNumbers(GraphQLID);
 
-/** The schema with its resolvers. @throws for a resolver without a field in the schema, at start */
+/**
+ * The schema with its resolvers. @throws at start, for a resolver without a field in the schema, and for an
+ * operation that does not say what it needs
+ */
 export function createSchema(): GraphQLSchema {
-  return makeExecutableSchema({
+  const schema = makeExecutableSchema({
     typeDefs: SDL,
     resolvers: {
       DateTime: DateTimeResolver,
@@ -364,4 +368,6 @@ export function createSchema(): GraphQLSchema {
     assumeValidSDL: true,
     updateResolversInPlace: true,
   });
+  checkOperations(schema);
+  return schema;
 }

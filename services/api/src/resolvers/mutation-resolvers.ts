@@ -9,7 +9,7 @@ import {
 import type { SelectionInput } from "../bulk/select-requests.ts";
 import { ToolServerNotFoundError } from "../errors/not-found-errors.ts";
 import { NoExecutorError } from "../errors/service-errors.ts";
-import type { SCOPE_OF_MUTATION } from "../graphql/required-scopes.ts";
+import type { OperationTable } from "../graphql/operations.ts";
 import { createPlanWithRequestId, type OlderSentenceInput } from "../legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
 import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
@@ -118,7 +118,7 @@ export const mutationResolvers = {
   executeByRequestId: mutation((context, { requestId }: RequestIdOnly) =>
     malformedIsUnknown(requestId, () => executeByRequestId(context, requestId)),
   ),
-} satisfies Record<keyof typeof SCOPE_OF_MUTATION, unknown>;
+} satisfies Record<keyof OperationTable["mutation"], unknown>;
 
 /** Clears the reads of earlier fields in the same operation, so that the result is read again. */
 function mutation<Arguments, Result>(

@@ -2,8 +2,7 @@ import type { ExecutionArgs, ExecutionResult } from "graphql";
 import { expect, test } from "vitest";
 import { createAnswerBytes } from "../load/answer-bytes.ts";
 import { createByteBudget } from "../load/byte-budget.ts";
-import { boundSubscribe, createMadeTexts } from "./bounded-subscribe.ts";
-import { resultsIterator } from "./results-iterator.ts";
+import { boundSubscribe, createMadeTexts, resultsIterator } from "./subscriptions.ts";
 
 const MIB = 1_048_576;
 const LARGE = {

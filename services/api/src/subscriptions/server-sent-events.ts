@@ -1,38 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Request, RequestHandler } from "express";
-import type { ExecutionArgs, GraphQLSchema } from "graphql";
+import type { ExecutionArgs } from "graphql";
 import { createHandler } from "graphql-sse/lib/use/express";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
-import type { CredentialWatch } from "../access/credential-watch.ts";
 import type { ApiErrorCode } from "../errors/error-codes.ts";
 import { sendError } from "../errors/http-errors.ts";
-import { type FormatError, maskError } from "../errors/masked-errors.ts";
 import { writeExactNumbers } from "../http/exact-numbers.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import type { ApiMetrics } from "../telemetry/api-metrics.ts";
-import { boundSubscribe, createMadeTexts } from "./bounded-subscribe.ts";
-import { endWithCredential } from "./credential-subscribe.ts";
-import { beginSubscription, observeSubscribe, type Subscribe } from "./observed-subscribe.ts";
-import { createSubscriptionCheck } from "./prepare-subscription.ts";
-import { resultsIterator } from "./results-iterator.ts";
-import { createSharedSubscribe } from "./shared-subscribe.ts";
+import { resultsIterator, type Subscribe, type Subscriptions } from "./subscriptions.ts";
 
 /** Dependencies of {@link serveServerSentEvents}. */
 export interface ServerSentEventsDependencies {
-  schema: GraphQLSchema;
-  introspection: boolean;
-  context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
+  subscriptions: Subscriptions;
   /** The caller of a request. */
   callerOf: (request: IncomingMessage) => Caller;
-  formatError: FormatError;
-  /** Ends subscriptions when their credential ends. */
-  credentials: Pick<CredentialWatch, "follow">;
   /** How long a client may read nothing of a result, in milliseconds; then its connection is closed. */
   sendTimeoutMs: number;
-  /** Counts subscriptions that ended or were refused. */
-  metrics: Pick<ApiMetrics, "subscriptionEnded">;
 }
 
 /** Without it the library answers every refusal with 400. */
@@ -45,51 +30,42 @@ const FORBIDDEN = {
 /**
  * Answers one subscription for each response, in the mode "distinct connections" of the protocol graphql-sse.
  */
-export function serveServerSentEvents(dependencies: ServerSentEventsDependencies): RequestHandler {
-  const { formatError, callerOf } = dependencies;
-  const check = createSubscriptionCheck(dependencies);
-  const texts = createMadeTexts();
-  const responses = new WeakMap<GraphqlContext, ServerResponse>();
+export function serveServerSentEvents({
+  subscriptions,
+  callerOf,
+  sendTimeoutMs,
+}: ServerSentEventsDependencies): RequestHandler {
+  const responses = new WeakMap<object, ServerResponse>();
   const handle = createHandler({
     // Only one stream for each response: no tokens, and no state between requests.
     authenticate: () => "",
-    subscribe: paceSubscribe(
-      observeSubscribe(
-        boundSubscribe(endWithCredential(createSharedSubscribe(), dependencies.credentials), texts),
-        dependencies.metrics,
-      ),
-      {
-        responseOf: ({ contextValue }) => responses.get(contextValue as GraphqlContext),
-        sendTimeoutMs: dependencies.sendTimeoutMs,
-      },
-    ),
+    subscribe: paceSubscribe(subscriptions.subscribe, {
+      responseOf: ({ contextValue }) => responses.get(contextValue as GraphqlContext),
+      sendTimeoutMs,
+    }),
     // Validation is done in onSubscribe, with a cache of valid documents.
     validate: () => [],
-    onSubscribe({ raw, context: { res } }, params) {
-      const caller = callerOf(raw);
-      const checked = check(params, caller);
-      if ("document" in checked) {
-        const contextValue = dependencies.context(caller, new AbortController().signal);
+    async onSubscribe({ raw, context: { res } }, params) {
+      const prepared = await subscriptions.prepare(callerOf(raw), raw.headers, params);
+      if ("document" in prepared) {
+        const { contextValue } = prepared;
         responses.set(contextValue, res);
-        beginSubscription(contextValue, checked, raw.headers);
-        return { ...checked, contextValue };
+        // The library's type of a context has an index signature.
+        return { ...prepared, contextValue: contextValue as unknown as Record<string, unknown> };
       }
-      const errors = checked.map((error) => maskError(error, formatError));
-      const isForbidden = errors.some(({ extensions }) => extensions["code"] === "FORBIDDEN");
+      const isForbidden = prepared.some(({ extensions }) => extensions["code"] === "FORBIDDEN");
       // Without data the library would parse it as arguments of an operation, and answer with its own error.
-      return isForbidden ? [JSON.stringify({ errors }), FORBIDDEN] : { data: null, errors };
+      return isForbidden
+        ? [JSON.stringify({ errors: prepared }), FORBIDDEN]
+        : { data: null, errors: prepared };
     },
-    onNext: (_context, _request, result) =>
-      result.errors
-        ? { ...result, errors: result.errors.map((error) => maskError(error, formatError)) }
-        : undefined,
   });
   return async (request, response) => {
     const refusal = checkStreamRequest(request);
     if (refusal) return sendError(response, refusal.status, refusal.error);
     // The library recognises this mode only by exactly this text.
     request.headers.accept = "text/event-stream";
-    writeExactNumbers(response, texts.fill);
+    writeExactNumbers(response, subscriptions.fill);
     await handle(request, response);
   };
 }

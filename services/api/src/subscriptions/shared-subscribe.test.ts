@@ -1,7 +1,7 @@
 import { makeExecutableSchema } from "@graphql-tools/schema";
 import { type DocumentNode, type ExecutionResult, parse } from "graphql";
 import { expect, test } from "vitest";
-import { createSharedSubscribe } from "./shared-subscribe.ts";
+import { createSharedSubscribe } from "./subscriptions.ts";
 
 const STATES = [{ n: 1 }, { n: 2 }];
 const FOLLOW = parse("subscription ($by: Int!) { times(by: $by) }");

@@ -1,40 +1,22 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { isJsonObject, markNumbers, unmarkNumbers } from "@planwright/plan";
-import type { GraphQLSchema } from "graphql";
 import { CloseCode, type Context, MessageType } from "graphql-ws";
 import { type Extra, useServer } from "graphql-ws/use/ws";
 import { type WebSocket, WebSocketServer } from "ws";
 import { type Presented, presentedBy } from "../access/authenticate.ts";
-import type { Caller } from "../access/caller.ts";
-import type { CredentialWatch } from "../access/credential-watch.ts";
 import type { Gate } from "../access/gate.ts";
 import { UnauthenticatedError } from "../errors/access-errors.ts";
 import type { ErrorFacts } from "../errors/http-errors.ts";
-import type { FormatError } from "../errors/masked-errors.ts";
 import { isAllowedOrigin } from "../http/origins.ts";
 import { refuseConnection } from "../http/refuse-connection.ts";
-import type { GraphqlContext } from "../operation/context.ts";
-import type { ApiMetrics } from "../telemetry/api-metrics.ts";
-import { boundSubscribe, createMadeTexts, type MadeTexts } from "./bounded-subscribe.ts";
-import { endWithCredential } from "./credential-subscribe.ts";
-import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
-import { createSubscriptionCheck } from "./prepare-subscription.ts";
-import { toGraphqlError } from "./results-iterator.ts";
-import { createSharedSubscribe } from "./shared-subscribe.ts";
+import type { Subscriptions } from "./subscriptions.ts";
 
 /** Dependencies of {@link serveWebSockets}. */
 export interface WebSocketDependencies {
   httpServers: readonly Server[];
-  schema: GraphQLSchema;
-  introspection: boolean;
-  context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
+  subscriptions: Subscriptions;
   gate: Pick<Gate, "recognize" | "admit">;
-  formatError: FormatError;
-  /** Ends subscriptions when their credential ends. */
-  credentials: Pick<CredentialWatch, "follow">;
-  /** Counts subscriptions that ended or were refused. */
-  metrics: Pick<ApiMetrics, "subscriptionEnded">;
   /** Other origins whose pages may connect. */
   allowedOrigins: ReadonlySet<string>;
   /** Most connections at the same time. */
@@ -75,10 +57,8 @@ const ANSWERS: ReadonlySet<unknown> = new Set([
 
 /** Answers subscriptions of callers over WebSocket at /graphql, in the protocol graphql-transport-ws. */
 export function serveWebSockets(dependencies: WebSocketDependencies): { close(): Promise<void> } {
-  const { httpServers, formatError, gate, allowedOrigins, maxConnections, sendTimeoutMs } = dependencies;
-  const check = createSubscriptionCheck(dependencies);
+  const { httpServers, subscriptions, gate, allowedOrigins, maxConnections, sendTimeoutMs } = dependencies;
   const admit = createConnectionLimit(dependencies.maxConnectionsOf);
-  const texts = createMadeTexts();
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -88,10 +68,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
   const protocol = useServer(
     {
       jsonMessageReviver: withoutAnswers,
-      subscribe: observeSubscribe(
-        boundSubscribe(endWithCredential(createSharedSubscribe(), dependencies.credentials), texts),
-        dependencies.metrics,
-      ),
+      subscribe: subscriptions.subscribe,
       onConnect: (connection) => acceptConnection(gate, connection, admit),
       async onSubscribe(connection, _id, params) {
         if (Object.keys(connection.subscriptions).length > MAX_PER_CONNECTION) {
@@ -101,20 +78,12 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
         try {
           // Checked for each subscription: keys are revoked and tokens expire while connections stay open.
           const caller = await gate.admit(presentedByConnection(connection));
-          const checked = check(params, caller);
-          if (!("document" in checked)) return checked;
-          const contextValue = dependencies.context(caller, new AbortController().signal);
-          beginSubscription(contextValue, checked, connection.extra.request.headers);
-          return { ...checked, contextValue };
+          return await subscriptions.prepare(caller, connection.extra.request.headers, params);
         } catch (error) {
           if (!(error instanceof Error)) throw error;
-          return [toGraphqlError(error)];
+          return [subscriptions.shown(error)];
         }
       },
-      onError: (_connection, _id, _payload, errors) =>
-        errors.map((error) => formatError(error.toJSON(), error)),
-      onNext: (_connection, _id, _payload, _args, { data = null, errors }) =>
-        errors && { data, errors: errors.map((error) => formatError(error.toJSON(), error)) },
     },
     server,
     // The interval between pings, and also the time to wait for an answer.
@@ -127,7 +96,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
     if (!isAllowedOrigin(request, allowedOrigins)) return refuseConnection(socket, 403, FOREIGN_PAGE);
     if (server.clients.size >= maxConnections) return refuseConnection(socket, 503, FULL);
     server.handleUpgrade(request, socket, head, (client) => {
-      keepTexts(client, texts);
+      keepTexts(client, subscriptions);
       server.emit("connection", client, request);
       // ws has closed the connection with a code for the reason; graphql-ws would only print the error of a
       // client.
@@ -169,7 +138,7 @@ function createConnectionLimit(
  * The library reads and writes messages with JSON.parse and JSON.stringify, which know doubles only, and block the
  * process for large results.
  */
-function keepTexts(client: WebSocket, { fill }: Pick<MadeTexts, "fill">): void {
+function keepTexts(client: WebSocket, { fill }: Pick<Subscriptions, "fill">): void {
   const emit = client.emit.bind(client);
   client.emit = (event: string | symbol, ...args: unknown[]) =>
     event === "message" ? emit(event, markNumbers(String(args[0])), ...args.slice(1)) : emit(event, ...args);

@@ -6,12 +6,12 @@ export interface ApiMetrics {
    * @param operation - a field of the schema, or one of a few fixed names
    * @param code - "OK", or a code of `API_ERROR_CODES`
    */
-  answered(operation: string, code: string, durationMs: number): void;
+  answered: (operation: string, code: string, durationMs: number) => void;
   /**
    * Counts a subscription that ended or was refused, without a duration: that would be the time for which the
    * client followed.
    */
-  subscriptionEnded(operation: string, code: string): void;
+  subscriptionEnded: (operation: string, code: string) => void;
   /** Counts a refusal because of the caller's credential. @param code - of `API_ERROR_CODES` */
   denied(code: string): void;
   /** Counts a refusal because of overload. */
