@@ -82,7 +82,7 @@ export {
 } from "./document/step.ts";
 export { type BarrierOrder, barrierOrder } from "./graph/barrier-order.ts";
 export { type Acyclic, breakCycles, openersOf } from "./graph/break-cycles.ts";
-export { stuckPositions } from "./graph/edges.ts";
+export { stuckPositions, topologicalOrder } from "./graph/edges.ts";
 export { DependencyAbsentError, DependencyCycleError } from "./graph/order-errors.ts";
 export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph/plan-graph.ts";
 export {
@@ -169,6 +169,7 @@ export {
   UNEXECUTED_REQUEST_STATUSES,
 } from "./lifecycle/request-lifecycle.ts";
 export {
+  effectWords,
   lookOf,
   STATE_LOOKS,
   type StateLook,
