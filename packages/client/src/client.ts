@@ -4,7 +4,7 @@ import type { FollowOptions } from "./follow/follow-request.ts";
 import { createPolling } from "./follow/poll-request.ts";
 import { createStreaming } from "./follow/stream-request.ts";
 import { type CallOptions, createTransport, type TransportOptions } from "./http/transport.ts";
-import { FOLLOW_REQUEST, READ_PROGRESS, type RequestProgress } from "./request/request-progress.ts";
+import { FOLLOW_REQUEST, READ_RUN, type RequestRun } from "./request/run.ts";
 import type { Given, Operation } from "./schema/graphql.ts";
 
 /** Sends operations to the API. */
@@ -46,7 +46,7 @@ export interface Client {
    * @throws {ApiUnreachableError} when the API stays unreachable, {ApiRefusedError} when it does not know the
    * request
    */
-  follow(requestId: string, options?: FollowOptions): AsyncIterable<RequestProgress>;
+  follow(requestId: string, options?: FollowOptions): AsyncIterable<RequestRun>;
   /**
    * The JSON text of an output, in pieces.
    * @param ref - from an OutputReference
@@ -60,7 +60,7 @@ export interface Client {
 export function createClient(options: TransportOptions): Client {
   const transport = createTransport(options);
   const reads = {
-    progress: (requestId: string, call: CallOptions) => client.readRequest(READ_PROGRESS, requestId, call),
+    progress: (requestId: string, call: CallOptions) => client.readRequest(READ_RUN, requestId, call),
     async *changes(requestId: string, call: CallOptions) {
       for await (const { request } of client.subscribe(FOLLOW_REQUEST, { requestId }, call)) yield request;
     },

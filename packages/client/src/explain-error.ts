@@ -5,10 +5,10 @@ const DiagnosticsSchema = z.array(
   z.object({
     code: z.string(),
     severity: z.string(),
-    stepId: z.string().nullish(),
-    path: z.string().nullish(),
+    stepId: z.string().nullable().default(null),
+    path: z.string().nullable().default(null),
     message: z.string(),
-    suggestion: z.string().nullish(),
+    suggestion: z.string().nullable().default(null),
   }),
 );
 

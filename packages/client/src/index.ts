@@ -18,14 +18,24 @@ export {
 } from "./request/need.ts";
 export { type PendingControl, pendingControl, pendingText } from "./request/pending-control.ts";
 export {
-  PLAN_FIELDS,
-  type PlanProgress,
-  READ_PROGRESS,
-  REQUEST_FIELDS,
-  type RequestProgress,
-  STEP_FIELDS,
-  type StepProgress,
-} from "./request/request-progress.ts";
+  ATTEMPT_RUN,
+  DIAGNOSTIC,
+  type Diagnosis,
+  PLAN_RUN,
+  type PlanRun,
+  READ_RUN,
+  REQUEST_DIAGNOSIS,
+  REQUEST_RUN,
+  type RequestRun,
+  RUN,
+  type RunDiagnostic,
+  STEP_RUN,
+  STEP_VALUES,
+  type StepRun,
+  type StepValues,
+  settlementText,
+  unsentText,
+} from "./request/run.ts";
 export { stepTree, type TreeRow, type TreeStep } from "./request/step-tree.ts";
 export { type Given, graphql, type Operation } from "./schema/graphql.ts";
 export type { Introspection } from "./schema/introspection.ts";

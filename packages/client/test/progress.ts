@@ -1,4 +1,4 @@
-import type { PlanProgress, RequestProgress, StepProgress } from "../src/request/request-progress.ts";
+import type { PlanRun, RequestRun, StepRun } from "../src/request/run.ts";
 
 export const REQUEST_ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
 const PLAN_ID = "plan_1795253322_657fpktzrqn6kd5fqwdd";
@@ -17,7 +17,7 @@ export const TIMES: readonly [durationMs: number, waitedForPeopleMs: number | nu
 ];
 
 /** A step, PENDING by default. */
-export function stepOf(id: string, more: Partial<StepProgress> = {}): StepProgress {
+export function stepOf(id: string, more: Partial<StepRun> = {}): StepRun {
   return {
     id,
     key: id,
@@ -27,6 +27,7 @@ export function stepOf(id: string, more: Partial<StepProgress> = {}): StepProgre
     dependsOn: [],
     waitReason: null,
     error: null,
+    approved: false,
     approvalHash: null,
     settled: null,
     carriedFrom: null,
@@ -45,7 +46,7 @@ export function stepOf(id: string, more: Partial<StepProgress> = {}): StepProgre
 }
 
 /** A plan, RUNNING by default. */
-export function planOf(steps: StepProgress[], more: Partial<PlanProgress> = {}): PlanProgress {
+export function planOf(steps: StepRun[], more: Partial<PlanRun> = {}): PlanRun {
   return {
     planId: PLAN_ID,
     version: 1,
@@ -65,6 +66,17 @@ export function planOf(steps: StepProgress[], more: Partial<PlanProgress> = {}):
     pauseRequestedAt: null,
     deadlineAt: null,
     expiresAt: null,
+    counts: {
+      total: steps.length,
+      completed: 0,
+      failed: 0,
+      skipped: 0,
+      cancelled: 0,
+      inDoubt: 0,
+      running: 0,
+      pending: 0,
+    },
+    diagnostics: [],
     approvals: [],
     resolutions: [],
     steps,
@@ -73,15 +85,22 @@ export function planOf(steps: StepProgress[], more: Partial<PlanProgress> = {}):
 }
 
 /** A request, EXECUTING by default. */
-export function requestOf(more: Partial<RequestProgress> = {}): RequestProgress {
+export function requestOf(more: Partial<RequestRun> = {}): RequestRun {
   return {
     requestId: REQUEST_ID,
     planId: PLAN_ID,
     status: "EXECUTING",
     source: "query",
     query: "Create author Alice",
+    title: "Create author Alice",
+    tags: [],
     version: 1,
     autoExecute: true,
+    maxReplans: 0,
+    traceId: null,
+    traceUrl: null,
+    openQuestions: [],
+    diagnostics: [],
     error: null,
     questions: [],
     answerRequested: false,

@@ -91,7 +91,7 @@ export {
 } from "./document/step.ts";
 export { type BarrierOrder, barrierOrder } from "./graph/barrier-order.ts";
 export { type Acyclic, breakCycles, openersOf } from "./graph/break-cycles.ts";
-export { stuckPositions } from "./graph/edges.ts";
+export { stuckPositions, topologicalOrder } from "./graph/edges.ts";
 export { Heap, smallerFirst } from "./graph/heap.ts";
 export { DependencyAbsentError, DependencyCycleError } from "./graph/order-errors.ts";
 export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph/plan-graph.ts";
@@ -177,6 +177,7 @@ export {
   UNEXECUTED_REQUEST_STATUSES,
 } from "./lifecycle/request-lifecycle.ts";
 export {
+  effectWords,
   lookOf,
   STATE_LOOKS,
   type StateLook,

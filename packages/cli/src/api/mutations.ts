@@ -1,4 +1,4 @@
-import { graphql, type Operation, type ResultOf } from "@planwright/client";
+import { DIAGNOSTIC, graphql, type Operation, type ResultOf } from "@planwright/client";
 
 const ACCEPTED = graphql(`fragment Accepted on Request { requestId planId status version plan { status } }`);
 /** The fields that a mutation returns of the request that it changed. */
@@ -106,6 +106,7 @@ export const RESOLVE_IN_DOUBT = graphql(
 /** The diagnostics that submitting the plan would give; nothing is stored. */
 export const VALIDATE_PLAN = graphql(
   `query ($plan: JSON!) {
-    check: validatePlan(plan: $plan) { valid diagnostics { code severity stepId path message suggestion } }
+    check: validatePlan(plan: $plan) { valid diagnostics { ...RunDiagnostic } }
   }`,
+  [DIAGNOSTIC],
 );

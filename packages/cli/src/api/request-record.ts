@@ -1,48 +1,30 @@
-import { graphql, PLAN_FIELDS, REQUEST_FIELDS, type ResultOf, STEP_FIELDS } from "@planwright/client";
-
-const STEP_RECORD = graphql(
-  `fragment StepRecord on Step {
-    ...StepFields arguments resolvedArguments output outputReference { ref sizeBytes preview } warnings
-  }`,
-  [STEP_FIELDS],
-);
+import {
+  graphql,
+  PLAN_RUN,
+  REQUEST_DIAGNOSIS,
+  REQUEST_RUN,
+  type ResultOf,
+  STEP_RUN,
+  STEP_VALUES,
+} from "@planwright/client";
 
 const REQUEST_RECORD = graphql(
   `fragment RequestRecord on Request {
-    ...RequestFields title tags
-    diagnostics { code severity stepId path message suggestion }
-    diagnosis { cause { code severity message errorCode } reasons stepKeys since next { description operation arguments command } }
-    openQuestions { id question stepId tool parameter schema }
+    ...RequestRun ...RequestDiagnosis
     modelCalls { purpose model finishReason inputTokens outputTokens latencyMs error { code message } createdAt endedAt }
     plans { planId version status createdAt finishedAt error { code message } }
-    plan { ...PlanFields raw document planHash outputs outputReferences { name ref sizeBytes preview } steps { ...StepRecord } }
+    plan {
+      ...PlanRun raw document planHash outputs outputReferences { name ref sizeBytes preview }
+      steps { ...StepRun ...StepValues }
+    }
   }`,
-  [REQUEST_FIELDS, PLAN_FIELDS, STEP_RECORD],
+  [REQUEST_RUN, REQUEST_DIAGNOSIS, PLAN_RUN, STEP_RUN, STEP_VALUES],
 );
 
-/** A request with everything that reports show. */
+/** A request with everything that reports show: its run, with the values of its steps and the calls of models. */
 export type RequestRecord = ResultOf<typeof REQUEST_RECORD>;
 /** Its current plan. */
 export type PlanRecord = NonNullable<RequestRecord["plan"]>;
-/** One step, or one item of a forEach step. */
-export type StepRecord = ResultOf<typeof STEP_RECORD>;
-/** The API's diagnosis of the request. */
-export type DiagnosisRecord = RequestRecord["diagnosis"];
-/** One diagnostic of a plan. */
-export type Diagnostic = Omit<RequestRecord["diagnostics"][number], "stepId" | "path" | "suggestion"> & {
-  stepId?: string | null | undefined;
-  path?: string | null | undefined;
-  suggestion?: string | null | undefined;
-};
-/** A question of the planner that has no answer yet. */
-export type OpenQuestion = RequestRecord["openQuestions"][number];
-/** Replaces an output that is too large for a response of the API. */
-export type OutputReference = NonNullable<StepRecord["outputReference"]>;
-/** An error with its code. */
-export interface Problem {
-  code: string;
-  message: string;
-}
 
 /** Reads a request with everything that reports show. */
 export const READ_REQUEST = graphql(

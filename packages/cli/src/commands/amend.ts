@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { READ_PROGRESS } from "@planwright/client";
+import { READ_RUN } from "@planwright/client";
 import { AMEND_PLAN } from "../api/mutations.ts";
 import { UsageError } from "../errors.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
@@ -80,5 +80,5 @@ function stepList(title: string, ids: readonly string[] | null): string[] {
 
 /** The version that a patch is for when the user names none. */
 async function currentVersion({ client }: CommandContext, requestId: string): Promise<number> {
-  return (await client.readRequest(READ_PROGRESS, requestId)).version;
+  return (await client.readRequest(READ_RUN, requestId)).version;
 }

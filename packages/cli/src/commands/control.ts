@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ENDED, READ_PROGRESS, sendAgain } from "@planwright/client";
+import { ENDED, READ_RUN, sendAgain } from "@planwright/client";
 import { type Accepted, CANCEL, EXECUTE_PLAN, PAUSE, REPLAN, RERUN, RESUME } from "../api/mutations.ts";
 import { READ_PLAN_HASH } from "../api/request-record.ts";
 import { NothingChangedError, UsageError } from "../errors.ts";
@@ -29,7 +29,7 @@ export async function execute(
   { detach, hash }: ExecuteOptions,
 ): Promise<ExitCode> {
   const planHash = hash === undefined ? null : await fullHash(context, requestId, hash);
-  const { plan, status } = await context.client.readRequest(READ_PROGRESS, requestId);
+  const { plan, status } = await context.client.readRequest(READ_RUN, requestId);
   const isRunning = status === "EXECUTING" && plan !== null;
   if (isRunning && detach) {
     throw new NothingChangedError(
@@ -141,7 +141,7 @@ export async function cancel(
   requestId: string,
   { watch }: { watch?: boolean | undefined },
 ): Promise<ExitCode> {
-  const { status, plan } = await context.client.readRequest(READ_PROGRESS, requestId);
+  const { status, plan } = await context.client.readRequest(READ_RUN, requestId);
   if (status === "CANCELLED") {
     throw new NothingChangedError(`${requestId} was cancelled before: nothing was changed`);
   }

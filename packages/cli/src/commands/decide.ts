@@ -1,14 +1,14 @@
-import { stepsInDoubt, stepsToApprove } from "@planwright/client";
+import {
+  type RequestRun,
+  type StepRun,
+  type StepValues,
+  stepsInDoubt,
+  stepsToApprove,
+} from "@planwright/client";
 import { countText, isJsonObject, type JsonValue, JsonValueSchema, parseExactJson } from "@planwright/plan";
 import { bindTexts } from "@planwright/reading";
 import { ANSWER_QUESTIONS, APPROVE, RESOLVE_IN_DOUBT } from "../api/mutations.ts";
-import {
-  type OpenQuestion,
-  type PlanRecord,
-  READ_REQUEST,
-  type RequestRecord,
-  type StepRecord,
-} from "../api/request-record.ts";
+import { type PlanRecord, READ_REQUEST, type RequestRecord } from "../api/request-record.ts";
 import { InterruptedError, UsageError } from "../errors.ts";
 import type { ExitCode } from "../report/exit-code.ts";
 import { inlineJson, stepName } from "../report/format.ts";
@@ -61,7 +61,7 @@ async function askAnswers(context: CommandContext, requestId: string): Promise<s
  * "tomorrow" are not checked here: the API reads them, because it knows the time zone.
  */
 function whyUnfit(
-  { id, question, stepId, tool, parameter, ...asked }: OpenQuestion,
+  { id, question, stepId, tool, parameter, ...asked }: RequestRun["openQuestions"][number],
   typed: string,
 ): string | undefined {
   const schema = isJsonObject(asked.schema) ? asked.schema : null;
@@ -105,13 +105,17 @@ export async function approve(
   });
 }
 
-function otherCall({ command }: CommandContext, { requestId }: RequestRecord, step: StepRecord): UsageError {
+function otherCall({ command }: CommandContext, { requestId }: RequestRecord, step: StepRun): UsageError {
   return new UsageError(
     `The hash is not the one of the call that ${stepName(step)} waits for, or has fewer than 8 characters; look at it with ${command("debug", requestId)}`,
   );
 }
 
-async function confirmCall(context: CommandContext, step: StepRecord, refuse: boolean): Promise<void> {
+async function confirmCall(
+  context: CommandContext,
+  step: StepRun & StepValues,
+  refuse: boolean,
+): Promise<void> {
   const tool = oneLine(step.tool, 120);
   if (!context.canAsk) {
     const call = `${tool} with ${inlineJson(step.resolvedArguments, 2_000)}`;
@@ -161,7 +165,7 @@ export async function resolve(
 function settled(
   { command }: CommandContext,
   { requestId, plan }: RequestRecord,
-  step: StepRecord,
+  step: StepRun & StepValues,
   resolution: "completed" | "failed" | "retry",
 ): string {
   const name = stepName(step);
@@ -195,10 +199,10 @@ function parseOutput(output: string): JsonValue {
 /** The step with this id or key, or else the only one. @throws {UsageError} */
 function theStep(
   { status, plan }: RequestRecord,
-  open: (plan: PlanRecord) => readonly StepRecord[],
+  open: (plan: PlanRecord) => readonly (StepRun & StepValues)[],
   name: string | undefined,
   what: string,
-): StepRecord {
+): StepRun & StepValues {
   const steps = plan ? open(plan) : [];
   const found =
     name === undefined

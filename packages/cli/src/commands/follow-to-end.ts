@@ -1,4 +1,4 @@
-import type { FollowOptions, RequestProgress } from "@planwright/client";
+import type { FollowOptions, RequestRun } from "@planwright/client";
 import { READ_REQUEST } from "../api/request-record.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "../report/exit-code.ts";
 import { progressEvents } from "../report/progress-events.ts";
@@ -32,7 +32,7 @@ export function followToEnd(
 
 async function showEvents(context: CommandContext, requestId: string, follow: FollowOptions): Promise<void> {
   const { client, signal, output } = context;
-  let before: RequestProgress | null = null;
+  let before: RequestRun | null = null;
   const onTrouble = (error: Error) => output.printJson({ event: "trouble", message: error.message });
   for await (const now of client.follow(requestId, { ...follow, signal, onTrouble })) {
     for (const event of progressEvents(before, now)) output.printJson(event);
@@ -42,7 +42,7 @@ async function showEvents(context: CommandContext, requestId: string, follow: Fo
 
 async function showLines(context: CommandContext, requestId: string, follow: FollowOptions): Promise<void> {
   const { client, signal, output } = context;
-  let before: RequestProgress | null = null;
+  let before: RequestRun | null = null;
   const onTrouble = (error: Error) => output.note([`${error.message}; trying again`]);
   for await (const now of client.follow(requestId, { ...follow, signal, onTrouble })) {
     output.print(progressLines(before, now));

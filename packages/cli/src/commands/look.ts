@@ -181,7 +181,7 @@ async function suggestionsOf(
 export async function fleet({ client, output, isJson }: CommandContext): Promise<ExitCode> {
   const { fleet: read, workload } = await client.execute(READ_FLEET, {});
   if (isJson) output.printJson({ ...read, workload }, { isIndented: true });
-  else output.print([...fleetLines(read, output.style), "", workloadLine(workload)]);
+  else output.print([...fleetLines(read, output), "", workloadLine(workload)]);
   return EXIT.OK;
 }
 

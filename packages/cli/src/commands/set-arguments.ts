@@ -1,4 +1,4 @@
-import { READ_PROGRESS } from "@planwright/client";
+import { READ_RUN } from "@planwright/client";
 import {
   isJsonObject,
   type JsonObject,
@@ -37,7 +37,7 @@ export async function toChanges(
   sets: readonly SetArgument[],
 ): Promise<{ stepId: string; set: JsonObject }[]> {
   const [{ plan }, { tools }] = await Promise.all([
-    client.readRequest(READ_PROGRESS, requestId),
+    client.readRequest(READ_RUN, requestId),
     client.execute(LIST_TOOLS, {}),
   ]);
   const changes = new Map<string, JsonObject>();

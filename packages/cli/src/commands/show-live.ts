@@ -1,4 +1,4 @@
-import type { FollowOptions, RequestProgress } from "@planwright/client";
+import type { FollowOptions, RequestRun } from "@planwright/client";
 import { progressTree } from "../report/progress-tree.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -14,7 +14,7 @@ export async function showLive(
 ): Promise<void> {
   const view = await output.live();
   const { style } = output;
-  let request: RequestProgress | undefined;
+  let request: RequestRun | undefined;
   let trouble: string | undefined;
   let frame = 0;
   const draw = () => {

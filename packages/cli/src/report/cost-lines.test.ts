@@ -40,6 +40,14 @@ test("costs are shown by model, in total and by request; what is not known is na
   ]);
 });
 
+test.each([40, 60, 80])("the tables of costs fit a terminal of %d columns", (columns) => {
+  const large = cost({ calls: 12_345, failures: 321, inputTokens: 1_234_567_890, costUsd: 1_234.5 });
+  const models = [{ model: `openai:${"of-a-long-name-".repeat(4)}`, cost: large }];
+  const lines = costLines({ ...time, total: large, models, requests: [] }, { columns, style }).slice(2);
+  expect(lines.length).toBeGreaterThan(3);
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns);
+});
+
 test("a time without a call says so", () => {
   const none = { ...time, total: cost({ calls: 0 }), models: [], requests: [] };
   expect(costLines(none, { columns, style })).toEqual([

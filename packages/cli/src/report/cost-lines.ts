@@ -28,6 +28,11 @@ export function costLines(
       ["MODEL", "CALLS", "FAILED", "TOKENS IN", "CACHED", "TOKENS OUT", "USD"],
       [...rows, ["total", ...numbersOf(total)]],
       style,
+      {
+        columns,
+        least: [12, null, null, null, null, null, null],
+        leaveOut: ["CACHED", "TOKENS OUT", "TOKENS IN", "FAILED", "CALLS"],
+      },
     ),
     ...notesOf(total, isComplete).map((note) => style("attention", note)),
     "",

@@ -1,6 +1,6 @@
-import { stepTree } from "@planwright/client";
-import { countText, durationText, ownTimeText } from "@planwright/plan";
-import type { PlanRecord, RequestRecord, StepRecord } from "../api/request-record.ts";
+import { type StepRun, type StepValues, stepTree, unsentText } from "@planwright/client";
+import { countText, durationText, effectWords, ownTimeText } from "@planwright/plan";
+import type { PlanRecord, RequestRecord } from "../api/request-record.ts";
 import type { ToolRecord } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
@@ -10,7 +10,7 @@ import { diagnosisLines, printedDiagnosis } from "./diagnosis.ts";
 import { diagnosticLines } from "./diagnostic-lines.ts";
 import { between, inlineJson, problem, stepName } from "./format.ts";
 import { largeOutput } from "./large-output.ts";
-import { settledNote, settlementText } from "./settlement-text.ts";
+import { settledNote } from "./settlement-text.ts";
 import { markOf } from "./status-mark.ts";
 import { stepLine } from "./step-line.ts";
 import { isWorthSeeing, urgencyOf } from "./step-urgency.ts";
@@ -78,16 +78,9 @@ function troubleLines(facts: DebugFacts, style: Style): string[] {
   ];
 }
 
-/** What is known about the effects of a step's calls. */
-const EFFECT_TEXT: Readonly<Record<string, string>> = {
-  none: "none: nothing happened",
-  possible: "possible: it may have acted",
-  done: "done: it acted",
-};
+const titleOf = (step: StepRun) => `Step ${stepName(step)}  ${step.status}`;
 
-const titleOf = (step: StepRecord) => `Step ${stepName(step)}  ${step.status}`;
-
-function stepDetails(facts: DebugFacts, step: StepRecord): string[] {
+function stepDetails(facts: DebugFacts, step: StepRun & StepValues): string[] {
   const server = serverOf(facts, step.tool);
   const sent = step.resolvedArguments;
   const isSame = JSON.stringify(sent) === JSON.stringify(step.arguments);
@@ -95,7 +88,7 @@ function stepDetails(facts: DebugFacts, step: StepRecord): string[] {
     `tool       ${oneLine(step.tool, 80)}${server === undefined ? "" : ` of server ${server}`}${
       step.effectClass === null ? "" : `, class ${step.effectClass}`
     }`,
-    ...(step.effect === null ? [] : [`effect     ${EFFECT_TEXT[step.effect] ?? step.effect}`]),
+    ...(step.effect === null ? [] : [`effect     ${effectWords(step.effect)}`]),
     ...(sent === null || !isSame ? [`planned    ${inlineJson(step.arguments, 600)}`] : []),
     ...(sent === null ? [] : [`arguments  ${inlineJson(sent, 600)}`]),
     ...(step.dependsOn.length === 0
@@ -112,7 +105,7 @@ function stepDetails(facts: DebugFacts, step: StepRecord): string[] {
 const MAX_ATTEMPTS = 6;
 
 /** The first attempt shows how it began, the latest ones how it is now. */
-function attemptLines(attempts: StepRecord["attempts"]): string[] {
+function attemptLines(attempts: StepRun["attempts"]): string[] {
   const left = attempts.length - MAX_ATTEMPTS;
   if (left <= 0) return attempts.map(attemptLine);
   const [first, ...others] = attempts;
@@ -123,11 +116,11 @@ function attemptLines(attempts: StepRecord["attempts"]): string[] {
   ];
 }
 
-function attemptLine(of: StepRecord["attempts"][number]): string {
+function attemptLine(of: StepRun["attempts"][number]): string {
   const { attempt, startedAt, outcome, durationMs, executor, error, unsent } = of;
   const took = durationMs === null ? "" : durationText(durationMs);
   const how = unsent
-    ? `nothing sent, tried ${countText(unsent.tries, "time")}${took === "" ? "" : ` in ${took}`}`
+    ? `${unsentText(unsent)}${took === "" ? "" : ` in ${took}`}`
     : `${outcome ?? "running"}${took === "" ? "" : ` after ${took}`}`;
   const where =
     unsent && unsent.tries > 1 ? `, at last on ${oneLine(executor, 60)}` : ` on ${oneLine(executor, 60)}`;
@@ -279,16 +272,16 @@ function ofPlans({ plans, plan }: RequestRecord): Moment[] {
     })),
     ...plan.resolutions.map(({ at, stepKey, resolution, by }) => ({
       at,
-      what: `${oneLine(stepKey, 80)}: ${settlementText({ by, resolution })}`,
+      what: `${oneLine(stepKey, 80)}: ${settledNote({ settled: { by, resolution } })[0]}`,
     })),
     ...plan.steps.flatMap((step) => settledAfterEnd(plan, step)),
   ];
 }
 
 /** A doubt that was settled after the plan had ended is recorded at the step only. */
-function settledAfterEnd({ resolutions }: PlanRecord, { key, settled }: StepRecord): Moment[] {
+function settledAfterEnd({ resolutions }: PlanRecord, { key, settled }: StepRun): Moment[] {
   if (!settled || resolutions.some(({ stepKey }) => stepKey === key)) return [];
-  return [{ at: settled.at, what: `${oneLine(key, 80)}: ${settlementText(settled)}` }];
+  return [{ at: settled.at, what: `${oneLine(key, 80)}: ${settledNote({ settled })[0]}` }];
 }
 
 function ofSteps({ steps, planId }: PlanRecord): Moment[] {

@@ -1,4 +1,4 @@
-import type { DiagnosisRecord } from "../api/request-record.ts";
+import type { Diagnosis } from "@planwright/client";
 import type { Style, Tone } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandLine } from "./command-line.ts";
@@ -10,7 +10,7 @@ export interface NextStep {
 }
 
 /** The diagnosis of a request as it is printed; an operator reads it first. */
-export interface Diagnosis {
+export interface PrintedDiagnosis {
   tone: Tone;
   /** One line that names the cause. */
   cause: string;
@@ -28,7 +28,10 @@ const TONES: Readonly<Record<string, Tone>> = {
 };
 
 /** The API's diagnosis with commands that can be typed. Pure. */
-export function printedDiagnosis({ cause, reasons, next }: DiagnosisRecord, command: CommandLine): Diagnosis {
+export function printedDiagnosis(
+  { cause, reasons, next }: Diagnosis,
+  command: CommandLine,
+): PrintedDiagnosis {
   return {
     tone: TONES[cause.severity] ?? "attention",
     cause: oneLine(cause.message, 400),
@@ -41,7 +44,7 @@ export function printedDiagnosis({ cause, reasons, next }: DiagnosisRecord, comm
 }
 
 /** Cause, reasons and what to do: eight lines at most, where each action is one sentence with its command. */
-export function diagnosisLines({ tone, cause, why, next }: Diagnosis, style: Style): string[] {
+export function diagnosisLines({ tone, cause, why, next }: PrintedDiagnosis, style: Style): string[] {
   return [
     `${style("strong", "Cause")}   ${style(tone, cause)}`,
     ...labelled("Why", why, style),

@@ -1,5 +1,5 @@
+import type { RunDiagnostic } from "@planwright/client";
 import { countText } from "@planwright/plan";
-import type { Diagnostic } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 
@@ -7,8 +7,8 @@ import { oneLine } from "../terminal/visible-text.ts";
 const MAX_DIAGNOSTICS = 50;
 
 /** The diagnostics of a plan, errors first. */
-export function diagnosticLines(diagnostics: readonly Diagnostic[], style: Style): string[] {
-  const isError = ({ severity }: Diagnostic) => severity === "error";
+export function diagnosticLines(diagnostics: readonly RunDiagnostic[], style: Style): string[] {
+  const isError = ({ severity }: RunDiagnostic) => severity === "error";
   const sorted = [
     ...diagnostics.filter(isError),
     ...diagnostics.filter((diagnostic) => !isError(diagnostic)),
@@ -31,6 +31,6 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[], style: Style
 const IMPORTANT_WARNINGS = new Set(["ARGUMENT_UNSOURCED", "SECRET_EXPOSED"]);
 
 /** The warnings for a user whose plan was executed at once, without a look at it. */
-export function importantWarnings(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+export function importantWarnings(diagnostics: readonly RunDiagnostic[]): RunDiagnostic[] {
   return diagnostics.filter(({ code, severity }) => severity === "warning" && IMPORTANT_WARNINGS.has(code));
 }

@@ -1,4 +1,4 @@
-import { ApiRefusedError, ENDED, needOf, type RequestProgress } from "@planwright/client";
+import { ApiRefusedError, ENDED, needOf, type RequestRun } from "@planwright/client";
 import { GaveUpWaitingError, InterruptedError, UsageError } from "../errors.ts";
 
 /** The exit codes of the program. Scripts rely on them; they do not change. */
@@ -23,7 +23,7 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The exit code for the state of a request; null while it continues. */
-export function exitCodeOf(request: RequestProgress): ExitCode | null {
+export function exitCodeOf(request: RequestRun): ExitCode | null {
   if (request.status === "COMPLETED") return EXIT.OK;
   if (ENDED.has(request.status)) return EXIT.PLAN_FAILED;
   return needOf(request) === null ? null : EXIT.NEEDS_DECISION;

@@ -20,6 +20,7 @@ const PLANNER: FleetRecord["workers"][number] = {
   hasModel: false,
   holds: 0,
 };
+const SCREEN = { columns: Number.POSITIVE_INFINITY, style: plainStyle };
 const NOTHING = { due: 0, oldest: null };
 const FLEET: FleetRecord = {
   at: "2026-11-24T12:00:00.000Z",
@@ -30,7 +31,7 @@ const FLEET: FleetRecord = {
 };
 
 test("workers are shown with the age of their heartbeat and how much they hold", () => {
-  expect(fleetLines(FLEET, plainStyle)).toEqual([
+  expect(fleetLines(FLEET, SCREEN)).toEqual([
     "WORKER      KIND      UP         HEARTBEAT   HOLDS  STATE",
     "host:1:abc  executor  2 h 0 min  400 ms ago  3      takes work",
     "host:2:def  planner   2 h 0 min  400 ms ago  0      takes work, has no model",
@@ -54,7 +55,7 @@ test("waiting work is shown with the age of the oldest, and a dead worker with t
     { ...died, seenAt: "2026-11-24T11:58:00.000Z", deadAt: "2026-11-24T11:58:05.000Z" },
     { ...died, seenAt: "2026-11-24T11:59:50.000Z", deadAt: null, leasesLost: 0 },
   ];
-  expect(fleetLines({ ...FLEET, plans, requests, lostWorkers }, plainStyle).slice(4)).toEqual([
+  expect(fleetLines({ ...FLEET, plans, requests, lostWorkers }, SCREEN).slice(4)).toEqual([
     "Waiting for an executor: 2 plans, the oldest for 1 min 0 s (req_1)",
     "Waiting for a planner: 1 request, the oldest for 1 min 0 s (of another tenant)",
     "",
@@ -65,9 +66,21 @@ test("waiting work is shown with the age of the oldest, and a dead worker with t
   ]);
 });
 
+test.each([40, 60, 80])("the tables of a fleet fit a terminal of %d columns", (columns) => {
+  const name = `worker-${"of-a-long-host".repeat(3)}:4711:abcdef`;
+  const died = { name, kind: "EXECUTOR", startedAt: EXECUTOR.startedAt, leasesLost: 12 } as const;
+  const lost = { ...died, seenAt: "2026-11-24T11:59:50.000Z", deadAt: null };
+  const fleet = { ...FLEET, workers: [{ ...PLANNER, name }], lostWorkers: [lost] };
+  const lines = fleetLines(fleet, { columns, style: plainStyle }).filter((line) =>
+    /^(worker|WORKER)/i.test(line),
+  );
+  expect(lines).toHaveLength(4);
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns);
+});
+
 test("a missing executor or planner is shown first; a worker that stops takes no work", () => {
   const stopping = { ...EXECUTOR, takesWork: false };
-  expect(fleetLines({ ...FLEET, workers: [stopping] }, plainStyle).slice(0, 2)).toEqual([
+  expect(fleetLines({ ...FLEET, workers: [stopping] }, SCREEN).slice(0, 2)).toEqual([
     "No executor takes work: no plan is executed, and plans that have begun wait. Start one (npm start).",
     "No planner takes work: no sentence is planned. Start one (npm start).",
   ]);
@@ -75,12 +88,12 @@ test("a missing executor or planner is shown first; a worker that stops takes no
 
 test("while no executor takes work it is not said that no plan waits for one", () => {
   const planner = { ...FLEET, workers: [PLANNER] };
-  expect(fleetLines(planner, plainStyle).slice(-1)).toEqual(["No request waits for a planner."]);
-  expect(fleetLines(planner, plainStyle)).not.toContain("No plan waits for an executor.");
+  expect(fleetLines(planner, SCREEN).slice(-1)).toEqual(["No request waits for a planner."]);
+  expect(fleetLines(planner, SCREEN)).not.toContain("No plan waits for an executor.");
 });
 
 test("callers without the scope read that the numbers need it", () => {
-  const lines = fleetLines({ ...FLEET, plans: null, requests: null }, plainStyle);
+  const lines = fleetLines({ ...FLEET, plans: null, requests: null }, SCREEN);
   expect(lines).toContain("How many plans wait for an executor is shown to callers with the scope operate.");
 });
 

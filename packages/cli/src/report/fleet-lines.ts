@@ -9,10 +9,17 @@ type Worker = FleetRecord["workers"][number];
 type LostWorker = FleetRecord["lostWorkers"][number];
 type Waiting = FleetRecord["plans"];
 
+/** Where lines are shown. */
+interface Screen {
+  /** Width of the terminal; Infinity cuts nothing. */
+  columns: number;
+  style: Style;
+}
+
 /** The workers that are alive, the work that waits for them, and the workers that died. Pure. */
 export function fleetLines(
   { at, workers, lostWorkers, plans, requests }: FleetRecord,
-  style: Style,
+  { columns, style }: Screen,
 ): string[] {
   const nowMs = Date.parse(at);
   const missing = missingKinds(workers);
@@ -23,10 +30,10 @@ export function fleetLines(
   ].flat();
   return [
     ...[...missing].map((kind) => style("bad", MISSING[kind])),
-    ...(workers.length > 0 ? workersTable(workers, nowMs, style) : []),
+    ...(workers.length > 0 ? workersTable(workers, nowMs, { columns, style }) : []),
     ...(workers.length > 0 && waiting.length > 0 ? [""] : []),
     ...waiting,
-    ...lostLines(lostWorkers, nowMs, style),
+    ...lostLines(lostWorkers, nowMs, { columns, style }),
   ];
 }
 
@@ -53,7 +60,7 @@ function missingKinds(workers: readonly Worker[]): Set<keyof typeof MISSING> {
   return new Set((["EXECUTOR", "PLANNER"] as const).filter((kind) => !takes.has(kind)));
 }
 
-function workersTable(workers: readonly Worker[], nowMs: number, style: Style): string[] {
+function workersTable(workers: readonly Worker[], nowMs: number, { columns, style }: Screen): string[] {
   const rows = workers.map((worker) => [
     oneLine(worker.name, 60),
     worker.kind.toLowerCase(),
@@ -62,7 +69,11 @@ function workersTable(workers: readonly Worker[], nowMs: number, style: Style): 
     worker.holds === null ? "" : String(worker.holds),
     stateOf(worker),
   ]);
-  return table(["WORKER", "KIND", "UP", "HEARTBEAT", "HOLDS", "STATE"], rows, style);
+  return table(["WORKER", "KIND", "UP", "HEARTBEAT", "HOLDS", "STATE"], rows, style, {
+    columns,
+    least: [12, null, null, null, null, 12],
+    leaveOut: ["UP", "HOLDS", "HEARTBEAT", "KIND"],
+  });
 }
 
 function stateOf({ kind, takesWork, hasModel }: Worker): string {
@@ -78,7 +89,7 @@ function waitingLine(what: string, worker: string, waiting: Waiting): string {
   return `Waiting for ${worker}: ${countText(waiting.due, what)}, the oldest for ${durationText(ageMs)} (${which})`;
 }
 
-function lostLines(lost: readonly LostWorker[], nowMs: number, style: Style): string[] {
+function lostLines(lost: readonly LostWorker[], nowMs: number, { columns, style }: Screen): string[] {
   if (lost.length === 0) return [];
   const rows = lost.map(({ name, kind, seenAt, deadAt, leasesLost }) => [
     oneLine(name, 60),
@@ -90,6 +101,10 @@ function lostLines(lost: readonly LostWorker[], nowMs: number, style: Style): st
   return [
     "",
     style("attention", "Lost within the last hour"),
-    ...table(["WORKER", "KIND", "HEARTBEAT", "STATE", "LOST"], rows, style),
+    ...table(["WORKER", "KIND", "HEARTBEAT", "STATE", "LOST"], rows, style, {
+      columns,
+      least: [12, null, null, 6, null],
+      leaveOut: ["LOST", "KIND", "HEARTBEAT"],
+    }),
   ];
 }

@@ -1,6 +1,6 @@
-import { stepTree, type TreeRow } from "@planwright/client";
+import { type StepRun, type StepValues, stepTree, type TreeRow } from "@planwright/client";
 import { countText, durationText, isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
-import type { PlanRecord, StepRecord } from "../api/request-record.ts";
+import type { PlanRecord } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { inlineJson } from "./format.ts";
@@ -17,7 +17,7 @@ export function planText(plan: PlanRecord, style: Style): string[] {
 }
 
 function stepText(
-  { step, branch, below }: TreeRow<StepRecord>,
+  { step, branch, below }: TreeRow<StepRun & StepValues>,
   document: JsonObject,
   style: Style,
 ): string[] {
@@ -30,7 +30,7 @@ function stepText(
 }
 
 /** Everything special about the step except its call. */
-function notesOf(step: StepRecord, { forEach, when, approval, timeoutMs, onError }: JsonObject): string {
+function notesOf(step: StepRun, { forEach, when, approval, timeoutMs, onError }: JsonObject): string {
   const notes = [
     step.dependsOn.length > 0 && `after ${step.dependsOn.map((id) => oneLine(id, 80)).join(" and ")}`,
     isJsonObject(forEach) && `for each of ${itemsOf(forEach)}`,

@@ -3,23 +3,22 @@ import {
   type Need,
   needOf,
   type PendingControl,
-  type PlanProgress,
+  type PlanRun,
   pendingControl,
-  type RequestProgress,
-  type StepProgress,
+  type RequestRun,
+  type StepRun,
 } from "@planwright/client";
 import { STEP_LIFECYCLE, statusesWhere } from "@planwright/plan";
-import type { Problem } from "../api/request-record.ts";
 
 /** A change between two readings of a request; `--json` prints these, one a line. */
 export type ProgressEvent =
   | { event: "accepted"; requestId: string; planId: string; query: string | null }
-  | ({ event: "planning" } & Pick<RequestProgress, "waitReason" | "modelWait">)
+  | ({ event: "planning" } & Pick<RequestRun, "waitReason" | "modelWait">)
   | {
       event: "planned";
       planId: string;
       version: number;
-      origin: PlanProgress["origin"];
+      origin: PlanRun["origin"];
       steps: { id: string; tool: string; dependsOn: string[] }[];
     }
   | { event: "plan"; planId: string; status: string; waitReason: string | null }
@@ -33,19 +32,19 @@ export type ProgressEvent =
       waitReason: string | null;
       durationMs: number | null;
       waitedForPeopleMs: number | null;
-      error: Problem | null;
-      settled: StepProgress["settled"];
+      error: { code: string; message: string } | null;
+      settled: StepRun["settled"];
       warnings: string[];
     }
   | { event: "answering" }
   | { event: "needed"; need: Need; questions: string[]; steps: string[] };
 
 /** What planning waits for. The tries of a model that is away are one wait. */
-const waitOf = ({ waitReason, modelWait }: RequestProgress): string | null =>
+const waitOf = ({ waitReason, modelWait }: RequestRun): string | null =>
   waitReason === "no worker" ? waitReason : (modelWait?.since ?? waitReason);
 
 /** The changes between two readings. Pure. @param before - the earlier reading; null at the first one */
-export function progressEvents(before: RequestProgress | null, now: RequestProgress): ProgressEvent[] {
+export function progressEvents(before: RequestRun | null, now: RequestRun): ProgressEvent[] {
   const { requestId, planId, query, plan } = now;
   const events: ProgressEvent[] = [];
   if (!before) events.push({ event: "accepted", requestId, planId, query });
@@ -75,7 +74,7 @@ export function progressEvents(before: RequestProgress | null, now: RequestProgr
   return events;
 }
 
-function planned({ planId, version, origin, steps }: PlanProgress): ProgressEvent {
+function planned({ planId, version, origin, steps }: PlanRun): ProgressEvent {
   const plain = steps.filter(({ item }) => item === null);
   return {
     event: "planned",
@@ -87,7 +86,7 @@ function planned({ planId, version, origin, steps }: PlanProgress): ProgressEven
 }
 
 /** Steps whose status changed; at the first reading those that have begun. */
-function changedSteps(before: PlanProgress | null, { steps }: PlanProgress): ProgressEvent[] {
+function changedSteps(before: PlanRun | null, { steps }: PlanRun): ProgressEvent[] {
   const earlier = new Map(before?.steps.map((step) => [step.key, step]));
   return steps
     .filter((step) => {
@@ -111,9 +110,9 @@ function changedSteps(before: PlanProgress | null, { steps }: PlanProgress): Pro
     }));
 }
 
-const instantOf = (step: StepProgress) => step.finishedAt ?? step.attempts.at(-1)?.startedAt ?? "9";
+const instantOf = (step: StepRun) => step.finishedAt ?? step.attempts.at(-1)?.startedAt ?? "9";
 
-function needed({ questions, plan }: RequestProgress, need: Need): ProgressEvent {
+function needed({ questions, plan }: RequestRun, need: Need): ProgressEvent {
   const waiting: ReadonlySet<string> = new Set(statusesWhere(STEP_LIFECYCLE, ({ needs }) => needs === need));
   const steps = plan?.steps.filter(({ status }) => waiting.has(status)).map(({ key }) => key) ?? [];
   return { event: "needed", need, questions, steps };

@@ -1,4 +1,4 @@
-import { type Need, pendingText, type RequestProgress } from "@planwright/client";
+import { type Need, pendingText, type RequestRun } from "@planwright/client";
 import { countText, ownTimeText, waitWords } from "@planwright/plan";
 import { problem, stepName, unexpectedNote } from "./format.ts";
 import { type ProgressEvent, progressEvents } from "./progress-events.ts";
@@ -6,7 +6,7 @@ import { settledNote } from "./settlement-text.ts";
 import { planningText } from "./wait-text.ts";
 
 /** The changes between two readings as plain lines for logs and pipes. Pure. */
-export function progressLines(before: RequestProgress | null, now: RequestProgress): string[] {
+export function progressLines(before: RequestRun | null, now: RequestRun): string[] {
   return progressEvents(before, now).flatMap(lineOf);
 }
 

@@ -1,10 +1,10 @@
-import type { StepProgress } from "@planwright/client";
+import type { StepRun } from "@planwright/client";
 import {
   needOf,
-  type PlanProgress,
+  type PlanRun,
   pendingControl,
   pendingText,
-  type RequestProgress,
+  type RequestRun,
   requestLook,
   stepTree,
   type TreeRow,
@@ -29,7 +29,7 @@ export interface TreeOptions {
 }
 
 /** A running request as a headline and a tree of its steps. Pure. */
-export function progressTree(request: RequestProgress, options: TreeOptions): string[] {
+export function progressTree(request: RequestRun, options: TreeOptions): string[] {
   const steps = request.plan?.steps ?? [];
   const rows = stepTree(steps);
   const shown = fitting(rows, Math.max(1, options.maxLines - 2));
@@ -44,7 +44,7 @@ export function progressTree(request: RequestProgress, options: TreeOptions): st
   ];
 }
 
-function headline(request: RequestProgress, { style, nowMs, spinner }: TreeOptions): string {
+function headline(request: RequestRun, { style, nowMs, spinner }: TreeOptions): string {
   const { plan, status } = request;
   const isWaiting = needOf(request) !== null;
   const { symbol, tone } =
@@ -57,7 +57,7 @@ function headline(request: RequestProgress, { style, nowMs, spinner }: TreeOptio
 }
 
 /** The phase in a few words. */
-function phase(request: RequestProgress): string {
+function phase(request: RequestRun): string {
   const { status, plan } = request;
   if (status === "PLANNING") return planningText(request);
   if (status !== "EXECUTING") return status;
@@ -65,7 +65,7 @@ function phase(request: RequestProgress): string {
   return pending ? pendingText(pending) : requestLook(request).word;
 }
 
-function progress(request: RequestProgress, nowMs: number): string {
+function progress(request: RequestRun, nowMs: number): string {
   const { plan, createdAt, answers, status } = request;
   if (!plan || plan.steps.length === 0) {
     // Until the last answer a person was waited for.
@@ -78,7 +78,7 @@ function progress(request: RequestProgress, nowMs: number): string {
 }
 
 /** How long the plan has run until now, or until its end: of the two clocks that were read only one goes on. */
-function timeSince(plan: PlanProgress, waitsForPerson: boolean, nowMs: number): string {
+function timeSince(plan: PlanRun, waitsForPerson: boolean, nowMs: number): string {
   const { durationMs, waitedForPeopleMs, finishedAt } = plan;
   const totalMs = between(plan.startedAt, nowMs);
   if (durationMs === null || totalMs === null) return "";
@@ -88,9 +88,9 @@ function timeSince(plan: PlanProgress, waitsForPerson: boolean, nowMs: number): 
 }
 
 /** At most `maxRows` rows: the most urgent ones, in the order of the tree. */
-function fitting(rows: readonly TreeRow<StepProgress>[], maxRows: number): readonly TreeRow<StepProgress>[] {
+function fitting(rows: readonly TreeRow<StepRun>[], maxRows: number): readonly TreeRow<StepRun>[] {
   if (rows.length <= maxRows) return rows;
-  const rank = ({ step }: TreeRow<StepProgress>) => urgencyOf(step.status);
+  const rank = ({ step }: TreeRow<StepRun>) => urgencyOf(step.status);
   const kept = new Set(rows.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxRows));
   return rows.filter((row) => kept.has(row));
 }

@@ -1,4 +1,4 @@
-import type { StepProgress } from "@planwright/client";
+import type { StepRun } from "@planwright/client";
 import {
   countText,
   durationText,
@@ -24,8 +24,8 @@ export interface StepLineOptions {
 
 /** One step: mark, name, and its status in a few words. */
 export function stepLine(
-  step: StepProgress,
-  items: readonly StepProgress[],
+  step: StepRun,
+  items: readonly StepRun[],
   { style, nowMs, spinner }: StepLineOptions,
 ): string {
   const { symbol, tone } = markOf("step", step);
@@ -36,16 +36,16 @@ export function stepLine(
   return `${style(tone, mark)} ${name}${notes === "" ? "" : `  ${style("quiet", notes)}`}`;
 }
 
-function noteOf(step: StepProgress, nowMs: number): string[] {
+function noteOf(step: StepRun, nowMs: number): string[] {
   const { status } = step;
   if (Object.hasOwn(NOTES, status)) return NOTES[status as StepStatus](step, nowMs);
   return [wordsOf(step)];
 }
 
-const wordsOf = (step: StepProgress) => oneLine(stateLook("step", step).word, MAX_MESSAGE);
+const wordsOf = (step: StepRun) => oneLine(stateLook("step", step).word, MAX_MESSAGE);
 
 /** The notes after the name of a step. */
-const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => string[]>> = {
+const NOTES: Readonly<Record<StepStatus, (step: StepRun, nowMs: number) => string[]>> = {
   PENDING: (step) => (step.waitReason === null || SEEN_ELSEWHERE.has(step.waitReason) ? [] : [wordsOf(step)]),
   WAITING_APPROVAL: (step) => [
     `${wordsOf(step)}${step.expiresAt === null ? "" : `, which expires at ${step.expiresAt}`}`,
@@ -85,12 +85,12 @@ const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => 
 };
 
 /** Of a failed step: whether its call acted. */
-function effectNote({ effect }: StepProgress): string[] {
+function effectNote({ effect }: StepRun): string[] {
   if (effect === "possible") return ["may have acted"];
   return effect === "done" ? ["acted"] : [];
 }
 
-const took = ({ durationMs, waitedForPeopleMs }: StepProgress) =>
+const took = ({ durationMs, waitedForPeopleMs }: StepRun) =>
   durationMs === null ? [] : [ownTimeText(durationMs, waitedForPeopleMs)];
 
 /** Most characters of an error's message, so that the tree stays readable. */
@@ -101,7 +101,7 @@ const SEEN_ELSEWHERE: ReadonlySet<string> = new Set(["dependency", "paused", "no
 const repeated = (attempts: number) => (attempts > 1 ? [`attempt ${attempts}`] : []);
 
 /** The progress of a forEach step. */
-function itemsNote(items: readonly StepProgress[]): string[] {
+function itemsNote(items: readonly StepRun[]): string[] {
   if (items.length === 0) return [];
   const of = (status: string) => items.filter((item) => item.status === status).length;
   const failed = of("FAILED");

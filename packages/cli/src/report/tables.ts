@@ -14,17 +14,19 @@ interface Fit {
   columns: number;
   /** The least width of each column, from the first; null: it is never cut. */
   least: readonly (number | null)[];
+  /** Headings of the columns that a terminal without room for all of them does not show, the first one first. */
+  leaveOut?: readonly string[];
 }
 
-/** Columns of text under their headings. With `fit` the widest cells are cut, so that no line wraps. */
-export function table(
-  head: readonly string[],
-  rows: readonly string[][],
-  style: Style,
-  fit: Fit = { columns: Number.POSITIVE_INFINITY, least: [] },
-): string[] {
-  const lines = [head.map((title) => style("strong", title)), ...rows];
-  const widths = fittedWidths(lines, fit);
+/** Columns of text under their headings. The widest cells are cut, so that no line wraps. */
+export function table(head: readonly string[], rows: readonly string[][], style: Style, fit: Fit): string[] {
+  const shown = shownColumns([head, ...rows], fit);
+  const shownOf = (row: readonly string[]) => shown.map((index) => row[index] ?? "");
+  const lines = [shownOf(head).map((title) => style("strong", title)), ...rows.map(shownOf)];
+  const widths = fittedWidths(lines, {
+    columns: fit.columns,
+    least: shown.map((index) => fit.least[index] ?? null),
+  });
   return lines.map((cells) =>
     cells
       .map((cell, index) => fitted(cell, widths[index] ?? 0))
@@ -52,6 +54,21 @@ const widthOf = (text: string): number => measure(text).width;
 
 /** Between two columns. */
 const GAP = 2;
+
+/** The positions of the columns for which the terminal has room. */
+function shownColumns(
+  [head = [], ...rows]: readonly (readonly string[])[],
+  { columns, least, leaveOut = [] }: Fit,
+): number[] {
+  const widest = (index: number) => Math.max(...[head, ...rows].map((row) => widthOf(row[index] ?? "")));
+  const leasts = head.map((_, index) => Math.min(widest(index), least[index] ?? columns) + GAP);
+  let shown = [...head.keys()];
+  for (const title of leaveOut) {
+    if (shown.reduce((sum, index) => sum + (leasts[index] ?? 0), -GAP) <= columns) break;
+    shown = shown.filter((index) => head[index] !== title);
+  }
+  return shown;
+}
 
 /** The widths of the columns: as their texts are, but the widest ones are narrowed until a row fits. */
 function fittedWidths(rows: readonly (readonly string[])[], { columns, least }: Fit): number[] {
@@ -211,7 +228,9 @@ export function requestsTable(
       SENTENCE: oneLine(title, columns),
     };
   });
-  const heads = shownColumns(facts, columns);
+  const heads = (Object.keys(REQUEST_COLUMNS) as RequestColumn[]).filter((head) =>
+    facts.some((row) => row[head] !== ""),
+  );
   const rows = facts.map((row, index) =>
     heads.map((head) =>
       head === "STATUS"
@@ -219,25 +238,12 @@ export function requestsTable(
         : row[head],
     ),
   );
-  return table(heads, rows, style, { columns, least: heads.map((head) => REQUEST_COLUMNS[head]) });
+  const least = heads.map((head) => REQUEST_COLUMNS[head]);
+  return table(heads, rows, style, { columns, least, leaveOut: LEAVE_OUT });
 }
 
 /** An instant, as exact as the terminal has room for. */
 function timeText(at: string, columns: number): string {
   const instant = toSecond(at);
   return oneLine(columns < WIDE ? instant.replace(/^\d{4}-(.*)T(\d\d:\d\d).*Z$/, "$1 $2Z") : instant, 24);
-}
-
-/** The columns that have a text in some row, without those for which the terminal has no room. */
-function shownColumns(rows: readonly Record<RequestColumn, string>[], columns: number): RequestColumn[] {
-  const widest = (head: RequestColumn) => Math.max(head.length, ...rows.map((row) => widthOf(row[head])));
-  const leastOf = (head: RequestColumn) => Math.min(widest(head), REQUEST_COLUMNS[head] ?? columns) + GAP;
-  let heads = (Object.keys(REQUEST_COLUMNS) as RequestColumn[]).filter((head) =>
-    rows.some((row) => row[head] !== ""),
-  );
-  for (const head of LEAVE_OUT) {
-    if (heads.reduce((sum, each) => sum + leastOf(each), -GAP) <= columns) break;
-    heads = heads.filter((each) => each !== head);
-  }
-  return heads;
 }

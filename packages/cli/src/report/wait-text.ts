@@ -1,4 +1,4 @@
-import type { RequestProgress } from "@planwright/client";
+import type { RequestRun } from "@planwright/client";
 import { stateLook } from "@planwright/plan";
 import { oneLine } from "../terminal/visible-text.ts";
 
@@ -6,7 +6,7 @@ import { oneLine } from "../terminal/visible-text.ts";
 export function planningText({
   waitReason,
   modelWait,
-}: Pick<RequestProgress, "waitReason" | "modelWait">): string {
+}: Pick<RequestRun, "waitReason" | "modelWait">): string {
   if (!modelWait || waitReason === "no worker")
     return stateLook("request", { status: "PLANNING", waitReason }).word;
   const { error, since, nextAttemptAt, until } = modelWait;

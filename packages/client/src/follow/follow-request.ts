@@ -1,7 +1,7 @@
 import { ApiRefusedError, ApiUnreachableError } from "../errors.ts";
 import type { CallOptions } from "../http/transport.ts";
 import { hasEnded, isAtRest } from "../request/need.ts";
-import type { RequestProgress } from "../request/request-progress.ts";
+import type { RequestRun } from "../request/run.ts";
 
 /** Options of following a request. */
 export interface FollowOptions {
@@ -22,18 +22,18 @@ export interface FollowOptions {
 }
 
 /** Yields the state of a request now and after each observed change, and returns when `until` is reached. */
-export type FollowRequest = (requestId: string, options?: FollowOptions) => AsyncIterable<RequestProgress>;
+export type FollowRequest = (requestId: string, options?: FollowOptions) => AsyncIterable<RequestRun>;
 
 /** The two ways to observe changes. */
 export interface ProgressReads {
   /** The state now. */
-  progress(requestId: string, options: CallOptions): Promise<RequestProgress>;
+  progress(requestId: string, options: CallOptions): Promise<RequestRun>;
   /** The state now, and after each change. */
-  changes(requestId: string, options: CallOptions): AsyncIterable<RequestProgress>;
+  changes(requestId: string, options: CallOptions): AsyncIterable<RequestRun>;
 }
 
 /** True when `until` is reached. */
-export function hasReached(request: RequestProgress, until: FollowOptions["until"]): boolean {
+export function hasReached(request: RequestRun, until: FollowOptions["until"]): boolean {
   return until === "end" ? hasEnded(request) : isAtRest(request);
 }
 

@@ -1,6 +1,6 @@
 import { delay } from "../delay.ts";
 import { NotTheApiError } from "../errors.ts";
-import type { RequestProgress } from "../request/request-progress.ts";
+import type { RequestRun } from "../request/run.ts";
 import { type FollowRequest, hasReached, isTemporary, type ProgressReads } from "./follow-request.ts";
 import { withoutClocks } from "./without-clocks.ts";
 
@@ -58,7 +58,7 @@ export function createStreaming(
 async function* readings(
   reads: ProgressReads,
   { requestId, quietMs, signal }: { requestId: string; quietMs: number; signal: AbortSignal | undefined },
-): AsyncGenerator<RequestProgress> {
+): AsyncGenerator<RequestRun> {
   // A silent stream does not end by itself when its reader stops.
   const leaving = new AbortController();
   const ended = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;

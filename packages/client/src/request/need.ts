@@ -4,7 +4,7 @@ import {
   type StateLook,
   stateLook,
 } from "@planwright/plan";
-import type { PlanProgress, RequestProgress, StepProgress } from "./request-progress.ts";
+import type { PlanRun, RequestRun, StepRun } from "./run.ts";
 
 /**
  * The decision of a client or operator that a request waits for: answer a question, start it, approve a step,
@@ -13,7 +13,7 @@ import type { PlanProgress, RequestProgress, StepProgress } from "./request-prog
 export type Need = "input" | "start" | "approval" | "doubt" | "resume";
 
 /** The decision that a request waits for; null while it continues by itself, and when it has ended. */
-export function needOf(request: RequestProgress): Need | null {
+export function needOf(request: RequestRun): Need | null {
   if (request.status === "NEEDS_INPUT") return "input";
   const { plan } = request;
   if (request.status === "READY" && !request.autoExecute) return "start";
@@ -27,10 +27,10 @@ export function needOf(request: RequestProgress): Need | null {
 }
 
 /** Steps that wait for an approval and have no decision yet. */
-export function stepsToApprove<Step extends StepProgress>({
+export function stepsToApprove<Step extends StepRun>({
   steps,
   approvals,
-}: Pick<PlanProgress, "approvals"> & { steps: readonly Step[] }): Step[] {
+}: Pick<PlanRun, "approvals"> & { steps: readonly Step[] }): Step[] {
   return steps.filter(
     (step) =>
       step.status === "WAITING_APPROVAL" &&
@@ -43,10 +43,10 @@ export function stepsToApprove<Step extends StepProgress>({
  * Steps and items in doubt that no operator has settled yet. A forEach step is left out if one of its items
  * is in the list.
  */
-export function stepsInDoubt<Step extends StepProgress>({
+export function stepsInDoubt<Step extends StepRun>({
   steps,
   resolutions,
-}: Pick<PlanProgress, "resolutions"> & { steps: readonly Step[] }): Step[] {
+}: Pick<PlanRun, "resolutions"> & { steps: readonly Step[] }): Step[] {
   const open = steps.filter(
     (step) =>
       step.status === "IN_DOUBT" &&
@@ -75,18 +75,18 @@ interface ShownRequest {
 export const ENDED: ReadonlySet<string> = new Set(ENDED_REQUEST_STATUSES);
 
 /** True when nothing will change any more. */
-export function hasEnded(request: RequestProgress): boolean {
+export function hasEnded(request: RequestRun): boolean {
   return ENDED.has(request.status) && !awaitsAnswer(request);
 }
 
 const WITH_RESULTS: ReadonlySet<string> = new Set(REQUEST_STATUSES_WITH_RESULTS);
 
 /** True when the plan has ended and a model is still writing the answer in words. */
-export function awaitsAnswer({ status, answerRequested, answer, answerError }: RequestProgress): boolean {
+export function awaitsAnswer({ status, answerRequested, answer, answerError }: RequestRun): boolean {
   return WITH_RESULTS.has(status) && answerRequested && answer === null && answerError === null;
 }
 
 /** True when nothing will change unless a client or operator acts. */
-export function isAtRest(request: RequestProgress): boolean {
+export function isAtRest(request: RequestRun): boolean {
   return hasEnded(request) || needOf(request) !== null;
 }

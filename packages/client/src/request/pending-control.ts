@@ -1,4 +1,4 @@
-import type { PlanProgress, StepProgress } from "./request-progress.ts";
+import type { PlanRun, StepRun } from "./run.ts";
 
 /** A cancel or pause that waits for running calls. */
 export interface PendingControl {
@@ -9,11 +9,8 @@ export interface PendingControl {
   calls: number | null;
 }
 
-type ControlledPlan = Pick<
-  PlanProgress,
-  "status" | "finishedAt" | "cancelRequestedAt" | "pauseRequestedAt"
-> & {
-  steps?: readonly Pick<StepProgress, "id" | "item" | "status">[];
+type ControlledPlan = Pick<PlanRun, "status" | "finishedAt" | "cancelRequestedAt" | "pauseRequestedAt"> & {
+  steps?: readonly Pick<StepRun, "id" | "item" | "status">[];
 };
 
 /**
@@ -35,7 +32,7 @@ export function pendingText({ control, calls }: Pick<PendingControl, "control" |
 }
 
 /** The number of running calls. Of a forEach step the items count, not the step itself. */
-function runningCalls(steps: readonly Pick<StepProgress, "id" | "item" | "status">[]): number {
+function runningCalls(steps: readonly Pick<StepRun, "id" | "item" | "status">[]): number {
   const lists = new Set(steps.filter(({ item }) => item !== null).map(({ id }) => id));
   return steps.filter(({ id, item, status }) => status === "RUNNING" && (item !== null || !lists.has(id)))
     .length;

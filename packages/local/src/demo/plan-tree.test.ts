@@ -44,7 +44,7 @@ test("planTree shows tool, duration, both forms of the arguments and the output"
 });
 
 test("planTree shows why a step failed or was skipped", () => {
-  const error = { code: "TOOL_ERROR", message: "email is taken" };
+  const error = { code: "TOOL_ERROR", message: "email is taken", retryable: false, remedy: "" };
   expect(planTree([step("a", [], { status: "FAILED", error })]).join("\n")).toContain(
     "error      email is taken",
   );
@@ -52,7 +52,10 @@ test("planTree shows why a step failed or was skipped", () => {
 
 test("planTree removes control characters of a tool, and cuts long values", () => {
   const text = planTree([
-    step("a", [], { output: "x".repeat(1_000), error: { code: "E", message: "\u001b[2Jgone\nnext" } }),
+    step("a", [], {
+      output: "x".repeat(1_000),
+      error: { code: "E", message: "\u001b[2Jgone\nnext", retryable: false, remedy: "" },
+    }),
   ]).join("\n");
   expect(text).not.toContain("\u001b");
   expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(240);

@@ -3,11 +3,16 @@ import {
   commandLine,
   createClient,
   graphql,
-  type RequestProgress,
+  PLAN_RUN,
+  REQUEST_RUN,
+  type RequestRun,
   type ResultOf,
+  STEP_RUN,
+  STEP_VALUES,
+  type StepRun,
+  type StepValues,
   stepTree,
 } from "@planwright/client";
-import type { JsonValue } from "@planwright/plan";
 import { API_PORT } from "../stack/check-settings.ts";
 import { persistently } from "../stack/persistently.ts";
 import type { Stack } from "../stack/start-stack.ts";
@@ -18,19 +23,12 @@ export type ApiAddress = Pick<Stack, "apiUrl" | "apiKey">;
 const CREATE = graphql(`mutation ($query: String!, $key: String!) {
   createPlan(query: $query, idempotencyKey: $key) { requestId }
 }`);
-const READ = graphql(`query ($requestId: ID!) {
-  request(requestId: $requestId) {
-    requestId planId status questions
-    error { code message }
-    diagnostics { severity message }
-    plan {
-      status durationMs
-      origin { kind model }
-      error { code message }
-      steps { id item tool status dependsOn arguments resolvedArguments output durationMs error { code message } }
-    }
-  }
-}`);
+const READ = graphql(
+  `query ($requestId: ID!) {
+    request(requestId: $requestId) { ...RequestRun plan { ...PlanRun steps { ...StepRun ...StepValues } } }
+  }`,
+  [REQUEST_RUN, PLAN_RUN, STEP_RUN, STEP_VALUES],
+);
 type EndedRequest = NonNullable<ResultOf<typeof READ>["request"]>;
 
 /**
@@ -64,7 +62,7 @@ export async function sendSentence({ apiUrl, apiKey }: ApiAddress, sentence: str
 export async function followToEnd(
   { apiUrl, apiKey }: ApiAddress,
   requestId: string,
-  onChange: (request: RequestProgress) => void,
+  onChange: (request: RequestRun) => void,
 ): Promise<EndedRequest> {
   const client = createClient({ url: apiUrl, token: apiKey });
   for await (const request of client.follow(requestId, { wasAccepted: true })) onChange(request);
@@ -94,7 +92,7 @@ export async function runDemo(
   return { isCompleted: request.status === "COMPLETED", requestId };
 }
 
-function progressOf({ status, plan }: RequestProgress): string {
+function progressOf({ status, plan }: RequestRun): string {
   if (!plan || plan.status === "INVALID") return "Planning:  making a plan from the sentence ...";
   const done = plan.steps.filter((step) => step.status === "COMPLETED").length;
   const running = plan.steps.filter((step) => step.status === "RUNNING").map((step) => step.id);
@@ -122,19 +120,18 @@ function resultOf(request: EndedRequest, shownUrl: string): string[] {
 }
 
 /** One step as the demo shows it. */
-export interface ShownStep {
-  id: string;
-  tool: string;
-  status: string;
-  dependsOn: readonly string[];
-  /** As planned, with references. */
-  arguments: JsonValue;
-  /** As sent; null before the first attempt. */
-  resolvedArguments: JsonValue;
-  output: JsonValue;
-  error: { code: string; message: string } | null;
-  durationMs: number | null;
-}
+export type ShownStep = Pick<
+  StepRun & StepValues,
+  | "id"
+  | "tool"
+  | "status"
+  | "dependsOn"
+  | "arguments"
+  | "resolvedArguments"
+  | "output"
+  | "error"
+  | "durationMs"
+>;
 
 const WIDTH = 200;
 

@@ -76,6 +76,17 @@ export const WAIT_WORDS: Readonly<Record<WaitReason, string>> = {
   "no worker": "no executor is alive",
 };
 
+const EFFECT_WORDS: Readonly<Record<string, string>> = {
+  none: "none: nothing happened",
+  possible: "possible: it may have acted",
+  done: "done: it acted",
+};
+
+/** What is known about the effects of a step's calls, in words; an effect of a newer API is shown by its name. */
+export function effectWords(effect: string): string {
+  return Object.hasOwn(EFFECT_WORDS, effect) ? (EFFECT_WORDS[effect] ?? effect) : effect;
+}
+
 /**
  * The look of a state, with what it waits for. An API that is newer may have other statuses and wait reasons: these
  * are shown by their names. Pure.

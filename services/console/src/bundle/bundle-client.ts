@@ -12,7 +12,6 @@ import {
   READ_VERSIONS,
 } from "../data/request-operations.ts";
 import type { BundledRequest } from "./bundle-request.ts";
-import { fieldsOf } from "./fields.ts";
 
 /**
  * A client that answers the queries of a request's page from a file, without a service. Commands are refused:
@@ -22,22 +21,21 @@ export function createBundleClient(bundle: BundledRequest): Client {
   const { requestId } = bundle.request;
   const answers = answersOf(bundle);
 
-  async function execute<Result, Variables>(operation: Operation<Result, Variables>, variables: unknown) {
+  async function execute<Result, Given>(operation: Operation<Result, Given>, variables: object) {
     const answer = answers.get(operation);
     if (!answer) throw refused("READ_ONLY", "This is a file: it shows one request, and cannot change it");
     // The map has the answer of each operation, so the type fits.
-    return answer(variables) as Result;
+    return answer({ ...variables }) as Result;
   }
   return {
     url: "https://planwright.example/graphql",
     execute,
-    async *subscribe<Result, Variables>(
-      operation: Operation<Result, Variables>,
-      variables: unknown,
+    async *subscribe<Result, Given>(
+      operation: Operation<Result, Given>,
+      variables: { requestId?: unknown },
       options?: { signal?: AbortSignal | undefined },
     ) {
-      const wanted = fieldsOf(variables).text("requestId");
-      if (wanted !== requestId) throw refused("NOT_FOUND", `The file has only ${requestId}`);
+      if (variables.requestId !== requestId) throw refused("NOT_FOUND", `The file has only ${requestId}`);
       yield await execute(operation, variables);
       // Nothing changes; the stream stays open, so that it is not opened again.
       await new Promise<void>((resolve) => options?.signal?.addEventListener("abort", () => resolve()));
@@ -50,31 +48,29 @@ export function createBundleClient(bundle: BundledRequest): Client {
   };
 }
 
-type Answer = (variables: unknown) => unknown;
+type Answer = (variables: Variables) => unknown;
+type Variables = Readonly<Record<string, unknown>>;
 
 function answersOf({ request, plans, calls, events }: BundledRequest): Map<unknown, Answer> {
-  const planOf = (variables: unknown) => {
-    const planId = fieldsOf(variables).text("planId");
-    return plans.find(({ facts }) => facts.planId === planId);
-  };
-  const versions = plans.map(({ facts: { planId, version, status } }) => ({ planId, version, status }));
+  const planOf = ({ planId }: Variables) => plans.find((plan) => plan.planId === planId) ?? null;
+  const versions = () => ({ request: { plansConnection: { nodes: plans } } });
   const callsOfRequest = () => ({ request: { modelCallsConnection: { nodes: calls } } });
   return new Map<unknown, Answer>([
     [FOLLOW_REQUEST, () => ({ requestUpdated: request })],
     [READ_REQUEST, () => ({ request })],
-    [READ_VERSIONS, () => ({ request: { plansConnection: { nodes: versions } } })],
-    [READ_PLAN, (variables) => ({ plan: planOf(variables)?.facts ?? null })],
-    [READ_DOCUMENT, (variables) => ({ plan: planOf(variables)?.document ?? null })],
+    [READ_VERSIONS, versions],
+    [READ_DRAFTS, versions],
+    [READ_PLAN, (variables) => ({ plan: planOf(variables) })],
+    [READ_DOCUMENT, (variables) => ({ plan: planOf(variables) })],
     [
       READ_STEP,
       (variables) => {
-        const nodes = planOf(variables)?.detailsOf(fieldsOf(variables).text("stepId") ?? "") ?? [];
+        const nodes = planOf(variables)?.steps.filter(({ id }) => id === variables["stepId"]) ?? [];
         return { plan: { stepsConnection: { nodes } } };
       },
     ],
     [READ_JOURNAL, () => ({ events: { nodes: events, pageInfo: { hasNextPage: false, endCursor: null } } })],
     [READ_MODEL_CALLS, callsOfRequest],
-    [READ_DRAFTS, () => ({ request: { plansConnection: { nodes: plans.map(({ draft }) => draft) } } })],
     [READ_PLANNING_CALLS, callsOfRequest],
   ]);
 }

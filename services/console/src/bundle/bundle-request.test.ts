@@ -39,12 +39,12 @@ test("a bundle is read in the shape of the API's answers; references are depende
     tags: ["x"],
     seq: 0,
   });
-  expect(read?.plans[0]?.facts.steps.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+  expect(read?.plans[0]?.steps.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
     ["a", []],
     ["b", ["a"]],
   ]);
-  expect(read?.plans[0]?.facts.counts).toMatchObject({ total: 2, completed: 1 });
-  expect(read?.plans[0]?.detailsOf("a")[0]).toMatchObject({
+  expect(read?.plans[0]?.counts).toMatchObject({ total: 2, completed: 1 });
+  expect(read?.plans[0]?.steps[0]).toMatchObject({
     output: null,
     outputReference: { ref: "plan_1764000000_abcdefghij0123456789/steps/a", sizeBytes: 99 },
   });

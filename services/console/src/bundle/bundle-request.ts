@@ -1,6 +1,9 @@
-import type { ResultOf } from "@planwright/client";
+import { type PlanRun, type ResultOf, type StepRun, type StepValues } from "@planwright/client";
 import {
   depthOf,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
   PlanIdSchema,
   parseExactJson,
   RequestIdSchema,
@@ -8,26 +11,23 @@ import {
   StepIdSchema,
   scanReferences,
 } from "@planwright/plan";
-import type { VersionDocument } from "../data/read-document.ts";
-import type { PlanFacts, RequestFacts, StepRow } from "../data/request-facts.ts";
-import type { READ_DRAFTS, READ_JOURNAL, READ_MODEL_CALLS, READ_STEP } from "../data/request-operations.ts";
-import { type Fields, fieldsOf } from "./fields.ts";
+import { z } from "zod";
+import type { READ_DRAFTS, READ_JOURNAL, READ_MODEL_CALLS, RequestPage } from "../data/request-operations.ts";
 
-type JournalEvent = ResultOf<typeof READ_JOURNAL>["events"]["nodes"][number];
-type ModelCall = NonNullable<
-  ResultOf<typeof READ_MODEL_CALLS>["request"]
->["modelCallsConnection"]["nodes"][number];
-
-/** The content of a `debugBundle` file, in the shape of the API's answers. */
+/** The content of a `debugBundle` file: the answers of the API to the queries of a request's page. */
 export interface BundledRequest {
-  request: RequestFacts;
+  request: RequestPage;
   /** Newest version first. */
   plans: BundledPlan[];
-  calls: ModelCall[];
-  events: JournalEvent[];
+  calls: NonNullable<ResultOf<typeof READ_MODEL_CALLS>["request"]>["modelCallsConnection"]["nodes"];
+  events: ResultOf<typeof READ_JOURNAL>["events"]["nodes"];
   /** When the file was made. */
   generatedAt: string;
 }
+
+type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnection"]["nodes"][number];
+/** A version of a plan, with its document and the values of its steps. */
+type BundledPlan = Omit<PlanRun, "steps"> & Draft & { steps: (StepRun & StepValues)[] };
 
 /** Largest file that is read, in MiB. A bundle has at most 7 MiB; its file is indented. */
 const MAX_MIB = 32;
@@ -47,318 +47,336 @@ export function refusalOf({ name, size }: Pick<File, "name" | "size">): string |
  * @returns undefined for a text that is not a bundle, also when it is nested deeper than a bundle can be
  */
 export function readBundle(text: string): BundledRequest | undefined {
-  const bundle = fieldsOf(parsed(text));
-  const request = bundle.object("request");
-  const requestId = bundle.text("requestId");
-  if (bundle.number("formatVersion") !== 1 || !request || requestId === null) return undefined;
-  if (!hasOnlyIds(bundle)) return undefined;
-  const plans = bundle.list("plans").map(readPlan);
-  const [plan] = plans;
-  const planId = plan?.facts.planId ?? "";
+  const read = BundleSchema.safeParse(parsed(text));
+  if (!read.success) return undefined;
+  const { requestId, generatedAt, request, modelCalls: calls, timeline: events } = read.data;
+  const plans = read.data.plans.map((plan) => ({ ...plan, counts: countsOf(plan.steps) }));
+  const plan = plans[0] ?? null;
+  const tools = plan?.steps.filter(({ item }) => item === null).map(({ tool }) => tool) ?? [];
+  const planId = plan?.planId ?? "";
   return {
-    request: requestFacts(requestId, request, plan),
+    request: {
+      ...request,
+      ...ONLY_IN_THE_SERVICE,
+      requestId,
+      planId,
+      title: requestTitle(request.query, tools),
+      diagnosis: diagnosisOf(request, plan),
+      plan,
+    },
     plans,
-    calls: bundle.list("modelCalls").map(readCall),
-    events: bundle.list("timeline").map((entry, index) => readEvent(entry, index, planId)),
-    generatedAt: bundle.text("generatedAt") ?? "",
+    calls,
+    events: events.map((event, index) => ({
+      ...event,
+      id: String(index),
+      seq: index + 1,
+      planId: event.planId ?? planId,
+    })),
+    generatedAt,
   };
 }
 
-/** True when every id in the file has the form of one. Ids that another version left out are not there. */
-function hasOnlyIds(bundle: Fields): boolean {
-  const isId = (schema: typeof StepIdSchema, of: Fields, name: string) => {
-    const value = of.value(name);
-    return value === null || schema.safeParse(value).success;
-  };
-  // The key of an item is the id of its step with a position.
-  const isUnit = (unit: Fields): boolean => {
-    const id = unit.text("key")?.replace(/\[\d{1,8}\]$/, "");
-    return isId(StepIdSchema, unit, "stepId") && (id === undefined || StepIdSchema.safeParse(id).success);
-  };
-  return (
-    isId(RequestIdSchema, bundle, "requestId") &&
-    bundle.list("timeline").every(isUnit) &&
-    bundle.list("plans").every((plan) => isId(PlanIdSchema, plan, "_id") && plan.list("steps").every(isUnit))
-  );
-}
-
-function parsed(text: string): unknown {
+function parsed(text: string): JsonObject {
   try {
     const value: unknown = parseExactJson(text);
-    if (depthOf(value, MAX_DEPTH) > MAX_DEPTH) return undefined;
+    if (!isJsonObject(value) || depthOf(value, MAX_DEPTH) > MAX_DEPTH) return {};
     // A file may also have the complete answer of the API.
-    const answer = fieldsOf(value).object("data")?.object("debugBundle");
-    return answer ? answer.record : value;
+    const { data } = value;
+    const answer = isJsonObject(data) ? data["debugBundle"] : undefined;
+    return withNamesOfApi(isJsonObject(answer) ? answer : value);
   } catch {
-    return undefined;
+    return {};
   }
 }
 
-function requestFacts(requestId: string, request: Fields, plan: BundledPlan | undefined): RequestFacts {
-  const planning = request.object("planning");
+/** Fields that a file cannot have: they are for decisions, and a file has no journal, so no earlier moment either. */
+const ONLY_IN_THE_SERVICE = {
+  autoExecute: false,
+  maxReplans: 0,
+  answerRequested: false,
+  seq: 0,
+  waitReason: null,
+  modelWait: null,
+  traceUrl: null,
+  diagnostics: [],
+  questions: [],
+  openQuestions: [],
+};
+
+// The file may be from another version of the service: what is missing or of another type is empty. Only an id that
+// is not one makes it no bundle.
+const JSON_VALUE = z.custom<JsonValue>((found) => found !== undefined).catch(null);
+const text = z.string().catch("");
+const maybeText = z.string().nullable().catch(null);
+const maybeNumber = z.number().nullable().catch(null);
+const from1 = z.number().catch(1);
+const flag = z.boolean().catch(false);
+const texts = listOf(z.string(), (entry) => typeof entry === "string");
+const stepId = StepIdSchema.nullable().default(null);
+/** The key of an item is the id of its step with a position. */
+const stepKey = z.string().refine((key) => StepIdSchema.safeParse(key.replace(/\[\d{1,8}\]$/, "")).success);
+
+function listOf<Entry extends z.ZodType>(entry: Entry, isEntry: (found: unknown) => boolean = isJsonObject) {
+  return z.preprocess((list) => (Array.isArray(list) ? list.filter(isEntry) : []), z.array(entry));
+}
+const orNull = <Value extends z.ZodType>(schema: Value) => schema.nullable().catch(null);
+
+/** A recorded error; its remedy may be missing. */
+const error = orNull(
+  z.object({ code: z.string().catch("UNKNOWN"), message: text, retryable: flag, remedy: text }),
+);
+
+const StepSchema = z.object({
+  id: StepIdSchema.or(z.literal("")).default(""),
+  key: stepKey.or(z.literal("")).default(""),
+  item: maybeNumber,
+  tool: text,
+  status: z.string().catch("PENDING"),
+  dependsOn: texts,
+  waitReason: maybeText,
+  approved: flag,
+  approvalHash: maybeText,
+  settled: orNull(
+    z.object({ resolution: z.enum(["completed", "failed", "retry"]), by: text, at: maybeText }),
+  ),
+  carriedFrom: maybeText,
+  effectClass: maybeText,
+  effect: maybeText,
+  nextAttemptAt: maybeText,
+  expiresAt: maybeText,
+  startedAt: maybeText,
+  finishedAt: maybeText,
+  durationMs: maybeNumber,
+  waitedForPeopleMs: maybeNumber,
+  warnings: texts,
+  error,
+  attempts: listOf(
+    z.object({
+      attempt: from1,
+      attemptId: text,
+      executor: text,
+      startedAt: text,
+      endedAt: maybeText,
+      durationMs: maybeNumber,
+      outcome: maybeText,
+      effect: maybeText,
+      error,
+      unsent: orNull(z.object({ tries: z.number(), since: z.string() })),
+    }),
+  ),
+  arguments: JSON_VALUE,
+  resolvedArguments: JSON_VALUE,
+  resolvedArgumentsPreview: orNull(z.object({ sizeBytes: z.number(), text: z.string() })),
+  output: JSON_VALUE,
+  outputReference: orNull(z.object({ ref: z.string(), sizeBytes: z.number(), preview: text })),
+});
+
+const PlanSchema = z.object({
+  planId: PlanIdSchema.or(z.literal("")).default(""),
+  version: from1,
+  status: z.string().catch("INVALID"),
+  waitReason: maybeText,
+  executor: maybeText,
+  epoch: z.number().catch(0),
+  origin: z
+    .object({ kind: z.string().catch("submitted"), model: maybeText })
+    .catch({ kind: "submitted", model: null }),
+  createdAt: text,
+  queuedAt: maybeText,
+  startedAt: maybeText,
+  finishedAt: maybeText,
+  durationMs: maybeNumber,
+  waitedForPeopleMs: maybeNumber,
+  deadlineAt: maybeText,
+  expiresAt: maybeText,
+  cancelRequestedAt: maybeText,
+  pauseRequestedAt: maybeText,
+  error,
+  // The decisions of persons are in the timeline.
+  approvals: z.array(z.never()).catch([]),
+  resolutions: z.array(z.never()).catch([]),
+  document: JSON_VALUE,
+  raw: maybeText,
+  diagnostics: listOf(
+    z.object({
+      code: z.string().catch("UNKNOWN"),
+      severity: z.enum(["warning", "error"]).catch("error"),
+      stepId: maybeText,
+      path: maybeText,
+      message: text,
+      suggestion: maybeText,
+    }),
+  ),
+  steps: listOf(StepSchema),
+});
+
+const BundleSchema = z.object({
+  formatVersion: z.literal(1),
+  requestId: RequestIdSchema,
+  generatedAt: text,
+  request: z.object({
+    status: z.string().catch("FAILED"),
+    source: z.string().catch("plan"),
+    query: maybeText,
+    tags: texts,
+    version: from1,
+    createdAt: text,
+    updatedAt: text,
+    planningStartedAt: maybeText,
+    planningFinishedAt: maybeText,
+    traceId: maybeText,
+    answer: maybeText,
+    error,
+    answerError: error,
+    answers: listOf(z.object({ question: text, answer: text, at: text })),
+  }),
+  plans: listOf(PlanSchema),
+  modelCalls: listOf(
+    z.object({
+      id: text,
+      purpose: text,
+      model: text,
+      messages: listOf(z.object({ role: text, content: text })),
+      answer: text,
+      finishReason: maybeText,
+      inputTokens: maybeNumber,
+      outputTokens: maybeNumber,
+      cachedInputTokens: maybeNumber,
+      latencyMs: z.number().catch(0),
+      costUsd: maybeNumber,
+      pricing: z.string().catch("unpriced"),
+      attempt: from1,
+      error,
+      createdAt: text,
+      endedAt: maybeText,
+    }),
+  ),
+  timeline: listOf(
+    z.object({
+      at: text,
+      by: z.object({ kind: text, id: text }),
+      planId: maybeText,
+      type: text,
+      stepId,
+      key: stepKey.nullable().default(null),
+      attempt: maybeNumber,
+      status: maybeText,
+      reason: maybeText,
+      error,
+      facts: JSON_VALUE,
+    }),
+  ),
+});
+
+const objectsOf = (list: JsonValue | undefined): JsonObject[] =>
+  Array.isArray(list) ? list.filter(isJsonObject) : [];
+const objectOf = (found: JsonValue | undefined): JsonObject => (isJsonObject(found) ? found : {});
+
+/** The records of a file name their fields as the store does: here they get the names of the API. */
+function withNamesOfApi(bundle: JsonObject): JsonObject {
+  const { request } = bundle;
+  const { startedAt = null, finishedAt = null } = objectOf(objectOf(request)["planning"]);
+  const { traceparent } = objectOf(objectOf(request)["trace"]);
+  const traceId = /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(
+    typeof traceparent === "string" ? traceparent : "",
+  )?.[1];
+  const named = isJsonObject(request) && {
+    ...request,
+    planningStartedAt: startedAt,
+    planningFinishedAt: finishedAt,
+    traceId: traceId ?? null,
+  };
   return {
-    requestId,
-    status: (request.text("status") ?? "FAILED") as RequestFacts["status"],
-    source: request.text("source") ?? "plan",
-    query: request.text("query"),
-    title: requestTitle(
-      request.text("query"),
-      plan?.facts.steps.filter(({ item }) => item === null).map(({ tool }) => tool) ?? [],
-    ),
-    tags: request.texts("tags"),
-    // Only needed to send the sentence again, which is not possible from a file.
-    autoExecute: false,
-    maxReplans: 0,
-    answerRequested: false,
-    version: request.number("version") ?? 1,
-    // A bundle has no journal entries, so no earlier moment can be shown.
-    seq: 0,
-    createdAt: request.text("createdAt") ?? "",
-    updatedAt: request.text("updatedAt") ?? "",
-    planningStartedAt: planning?.text("startedAt") ?? null,
-    planningFinishedAt: planning?.text("finishedAt") ?? null,
-    waitReason: null,
-    traceId:
-      /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(request.object("trace")?.text("traceparent") ?? "")?.[1] ?? null,
-    traceUrl: null,
-    answer: request.text("answer"),
-    error: readError(request.object("error")),
-    answerError: readError(request.object("answerError")),
-    diagnostics: [],
-    diagnosis: diagnosisOf(request, plan),
-    openQuestions: [],
-    plan: plan?.facts ?? null,
+    ...bundle,
+    request: named || null,
+    plans: objectsOf(bundle["plans"]).map(planOf),
+    modelCalls: objectsOf(bundle["modelCalls"]).map((call) => ({ ...call, id: call["_id"] ?? "" })),
+    timeline: objectsOf(bundle["timeline"]).map(eventOf),
   };
 }
 
-/** The recorded cause: the diagnosis of the API is not in the file. */
-function diagnosisOf(request: Fields, plan: BundledPlan | undefined): RequestFacts["diagnosis"] {
-  const status = request.text("status") ?? "";
-  const error = readError(request.object("error")) ?? plan?.facts.error ?? null;
-  const isBad = status === "FAILED" || status === "PARTIAL";
-  const bad =
-    plan?.facts.steps.filter((step) => step.status === "FAILED" || step.status === "IN_DOUBT") ?? [];
-  const severity = isBad ? "FAILURE" : status === "COMPLETED" ? "NONE" : "ATTENTION";
-  const word = status.toLowerCase().replaceAll("_", " ");
+function eventOf(entry: JsonObject): JsonObject {
+  const { event = null, executor = null, stepId: id = null, key = id, status, outcome = null } = entry;
   return {
-    cause: {
-      code: (isBad ? "FAILED" : "NONE") as RequestFacts["diagnosis"]["cause"]["code"],
-      severity,
-      message: error ? `${error.message} (${error.code})` : `The request was ${word} when the file was made`,
-      errorCode: error?.code ?? null,
-    },
-    reasons: [],
-    stepKeys: bad.slice(0, 10).map(({ key }) => key),
-    since: plan?.facts.finishedAt ?? null,
-    next: [],
-  };
-}
-
-function readCall(call: Fields): ModelCall {
-  return {
-    id: call.text("_id") ?? "",
-    purpose: call.text("purpose") ?? "",
-    model: call.text("model") ?? "",
-    messages: call.list("messages").map((message) => ({
-      role: message.text("role") ?? "",
-      content: message.text("content") ?? "",
-    })),
-    answer: call.text("answer") ?? "",
-    finishReason: call.text("finishReason"),
-    inputTokens: call.number("inputTokens"),
-    outputTokens: call.number("outputTokens"),
-    cachedInputTokens: call.number("cachedInputTokens"),
-    latencyMs: call.number("latencyMs") ?? 0,
-    costUsd: call.number("costUsd"),
-    pricing: call.text("pricing") ?? "unpriced",
-    attempt: call.number("attempt") ?? 1,
-    error: readError(call.object("error")),
-    createdAt: call.text("createdAt") ?? "",
-    endedAt: call.text("endedAt"),
-  };
-}
-
-function readEvent(entry: Fields, index: number, planId: string): JournalEvent {
-  const key = entry.text("key") ?? entry.text("stepId");
-  return {
-    id: String(index),
-    seq: index + 1,
-    at: entry.text("at") ?? "",
-    by: { kind: entry.text("executor") === null ? "" : "executor", id: entry.text("executor") ?? "" },
-    planId: entry.text("planId") ?? planId,
-    type: entry.text("event") ?? "",
-    stepId: key === null ? null : key.replace(/\[\d+\]$/, ""),
+    ...entry,
+    type: event,
+    by: { kind: executor === null ? "" : "executor", id: executor },
     key,
-    attempt: entry.number("attempt"),
-    status: entry.text("status") ?? entry.text("outcome"),
-    reason: null,
-    error: readError(entry.object("error")),
-    facts: entry.record,
+    stepId: typeof key === "string" ? key.replace(/\[\d+\]$/, "") : id,
+    status: status ?? outcome,
+    facts: entry,
   };
 }
 
-type StepDetails = NonNullable<ResultOf<typeof READ_STEP>["plan"]>["stepsConnection"]["nodes"][number];
-
-type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnection"]["nodes"][number];
-
-/** A version of a plan in a bundle, in the shape of the API's answers. */
-interface BundledPlan {
-  facts: PlanFacts;
-  document: VersionDocument;
-  draft: Draft;
-  detailsOf: (stepId: string) => StepDetails[];
+function planOf({ _id: planId = "", plan: document = null, steps, ...plan }: JsonObject): JsonObject {
+  const planned = new Map(objectsOf(objectOf(document)["steps"]).map((step) => [step["id"], step]));
+  return { ...plan, planId, document, steps: objectsOf(steps).map((step) => stepOf(step, planned)) };
 }
 
-/** Reads a version of a plan. */
-function readPlan(plan: Fields): BundledPlan {
-  const planned = new Map(
-    (plan.object("plan")?.list("steps") ?? []).map((step) => [step.text("id") ?? "", step]),
-  );
-  const steps = plan.list("steps").map((step) => readStep(step, planned));
-  const facts = planFacts(plan, steps);
+function stepOf(step: JsonObject, planned: ReadonlyMap<unknown, JsonObject>): JsonObject {
+  const {
+    stepId: id = "",
+    key = id,
+    output = null,
+    arguments: resolvedArguments = null,
+    argumentsPreview = null,
+  } = step;
+  const asPlanned = planned.get(id);
+  const isLarge = typeof objectOf(output)["ref"] === "string";
   return {
-    facts,
-    document: { version: facts.version, document: plan.value("plan"), steps },
-    draft: {
-      version: facts.version,
-      origin: { kind: facts.origin.kind },
-      raw: plan.text("raw"),
-      document: plan.value("plan"),
-      diagnostics: plan.list("diagnostics").map(readDiagnostic),
-    },
-    detailsOf: (stepId) =>
-      plan
-        .list("steps")
-        .filter((step) => step.text("stepId") === stepId)
-        .map((step) => readDetails(step, planned.get(stepId))),
-  };
-}
-
-function readDiagnostic(diagnostic: Fields): Draft["diagnostics"][number] {
-  return {
-    code: diagnostic.text("code") ?? "UNKNOWN",
-    severity: diagnostic.text("severity") === "warning" ? "warning" : "error",
-    stepId: diagnostic.text("stepId"),
-    path: diagnostic.text("path"),
-    message: diagnostic.text("message") ?? "",
-    suggestion: diagnostic.text("suggestion"),
-  };
-}
-
-function planFacts(plan: Fields, steps: StepRow[]): PlanFacts {
-  const counted = (...statuses: string[]) =>
-    steps.filter(({ item, status }) => item === null && statuses.includes(status)).length;
-  return {
-    planId: plan.text("_id") ?? "",
-    version: plan.number("version") ?? 1,
-    // An unknown status is shown by its name.
-    status: (plan.text("status") ?? "INVALID") as PlanFacts["status"],
-    waitReason: plan.text("waitReason"),
-    executor: null,
-    origin: {
-      kind: plan.object("origin")?.text("kind") ?? "submitted",
-      model: plan.object("origin")?.text("model") ?? null,
-    },
-    createdAt: plan.text("createdAt") ?? "",
-    queuedAt: plan.text("queuedAt"),
-    startedAt: plan.text("startedAt"),
-    finishedAt: plan.text("finishedAt"),
-    durationMs: plan.number("durationMs"),
-    waitedForPeopleMs: plan.number("waitedForPeopleMs"),
-    deadlineAt: plan.text("deadlineAt"),
-    expiresAt: null,
-    cancelRequestedAt: plan.text("cancelRequestedAt"),
-    pauseRequestedAt: plan.text("pauseRequestedAt"),
-    error: readError(plan.object("error")),
-    counts: {
-      total: steps.filter(({ item }) => item === null).length,
-      completed: counted("COMPLETED"),
-      failed: counted("FAILED"),
-      skipped: counted("SKIPPED"),
-      cancelled: counted("CANCELLED"),
-      inDoubt: counted("IN_DOUBT"),
-      running: counted("RUNNING", "RETRYING"),
-      pending: counted("PENDING", "WAITING_APPROVAL"),
-    },
-    diagnostics: [],
-    steps,
-  };
-}
-
-/** A recorded error; its remedy is not recorded. */
-function readError(error: Fields | null): StepRow["error"] {
-  if (!error) return null;
-  return {
-    code: error.text("code") ?? "UNKNOWN",
-    message: error.text("message") ?? "",
-    retryable: error.isTrue("retryable"),
-    remedy: "",
-  };
-}
-
-function readStep(step: Fields, planned: ReadonlyMap<string, Fields>): StepRow {
-  const id = step.text("stepId") ?? "";
-  return {
+    ...step,
     id,
-    key: step.text("key") ?? id,
-    item: step.number("item"),
-    tool: step.text("tool") ?? "",
-    status: (step.text("status") ?? "PENDING") as StepRow["status"],
-    dependsOn: dependenciesOf(planned.get(id), planned),
-    waitReason: step.text("waitReason"),
-    effectClass: step.text("effectClass"),
-    effect: step.text("effect"),
-    approved: step.isTrue("approved"),
-    approvalHash: step.text("approvalHash"),
-    carriedFrom: step.text("carriedFrom"),
-    warnings: step.texts("warnings"),
-    nextAttemptAt: step.text("nextAttemptAt"),
-    expiresAt: step.text("expiresAt"),
-    startedAt: step.text("startedAt"),
-    finishedAt: step.text("finishedAt"),
-    durationMs: step.number("durationMs"),
-    waitedForPeopleMs: step.number("waitedForPeopleMs"),
-    error: readError(step.object("error")),
-    settled: null,
-    attempts: step.list("attempts").map((attempt) => ({
-      attempt: attempt.number("attempt") ?? 1,
-      attemptId: attempt.text("attemptId") ?? "",
-      executor: attempt.text("executor") ?? "",
-      startedAt: attempt.text("startedAt") ?? "",
-      endedAt: attempt.text("endedAt"),
-      durationMs: attempt.number("durationMs"),
-      outcome: attempt.text("outcome"),
-      error: readError(attempt.object("error")),
-      unsent: null,
-    })),
+    key,
+    dependsOn: asPlanned ? dependenciesOf(asPlanned, planned) : [],
+    arguments: asPlanned?.["arguments"] ?? asPlanned?.["forEach"] ?? null,
+    resolvedArguments,
+    resolvedArgumentsPreview: argumentsPreview,
+    output: isLarge ? null : output,
+    outputReference: isLarge ? output : null,
   };
 }
 
 /** The steps that a step waits for: those in `dependsOn`, and those that its references name. */
-function dependenciesOf(step: Fields | undefined, planned: ReadonlyMap<string, Fields>): string[] {
-  if (!step) return [];
-  const ownId = step.text("id");
-  const referenced = scanReferences(step.record).map(({ root }) => root);
-  const named = new Set([...step.texts("dependsOn"), ...referenced]);
-  return [...named].filter((id) => planned.has(id) && id !== ownId);
+function dependenciesOf(step: JsonObject, planned: ReadonlyMap<unknown, JsonObject>): string[] {
+  const referenced = scanReferences(step).map(({ root }) => root);
+  const names = new Set([...texts.parse(step["dependsOn"]), ...referenced]);
+  return [...names].filter((id) => planned.has(id) && id !== step["id"]);
 }
 
-function readDetails(step: Fields, planned: Fields | undefined): StepDetails {
-  const preview = step.object("argumentsPreview");
-  const output = fieldsOf(step.value("output"));
-  const ref = output.text("ref");
-  const isLarge = ref !== null && output.number("sizeBytes") !== null;
+function countsOf(steps: readonly StepRun[]): PlanRun["counts"] {
+  const plain = steps.filter(({ item }) => item === null);
+  const counted = (...statuses: string[]) => plain.filter(({ status }) => statuses.includes(status)).length;
   return {
-    key: step.text("key") ?? "",
-    arguments: planned?.value("arguments") ?? planned?.value("forEach") ?? null,
-    resolvedArguments: step.value("arguments"),
-    resolvedArgumentsPreview: preview && {
-      sizeBytes: preview.number("sizeBytes") ?? 0,
-      text: preview.text("text") ?? "",
+    total: plain.length,
+    completed: counted("COMPLETED"),
+    failed: counted("FAILED"),
+    skipped: counted("SKIPPED"),
+    cancelled: counted("CANCELLED"),
+    inDoubt: counted("IN_DOUBT"),
+    running: counted("RUNNING", "RETRYING"),
+    pending: counted("PENDING", "WAITING_APPROVAL"),
+  };
+}
+
+/** The recorded cause: the diagnosis of the API is not in the file. */
+function diagnosisOf(
+  { status, error: ownError }: Pick<RequestPage, "status" | "error">,
+  plan: Pick<PlanRun, "error" | "steps" | "finishedAt"> | null,
+): RequestPage["diagnosis"] {
+  const cause = ownError ?? plan?.error ?? null;
+  const isBad = status === "FAILED" || status === "PARTIAL";
+  const word = status.toLowerCase().replaceAll("_", " ");
+  const bad = plan?.steps.filter((step) => step.status === "FAILED" || step.status === "IN_DOUBT") ?? [];
+  return {
+    cause: {
+      code: isBad ? "FAILED" : "NONE",
+      severity: isBad ? "FAILURE" : status === "COMPLETED" ? "NONE" : "ATTENTION",
+      message: cause ? `${cause.message} (${cause.code})` : `The request was ${word} when the file was made`,
+      errorCode: cause?.code ?? null,
     },
-    output: isLarge ? null : step.value("output"),
-    outputReference: isLarge
-      ? { ref, sizeBytes: output.number("sizeBytes"), preview: output.text("preview") ?? "" }
-      : null,
+    reasons: [],
+    stepKeys: bad.slice(0, 10).map(({ key }) => key),
+    since: plan?.finishedAt ?? null,
+    next: [],
   };
 }

@@ -1,15 +1,4 @@
-import { graphql, type ResultOf } from "@planwright/client";
-
-const DIAGNOSTIC = graphql(`
-    fragment DiagnosticFields on Diagnostic {
-      code
-      severity
-      stepId
-      path
-      message
-      suggestion
-    }
-`);
+import { DIAGNOSTIC, graphql, type ResultOf } from "@planwright/client";
 
 /** A request that is open at the desk, now and after each change. */
 export const FOLLOW_DRAFT = graphql(`
@@ -81,7 +70,7 @@ export const READ_DOCUMENT = graphql(
         planHash
         raw
         diagnostics {
-          ...DiagnosticFields
+          ...RunDiagnostic
         }
         steps {
           id
@@ -119,7 +108,7 @@ export const VALIDATE_PLAN = graphql(
         valid
         plan
         diagnostics {
-          ...DiagnosticFields
+          ...RunDiagnostic
         }
       }
     }

@@ -1,16 +1,33 @@
-import { graphql } from "@planwright/client";
-import { PLAN_FACTS, REQUEST_FACTS } from "./request-facts.ts";
+import {
+  DIAGNOSTIC,
+  graphql,
+  PLAN_RUN,
+  REQUEST_DIAGNOSIS,
+  type ResultOf,
+  RUN,
+  STEP_RUN,
+  STEP_VALUES,
+} from "@planwright/client";
+
+/** A request with its current plan and its diagnosis: everything that its page shows first. */
+const REQUEST_PAGE = graphql(`fragment RequestPage on Request { ...Run ...RequestDiagnosis seq updatedAt }`, [
+  RUN,
+  REQUEST_DIAGNOSIS,
+]);
+
+/** A request as its page shows it. */
+export type RequestPage = ResultOf<typeof REQUEST_PAGE>;
 
 /** A request now, and after each change. */
 export const FOLLOW_REQUEST = graphql(
   `
     subscription RequestUpdated($requestId: ID!) {
       requestUpdated(requestId: $requestId) {
-        ...RequestFacts
+        ...RequestPage
       }
     }
   `,
-  [REQUEST_FACTS],
+  [REQUEST_PAGE],
 );
 
 /** A request once. */
@@ -18,11 +35,11 @@ export const READ_REQUEST = graphql(
   `
     query Request($requestId: ID!) {
       request(requestId: $requestId) {
-        ...RequestFacts
+        ...RequestPage
       }
     }
   `,
-  [REQUEST_FACTS],
+  [REQUEST_PAGE],
 );
 
 /** The versions of a plan. */
@@ -45,37 +62,31 @@ export const READ_PLAN = graphql(
   `
     query PlanOfVersion($planId: ID!) {
       plan(id: $planId) {
-        ...PlanFacts
+        ...PlanRun
+        steps {
+          ...StepRun
+        }
       }
     }
   `,
-  [PLAN_FACTS],
+  [PLAN_RUN, STEP_RUN],
 );
 
 /** Arguments and outputs of a step and its items. */
-export const READ_STEP = graphql(`
+export const READ_STEP = graphql(
+  `
     query StepDetails($planId: ID!, $stepId: ID!, $after: String) {
       plan(id: $planId) {
         stepsConnection(first: 50, after: $after, filter: { stepId: $stepId }) {
           nodes {
-            key
-            arguments
-            resolvedArguments
-            resolvedArgumentsPreview {
-              sizeBytes
-              text
-            }
-            output
-            outputReference {
-              ref
-              sizeBytes
-              preview
-            }
+            ...StepValues
           }
         }
       }
     }
-`);
+  `,
+  [STEP_VALUES],
+);
 
 /** A page of the events of a journal. */
 export const READ_JOURNAL = graphql(`
@@ -136,7 +147,8 @@ export const READ_MODEL_USE = graphql(`
 `);
 
 /** The newest versions, each with the model's answer that it was read from. */
-export const READ_DRAFTS = graphql(`
+export const READ_DRAFTS = graphql(
+  `
     query Drafts($requestId: ID!) {
       request(requestId: $requestId) {
         plansConnection(first: 5) {
@@ -148,18 +160,15 @@ export const READ_DRAFTS = graphql(`
             raw
             document
             diagnostics {
-              code
-              severity
-              stepId
-              path
-              message
-              suggestion
+              ...RunDiagnostic
             }
           }
         }
       }
     }
-`);
+  `,
+  [DIAGNOSTIC],
+);
 
 /** The model calls of a request, with prompts and answers. */
 export const READ_MODEL_CALLS = graphql(`

@@ -1,27 +1,29 @@
-import { graphql, type ResultOf } from "@planwright/client";
-import { type PlanFacts, type StepRow } from "./request-facts.ts";
+import { ATTEMPT_RUN, graphql, type PlanRun, type ResultOf } from "@planwright/client";
 import { type READ_VERSIONS } from "./request-operations.ts";
 
-/** The fields of a plan's version that the views show, now or at an earlier moment. */
-export interface ShownPlan {
-  planId: string;
-  version: number;
+/** The part of a plan that the views show, now or at an earlier moment. */
+export type ShownPlan = Pick<
+  PlanRun,
+  | "planId"
+  | "version"
+  | "startedAt"
+  | "finishedAt"
+  | "durationMs"
+  | "waitedForPeopleMs"
+  | "error"
+  | "counts"
+  | "steps"
+> & {
   /** Null: at that moment nothing was recorded about its execution. */
   status: string | null;
-  startedAt: string | null;
-  finishedAt: string | null;
-  durationMs: number | null;
-  waitedForPeopleMs: number | null;
-  error: PlanFacts["error"];
-  counts: PlanFacts["counts"];
-  steps: readonly StepRow[];
-}
+};
 
 /** The versions of a plan, newest first. */
 export type Versions = NonNullable<ResultOf<typeof READ_VERSIONS>["request"]>["plansConnection"]["nodes"];
 
 /** A request as it was at one entry of its journal. */
-export const READ_MOMENT = graphql(`
+export const READ_MOMENT = graphql(
+  `
     query Moment($requestId: ID!, $seq: Int!) {
       requestAt(requestId: $requestId, seq: $seq) {
         seq
@@ -75,27 +77,15 @@ export const READ_MOMENT = graphql(`
               remedy
             }
             attempts {
-              attempt
-              attemptId
-              executor
-              startedAt
-              endedAt
-              durationMs
-              outcome
-              error {
-                code
-                message
-              }
-              unsent {
-                tries
-                since
-              }
+              ...AttemptRun
             }
           }
         }
       }
     }
-`);
+  `,
+  [ATTEMPT_RUN],
+);
 
 type RequestAt = ResultOf<typeof READ_MOMENT>["requestAt"];
 

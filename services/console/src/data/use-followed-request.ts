@@ -1,12 +1,12 @@
 import { useState } from "react";
 import type { ApiProblem } from "./api-problem.ts";
-import { type RequestFacts } from "./request-facts.ts";
+import type { RequestPage } from "./request-operations.ts";
 import { FOLLOW_REQUEST } from "./request-operations.ts";
 import { useStream } from "./use-stream.ts";
 
 /** The newest state of a followed request. */
 export interface FollowedRequest {
-  request: RequestFacts | null;
+  request: RequestPage | null;
   problem: ApiProblem | null;
   /** When the newest state arrived, in milliseconds; null before the first. */
   readAt: number | null;

@@ -5,10 +5,3 @@ export const EFFECT_CLASS: Readonly<Record<string, string>> = {
   V: "V: another tool reports whether the call happened",
   U: "U: a call whose outcome is unknown is never sent again automatically",
 };
-
-/** What is known about the effects of a step's calls. */
-export const EFFECT: Readonly<Record<string, string>> = {
-  none: "none: nothing happened",
-  possible: "possible: it may have acted",
-  done: "done: it acted",
-};

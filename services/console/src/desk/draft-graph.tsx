@@ -1,6 +1,6 @@
+import type { StepRun } from "@planwright/client";
 import { lazy, Suspense, useMemo } from "react";
 import type { PlanDocument } from "../data/desk-operations.ts";
-import { type StepRow } from "../data/request-facts.ts";
 import type { Diagnostic } from "../parts/diagnostic.ts";
 import { type DraftStep, draftSteps } from "./text/draft-steps.ts";
 import { keptSteps } from "./text/kept-steps.ts";
@@ -58,8 +58,8 @@ function completedOf(base: PlanDocument | null): Set<string> {
 /** A step that never ran, in the shape of the graph. */
 function rowOf(
   { id, tool, dependsOn }: DraftStep,
-  { status, carriedFrom }: Pick<StepRow, "status" | "carriedFrom">,
-): StepRow {
+  { status, carriedFrom }: Pick<StepRun, "status" | "carriedFrom">,
+): StepRun {
   return {
     id,
     key: id,

@@ -5,7 +5,7 @@ import { useLocation } from "wouter";
 import { isInField } from "../browser/is-in-field.ts";
 import type { ApiProblem } from "../data/api-problem.ts";
 import { CANCEL, EXECUTE_PLAN, PAUSE, REPLAN, RERUN, RESUME } from "../data/control-operations.ts";
-import type { RequestFacts } from "../data/request-facts.ts";
+import type { RequestPage } from "../data/request-operations.ts";
 import { READ_REQUEST } from "../data/request-operations.ts";
 import { type Action, useAction } from "../data/use-action.ts";
 import { useRead } from "../data/use-read.ts";
@@ -290,7 +290,7 @@ function useActions() {
   const replan = useAction(REPLAN);
   const used: Action<unknown, never>[] = [cancel, pause, resume, execute, rerun, replan];
   const problem = used.find((action) => action.problem)?.problem ?? null;
-  function actions({ requestId, version, status, plan, diagnosis }: RequestFacts): Command[] {
+  function actions({ requestId, version, status, plan, diagnosis }: RequestPage): Command[] {
     const newVersion = { requestId, fromVersion: version, idempotencyKey: crypto.randomUUID() };
     const helps = new Set(diagnosis.next.map(({ operation }) => operation));
     const suggested = diagnosis.next.find(({ operation }) => operation === "rerun");

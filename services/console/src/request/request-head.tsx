@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useNow } from "../browser/use-now.ts";
 import { ANSWER_QUESTIONS, CREATE_PLAN } from "../data/control-operations.ts";
-import type { RequestFacts } from "../data/request-facts.ts";
+import type { RequestPage } from "../data/request-operations.ts";
 import { useAction } from "../data/use-action.ts";
 import { lookOf, PLAN_LOOK, type Tone } from "../design/statuses.ts";
 import { agoText, instantText } from "../design/text.ts";
@@ -24,7 +24,7 @@ export function RequestHead({
   onSelect,
   onVersion,
 }: {
-  request: RequestFacts;
+  request: RequestPage;
   shown: Shown;
   readAt: number | null;
   onSelect: (stepId: string) => void;
@@ -84,7 +84,7 @@ export function RequestHead({
   );
 }
 
-type Diagnosis = RequestFacts["diagnosis"];
+type Diagnosis = RequestPage["diagnosis"];
 type Next = Diagnosis["next"][number];
 
 const TONE: Readonly<Record<string, Tone>> = {
@@ -95,7 +95,7 @@ const TONE: Readonly<Record<string, Tone>> = {
 };
 
 /** The cause of the request's status, and the next actions, the best first. */
-function NextAction({ request, onSelect }: { request: RequestFacts; onSelect: (stepId: string) => void }) {
+function NextAction({ request, onSelect }: { request: RequestPage; onSelect: (stepId: string) => void }) {
   const { cause, reasons, stepKeys, since, next } = request.diagnosis;
   // The questions are below, each with its field.
   const shownReasons = request.status === "NEEDS_INPUT" ? [] : reasons;
@@ -145,7 +145,7 @@ function Actions({
   next,
   onSelect,
 }: {
-  request: RequestFacts;
+  request: RequestPage;
   next: readonly Next[];
   onSelect: (stepId: string) => void;
 }) {
@@ -196,7 +196,7 @@ function HowToDoIt({
   isFirst,
   isPending,
 }: {
-  request: RequestFacts;
+  request: RequestPage;
   next: Next;
   button: NextButton | undefined;
   isFirst: boolean;
@@ -224,7 +224,7 @@ function HowToDoIt({
   );
 }
 
-function Questions({ request: { requestId, openQuestions } }: { request: RequestFacts }) {
+function Questions({ request: { requestId, openQuestions } }: { request: RequestPage }) {
   const [answers, setAnswers] = useState<Record<string, string>>({});
   const { run, isPending, problem } = useAction(ANSWER_QUESTIONS);
   const texts = openQuestions.map(({ id }) => answers[id] ?? "");
@@ -274,7 +274,7 @@ const LIMITS = [
  * Sends the sentence of a request without a plan as a new request: unchanged, in other words, or with other
  * limits of model calls. Its tags and options stay the same.
  */
-function SendAgain({ request, suggested }: { request: RequestFacts; suggested: unknown }) {
+function SendAgain({ request, suggested }: { request: RequestPage; suggested: unknown }) {
   const [, navigate] = useLocation();
   const [query, setQuery] = useState(request.query ?? "");
   const [limits, setLimits] = useState(limitsOf(suggested));

@@ -1,6 +1,7 @@
+import type { StepRun } from "@planwright/client";
 import { useEffect, useMemo, useRef } from "react";
 import { useLocation, useSearch } from "wouter";
-import type { RequestFacts, StepRow } from "../data/request-facts.ts";
+import type { RequestPage } from "../data/request-operations.ts";
 import { useFollowedRequest } from "../data/use-followed-request.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { usePlanGraph } from "./graph/use-plan-graph.ts";
@@ -95,7 +96,7 @@ function Tabs({ view, onView }: { view: string; onView: (view: (typeof VIEWS)[nu
 interface PanesProps {
   /** Null until its code is loaded. */
   Graph: ReturnType<typeof usePlanGraph>;
-  request: RequestFacts;
+  request: RequestPage;
   shown: Shown;
   place: RequestPlace;
   go: Go;
@@ -280,7 +281,7 @@ function StepsTree({
   selected,
   onSelect,
 }: {
-  steps: readonly StepRow[];
+  steps: readonly StepRun[];
   selected: string | null;
   onSelect: (stepId: string) => void;
 }) {
@@ -350,6 +351,6 @@ function StepsTree({
   );
 }
 
-function tookText({ durationMs, waitedForPeopleMs }: StepRow): string {
+function tookText({ durationMs, waitedForPeopleMs }: StepRun): string {
   return durationMs === null ? "" : ownTimeText(durationMs, waitedForPeopleMs);
 }

@@ -9,7 +9,7 @@ import {
   RERUN,
   RESUME,
 } from "../data/control-operations.ts";
-import type { RequestFacts } from "../data/request-facts.ts";
+import type { RequestPage } from "../data/request-operations.ts";
 import { type Action, useAction } from "../data/use-action.ts";
 import { deskPath } from "../parts/desk-path.ts";
 
@@ -20,7 +20,7 @@ export interface NextButton {
 }
 
 /** The actions that a diagnosis may name, as buttons. */
-export function useNextActions(request: RequestFacts, onSelect: (stepId: string) => void) {
+export function useNextActions(request: RequestPage, onSelect: (stepId: string) => void) {
   const { requestId, plan, version } = request;
   const [, navigate] = useLocation();
   const cancel = useAction(CANCEL);
@@ -85,7 +85,7 @@ export function useNextActions(request: RequestFacts, onSelect: (stepId: string)
   };
 }
 
-type Next = RequestFacts["diagnosis"]["next"][number];
+type Next = RequestPage["diagnosis"]["next"][number];
 
 /** The steps that a suggested rerun calls once more although they may have acted. */
 export function acceptedRepeats(given: unknown): string[] {

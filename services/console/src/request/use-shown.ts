@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { type ApiProblem, problemOf } from "../data/api-problem.ts";
 import { useClient } from "../data/client-context.ts";
-import type { RequestFacts } from "../data/request-facts.ts";
+import type { RequestPage } from "../data/request-operations.ts";
 import { READ_PLAN, READ_VERSIONS } from "../data/request-operations.ts";
 import { type Moment, READ_MOMENT, type ShownPlan, toMoment, type Versions } from "../data/shown-plan.ts";
 import { useRead } from "../data/use-read.ts";
@@ -23,7 +23,7 @@ export interface Shown {
 /**
  * The shown plan: the current one, which is followed, an earlier version, or the plan of an earlier moment.
  */
-export function useShown(request: RequestFacts | null, { requestId, version, at }: RequestPlace): Shown {
+export function useShown(request: RequestPage | null, { requestId, version, at }: RequestPlace): Shown {
   const { versions, plan: chosen, problem } = useVersion(request, version);
   const { moment, problem: momentProblem } = useMoment(requestId, at);
   if (at !== null)
@@ -41,7 +41,7 @@ export function useShown(request: RequestFacts | null, { requestId, version, at 
 }
 
 /** The versions of a request, and the plan of an earlier one. It never changes, so it is read once. */
-function useVersion(request: RequestFacts | null, version: number | null) {
+function useVersion(request: RequestPage | null, version: number | null) {
   const isCurrent = version === null || version === request?.version;
   const hasOthers = (request?.version ?? 1) > 1;
   const list = useRead(

@@ -1,9 +1,9 @@
+import type { StepRun } from "@planwright/client";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { TIMES } from "../../../../packages/client/test/progress.ts";
 import { type RequestRow } from "../data/needs-operations.ts";
-import { type StepRow } from "../data/request-facts.ts";
 import { StepFacts } from "../request/inspector/step-facts.tsx";
 import { COLUMNS, columnsOf, timeModeOf, timeText } from "./columns.tsx";
 import { firstToExpire } from "./requests-page.tsx";
@@ -39,7 +39,7 @@ test.each(TIMES)(
         startedAt: null,
         effectClass: null,
         effect: null,
-      } as unknown as StepRow,
+      } as unknown as StepRun,
       trace: { traceId: null, traceUrl: null },
       versions: [],
       onVersion: () => undefined,

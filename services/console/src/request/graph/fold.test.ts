@@ -43,6 +43,11 @@ test("the completed part of a long chain is one fold, the pending part another",
   expect(nodes[1]?.dependsOn).toEqual([nodes[0]?.id]);
 });
 
+test("a chain of any length folds, also when its last step comes first in the plan", () => {
+  const steps = many(30_000, (i) => step(`s${i}`, i === 0 ? [] : [`s${i - 1}`])).toReversed();
+  expect(foldPlan(steps, NONE).map(({ members }) => members.length)).toEqual([30_000]);
+});
+
 test("a failed step and its ancestors stay open, whatever is folded around them", () => {
   const steps = [
     ...many(400, (i) => step(`a${i}`, i === 0 ? [] : [`a${i - 1}`])),

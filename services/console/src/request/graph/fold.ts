@@ -5,7 +5,7 @@
  *    then their ancestors, the nearest first, then running steps. Steps that the reader opened stay open too.
  * 3. A fold has steps of one kind, and the graph of folds and open steps has no cycle.
  */
-import { groupBy } from "@planwright/plan";
+import { groupBy, topologicalOrder } from "@planwright/plan";
 
 /** Most steps of a plan that is not folded. */
 export const MAX_NODES = 150;
@@ -91,19 +91,17 @@ function layersOf(
 ): ReadonlyMap<string, string> {
   const depths = new Map<string, number>();
   const groupOf = (step: FoldedStep) => (open.has(step.id) ? `open ${step.id}` : kindOf(step));
-  function depthOf(step: FoldedStep): number {
-    const known = depths.get(step.id);
-    if (known !== undefined) return known;
-    depths.set(step.id, 0);
-    let depth = 0;
-    for (const id of step.dependsOn) {
-      const before = plan.get(id);
-      if (before) depth = Math.max(depth, depthOf(before) + (groupOf(before) === groupOf(step) ? 0 : 1));
-    }
-    depths.set(step.id, depth);
-    return depth;
+  const positions = new Map(steps.map(({ id }, position) => [id, position]));
+  const dependencies = steps.map(({ dependsOn }) => dependsOn.flatMap((id) => positions.get(id) ?? []));
+  for (const position of topologicalOrder(dependencies)) {
+    const step = steps[position];
+    if (!step) continue;
+    const befores = step.dependsOn.flatMap((id) => plan.get(id) ?? []);
+    const depthAfter = (before: FoldedStep) =>
+      (depths.get(before.id) ?? 0) + (groupOf(before) === groupOf(step) ? 0 : 1);
+    depths.set(step.id, Math.max(0, ...befores.map(depthAfter)));
   }
-  return new Map(steps.map((step) => [step.id, `${kindOf(step)} ${depthOf(step)}`]));
+  return new Map(steps.map((step) => [step.id, `${kindOf(step)} ${depths.get(step.id)}`]));
 }
 
 type KeyOf = (step: FoldedStep) => string;
@@ -118,7 +116,12 @@ function chainsOf(
   function leaderOf(id: string): string {
     let found = id;
     while (leader.get(found) !== found) found = leader.get(found) ?? found;
-    leader.set(id, found);
+    // Every step on the way is linked directly, so that a long chain is walked once.
+    for (let at = id; at !== found; ) {
+      const next = leader.get(at) ?? found;
+      leader.set(at, found);
+      at = next;
+    }
     return found;
   }
   for (const step of steps)

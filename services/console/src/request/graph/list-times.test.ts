@@ -1,42 +1,18 @@
+import type { StepRun } from "@planwright/client";
 import { expect, test } from "vitest";
-import { type StepRow } from "../../data/request-facts.ts";
+import { stepOf } from "../../../../../packages/client/test/progress.ts";
 import { stepsWithTimes } from "./list-times.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
 
-const STEP: StepRow = {
-  id: "send",
-  key: "send",
-  item: null,
-  tool: "mail",
-  status: "PENDING",
-  dependsOn: [],
-  waitReason: null,
-  effectClass: null,
-  effect: null,
-  approved: false,
-  approvalHash: null,
-  carriedFrom: null,
-  warnings: [],
-  nextAttemptAt: null,
-  expiresAt: null,
-  startedAt: null,
-  finishedAt: null,
-  durationMs: null,
-  waitedForPeopleMs: null,
-  error: null,
-  settled: null,
-  attempts: [],
-};
-
 function row(
   item: number | null,
-  status: StepRow["status"],
+  status: StepRun["status"],
   from: number | null,
   to: number | null,
-): StepRow {
+): StepRun {
   return {
-    ...STEP,
+    ...stepOf("send"),
     item,
     status,
     startedAt: from === null ? null : at(from),
@@ -44,14 +20,15 @@ function row(
   };
 }
 
-test("a list begins with its first item and ends with its last", () => {
+test("a list begins with its first item and ends with its last; its own time is the one that the API measured", () => {
   const [list, ...others] = stepsWithTimes([
-    row(null, "COMPLETED", null, null),
+    { ...row(null, "COMPLETED", null, null), durationMs: 3_000, waitedForPeopleMs: 5_000 },
     row(0, "COMPLETED", 2, 5),
     row(1, "FAILED", 1, 9),
   ]);
   expect(others).toEqual([]);
-  expect(list).toMatchObject({ startedAt: at(1), finishedAt: at(9), durationMs: 8_000 });
+  expect(list).toMatchObject({ startedAt: at(1), finishedAt: at(9) });
+  expect(list).toMatchObject({ durationMs: 3_000, waitedForPeopleMs: 5_000 });
 });
 
 test("a list whose items still run has no end", () => {

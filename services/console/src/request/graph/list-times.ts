@@ -1,8 +1,11 @@
-import { type StepRow } from "../../data/request-facts.ts";
+import type { StepRun } from "@planwright/client";
 
-/** The steps of a plan without the items of lists. A list makes no call, so its times come from its items. */
-export function stepsWithTimes(steps: readonly StepRow[]): StepRow[] {
-  const itemsOf = new Map<string, StepRow[]>();
+/**
+ * The steps of a plan without the items of lists. A list makes no call, so its start and end come from its items; its
+ * own time stays as the API measured it, because the span between them holds the time spent on waiting for people too.
+ */
+export function stepsWithTimes(steps: readonly StepRun[]): StepRun[] {
+  const itemsOf = new Map<string, StepRun[]>();
   for (const step of steps)
     if (step.item !== null) itemsOf.set(step.id, [...(itemsOf.get(step.id) ?? []), step]);
   return steps
@@ -13,13 +16,11 @@ export function stepsWithTimes(steps: readonly StepRow[]): StepRow[] {
     });
 }
 
-function withTimesOf(list: StepRow, items: readonly StepRow[]): StepRow {
+function withTimesOf(list: StepRun, items: readonly StepRun[]): StepRun {
   const starts = items.flatMap(({ startedAt }) => startedAt ?? []).toSorted();
   const ends = items.flatMap(({ finishedAt }) => finishedAt ?? []).toSorted();
   const startedAt = starts[0] ?? null;
   const isOpen = list.finishedAt === null && list.status !== "COMPLETED" && list.status !== "FAILED";
   const finishedAt = list.finishedAt ?? (isOpen ? null : (ends.at(-1) ?? null));
-  const durationMs =
-    startedAt === null || finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt);
-  return { ...list, startedAt, finishedAt, durationMs };
+  return { ...list, startedAt, finishedAt };
 }

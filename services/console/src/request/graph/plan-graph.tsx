@@ -1,5 +1,6 @@
 import "@xyflow/react/dist/style.css";
 import "./graph.css";
+import type { StepRun } from "@planwright/client";
 import { countText, durationText, ownTimeText, waitWords } from "@planwright/plan";
 import {
   Background,
@@ -16,7 +17,6 @@ import {
   useReactFlow,
 } from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { StepRow } from "../../data/request-facts.ts";
 import { EFFECT_CLASS } from "../../design/effect-classes.ts";
 import { lookOf, STEP_LOOK, type StatusLook } from "../../design/statuses.ts";
 import { criticalPath } from "./critical-path.ts";
@@ -28,7 +28,7 @@ import { type Drawing, useLayout } from "./use-layout.ts";
 /** A step of the graph. */
 type StepNode = Node<
   {
-    step: StepRow;
+    step: StepRun;
     /** The histogram of a list; null for other steps. */
     histogram: Histogram | null;
     /** Its duration as a part of the longest step's, from 0 to 1. */
@@ -85,14 +85,14 @@ function StepBox({ data: { step, histogram, share, isSelected, isCritical } }: N
   );
 }
 
-function subtitleOf({ tool, waitReason, status }: StepRow, histogram: Histogram | null): string {
+function subtitleOf({ tool, waitReason, status }: StepRun, histogram: Histogram | null): string {
   if (histogram) return `${tool} · ${countText(histogram.total, "item")}`;
   return status !== "WAITING_APPROVAL" && waitReason !== null
     ? `${tool} · ${waitWords("step", { status, waitReason })}`
     : tool;
 }
 
-function titleOf({ status, carriedFrom, error, tool }: StepRow): string {
+function titleOf({ status, carriedFrom, error, tool }: StepRun): string {
   const carried = carriedFrom === null ? "" : `, carried over from ${carriedFrom}`;
   return `${lookOf(STEP_LOOK, status).word}${carried}: ${error?.message ?? tool}`;
 }
@@ -178,7 +178,7 @@ const NODE_TYPES = { step: StepBox, fold: FoldBox };
 const MANY_NODES = 60;
 
 interface PlanGraphProps {
-  steps: readonly StepRow[];
+  steps: readonly StepRun[];
   selected: string | null;
   onSelect: (stepId: string) => void;
   /** The graph is fitted into its frame whenever it has more nodes. Default false. */
@@ -293,7 +293,7 @@ type DrawnNode = StepNode | FoldNode;
 /** The content of a drawing, without the positions. */
 interface DrawnPlan {
   /** The steps of the plan, without the items of lists. */
-  steps: readonly StepRow[];
+  steps: readonly StepRun[];
   histograms: ReadonlyMap<string, Histogram>;
   selected: string | null;
   onOpen: (members: readonly string[]) => void;
@@ -396,7 +396,7 @@ const rankOf = (status: string): number => (ORDER.includes(status) ? ORDER.index
 
 /** Counts the items of each list by status. A list without known items has no histogram. */
 export function histogramsOf(
-  steps: readonly Pick<StepRow, "id" | "item" | "status">[],
+  steps: readonly Pick<StepRun, "id" | "item" | "status">[],
 ): ReadonlyMap<string, Histogram> {
   const counts = new Map<string, Map<string, number>>();
   for (const { id, item, status } of steps) {

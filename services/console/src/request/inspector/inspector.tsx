@@ -1,9 +1,9 @@
-import { commandLine, type ResultOf, type VariablesOf } from "@planwright/client";
+import { commandLine, type ResultOf, type StepRun, unsentText, type VariablesOf } from "@planwright/client";
 import { durationText, type JsonValue, parseExactJson } from "@planwright/plan";
 import { useState } from "react";
 import { useClient } from "../../data/client-context.ts";
 import { APPROVE, RESOLVE_IN_DOUBT } from "../../data/control-operations.ts";
-import type { RequestFacts, StepRow } from "../../data/request-facts.ts";
+import type { RequestPage } from "../../data/request-operations.ts";
 import { READ_STEP } from "../../data/request-operations.ts";
 import type { ShownPlan, Versions } from "../../data/shown-plan.ts";
 import { useAction } from "../../data/use-action.ts";
@@ -29,10 +29,10 @@ export function Inspector({
 }: {
   requestId: string;
   /** The trace of the request, which contains every attempt. */
-  trace: Pick<RequestFacts, "traceId" | "traceUrl">;
+  trace: Pick<RequestPage, "traceId" | "traceUrl">;
   plan: ShownPlan;
   /** The step, followed by its items. */
-  steps: readonly StepRow[];
+  steps: readonly StepRun[];
   /** True for an earlier moment, at which no decision is possible. */
   isPast: boolean;
   versions: Versions;
@@ -104,7 +104,7 @@ export function Inspector({
 
 /** The step that a reference names: by its id, or by a tool that only one step uses. */
 export function producerOf(
-  steps: readonly Pick<StepRow, "id" | "item" | "tool">[],
+  steps: readonly Pick<StepRun, "id" | "item" | "tool">[],
   root: string,
 ): string | undefined {
   const planSteps = steps.filter(({ item }) => item === null);
@@ -117,7 +117,7 @@ export function producerOf(
 export function cliCommand(
   requestId: string,
   planId: string,
-  { id, key, status, approvalHash }: Pick<StepRow, "id" | "key" | "status" | "approvalHash">,
+  { id, key, status, approvalHash }: Pick<StepRun, "id" | "key" | "status" | "approvalHash">,
 ): string {
   const planwright = (...words: string[]): string => commandLine("planwright", ...words);
   if (status === "WAITING_APPROVAL" && approvalHash !== null)
@@ -147,7 +147,7 @@ export function curlCommand(apiUrl: string, planId: string, stepId: string): str
 }
 
 /** Each attempt of a step and of its items. */
-function Attempts({ steps }: { steps: readonly StepRow[] }) {
+function Attempts({ steps }: { steps: readonly StepRun[] }) {
   const attempts = steps.flatMap(({ key, attempts: tries }) => tries.map((attempt) => ({ key, ...attempt })));
   if (attempts.length === 0) return null;
   return (
@@ -179,7 +179,7 @@ function Attempts({ steps }: { steps: readonly StepRow[] }) {
                   {attempt.error.message} <code>{attempt.error.code}</code>
                 </span>
               )}
-              {attempt.unsent && <span> not sent, {attempt.unsent.tries} tries</span>}
+              {attempt.unsent && <span> {unsentText(attempt.unsent)}</span>}
             </td>
             <td className="quiet-text">{attempt.executor}</td>
           </tr>
@@ -196,7 +196,7 @@ function ApprovalPanel({
   resolvedArguments,
 }: {
   requestId: string;
-  step: StepRow;
+  step: StepRun;
   resolvedArguments: unknown;
 }) {
   const [reason, setReason] = useState("");
@@ -241,7 +241,7 @@ function ApprovalPanel({
 type StepDetails = NonNullable<ResultOf<typeof READ_STEP>["plan"]>["stepsConnection"]["nodes"][number];
 
 /** Arguments and outputs are read in their current state; this removes those that a step did not have yet. */
-function asKnown(found: StepDetails, steps: readonly StepRow[]): StepDetails {
+function asKnown(found: StepDetails, steps: readonly StepRun[]): StepDetails {
   const then = steps.find(({ key }) => key === found.key);
   const wasSent = then !== undefined && (then.attempts.length > 0 || then.status === "WAITING_APPROVAL");
   const hasOutput = then?.status === "COMPLETED";
@@ -306,7 +306,7 @@ type Variables = VariablesOf<typeof RESOLVE_IN_DOUBT>;
  * A call in doubt, and what each choice does. The buttons stay disabled until the user has typed the key of
  * the step.
  */
-function DoubtPanel({ requestId, step }: { requestId: string; step: StepRow }) {
+function DoubtPanel({ requestId, step }: { requestId: string; step: StepRun }) {
   const [typed, setTyped] = useState("");
   const [outputText, setOutputText] = useState("");
   const [reason, setReason] = useState("");

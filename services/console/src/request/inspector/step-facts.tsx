@@ -1,7 +1,8 @@
-import { ownTimeText, stateLook } from "@planwright/plan";
-import type { RequestFacts, StepRow } from "../../data/request-facts.ts";
+import { type StepRun, settlementText } from "@planwright/client";
+import { effectWords, ownTimeText, stateLook } from "@planwright/plan";
+import type { RequestPage } from "../../data/request-operations.ts";
 import type { Versions } from "../../data/shown-plan.ts";
-import { EFFECT, EFFECT_CLASS } from "../../design/effect-classes.ts";
+import { EFFECT_CLASS } from "../../design/effect-classes.ts";
 import { instantText } from "../../design/text.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 
@@ -12,8 +13,8 @@ export function StepFacts({
   versions,
   onVersion,
 }: {
-  step: StepRow;
-  trace: Pick<RequestFacts, "traceId" | "traceUrl">;
+  step: StepRun;
+  trace: Pick<RequestPage, "traceId" | "traceUrl">;
   versions: Versions;
   onVersion: (version: number) => void;
 }) {
@@ -27,11 +28,11 @@ export function StepFacts({
       {step.effectClass !== null && (
         <Fact name="effect class" value={EFFECT_CLASS[step.effectClass] ?? step.effectClass} />
       )}
-      {step.effect !== null && <Fact name="effect" value={EFFECT[step.effect] ?? step.effect} />}
+      {step.effect !== null && <Fact name="effect" value={effectWords(step.effect)} />}
       {step.carriedFrom !== null && (
         <CarriedFrom planId={step.carriedFrom} versions={versions} onVersion={onVersion} />
       )}
-      {step.settled && <Fact name="settled" value={`as ${step.settled.resolution} by ${step.settled.by}`} />}
+      {step.settled && <Fact name="settled" value={settlementText(step.settled)} />}
       {trace.traceId !== null && <Trace traceId={trace.traceId} traceUrl={trace.traceUrl} />}
     </dl>
   );

@@ -1,5 +1,6 @@
+import type { StepRun } from "@planwright/client";
 import type { PlanningCall } from "../../data/planning-calls.ts";
-import type { RequestFacts, StepRow } from "../../data/request-facts.ts";
+import type { RequestPage } from "../../data/request-operations.ts";
 import type { ShownPlan } from "../../data/shown-plan.ts";
 import type { Tone } from "../../design/statuses.ts";
 import type { Span } from "./axis.ts";
@@ -30,7 +31,7 @@ export interface TimelineFacts extends Span {
 
 /** The source of the timeline. */
 export interface TimelineSource {
-  request: Pick<RequestFacts, "createdAt" | "planningStartedAt" | "planningFinishedAt" | "error">;
+  request: Pick<RequestPage, "createdAt" | "planningStartedAt" | "planningFinishedAt" | "error">;
   plan: ShownPlan | null;
   calls: readonly PlanningCall[];
   /** The end of the shown time: later events are left out. */
@@ -95,11 +96,11 @@ const ATTEMPT_TONE: Readonly<Record<string, Tone>> = {
 
 interface RowContext {
   plan: ShownPlan | null;
-  byId: ReadonlyMap<string, StepRow>;
+  byId: ReadonlyMap<string, StepRun>;
   now: number;
 }
 
-function stepRow(step: StepRow, { plan, byId, now }: RowContext): TimelineRow {
+function stepRow(step: StepRun, { plan, byId, now }: RowContext): TimelineRow {
   const waits = waitsOf(step, {
     begin: plan?.startedAt ?? null,
     isEnded: plan?.finishedAt !== null,
@@ -130,7 +131,7 @@ function stepRow(step: StepRow, { plan, byId, now }: RowContext): TimelineRow {
   return { key: step.key, stepId: step.id, name: step.key, bars };
 }
 
-function attemptBar({ status }: StepRow, attempt: StepRow["attempts"][number], now: number): Bar {
+function attemptBar({ status }: StepRun, attempt: StepRun["attempts"][number], now: number): Bar {
   const from = Date.parse(attempt.startedAt);
   const isRunning = status === "RUNNING" && attempt.endedAt === null && attempt.outcome === null;
   const to =
@@ -154,13 +155,13 @@ export interface WaitContext {
   /** True when the plan has ended, so that no step waits. */
   isEnded: boolean;
   /** The steps of the plan by id, without the items of lists. */
-  byId: ReadonlyMap<string, Pick<StepRow, "finishedAt">>;
+  byId: ReadonlyMap<string, Pick<StepRun, "finishedAt">>;
   now: number;
 }
 
 /** The fields of a step that are needed. */
 export type WaitingStep = Pick<
-  StepRow,
+  StepRun,
   "dependsOn" | "status" | "waitReason" | "approved" | "approvalHash" | "carriedFrom" | "settled"
 > & { attempts: readonly { startedAt: string; endedAt: string | null }[] };
 

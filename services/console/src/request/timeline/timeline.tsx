@@ -1,11 +1,12 @@
 import "./timeline.css";
+import type { StepRun } from "@planwright/client";
 import { ACTIVE_REQUEST_STATUSES, durationText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
 import { useNow } from "../../browser/use-now.ts";
 import { useWidth } from "../../browser/use-width.ts";
 import { READ_PLANNING_CALLS } from "../../data/planning-calls.ts";
-import type { RequestFacts, StepRow } from "../../data/request-facts.ts";
+import type { RequestPage } from "../../data/request-operations.ts";
 import type { ShownPlan } from "../../data/shown-plan.ts";
 import { useRead } from "../../data/use-read.ts";
 import { criticalPath } from "../graph/critical-path.ts";
@@ -17,7 +18,7 @@ import { type Bar, type TimelineFacts, type TimelineRow, timelineOf } from "./ba
 const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_REQUEST_STATUSES);
 
 interface TimelineProps {
-  request: RequestFacts;
+  request: RequestPage;
   plan: ShownPlan | null;
   /** The moment that is shown, in milliseconds; null: now. */
   atMs: number | null;
@@ -71,9 +72,9 @@ export function Timeline({ request, plan, atMs, selected, onSelect }: TimelinePr
 }
 
 /** The keys of the critical path; for a list also the item that ended last. */
-function criticalKeys(steps: readonly StepRow[]): ReadonlySet<string> {
+function criticalKeys(steps: readonly StepRun[]): ReadonlySet<string> {
   const keys = new Set(criticalPath(stepsWithTimes(steps)));
-  const last = new Map<string, StepRow>();
+  const last = new Map<string, StepRun>();
   for (const step of steps) {
     if (step.item === null || !keys.has(step.id)) continue;
     const known = last.get(step.id);
