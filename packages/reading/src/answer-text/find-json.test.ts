@@ -16,6 +16,7 @@ describe("JSON with defects that have one meaning", () => {
     ["curly quotes", "{“a”: “b”, ‘c’: ‘d’}", { a: "b", c: "d" }],
     ["backslashes in single quotes", "{'a': '\\\\\"'}", { a: '\\"' }],
     ["extra commas", '{"a": [1, 2,], }', { a: [1, 2] }],
+    ["many missing commas", `[${"1 ".repeat(501)}]`, Array.from({ length: 501 }, () => 1)],
     ["missing commas", '{"a": 1\n"b": 2}', { a: 1, b: 2 }],
     ["comments", '{"a": 1, // b: 2\n/* c */ "d": 3 # e\n}', { a: 1, d: 3 }],
     ["bare names", "{a: 1, $b_2: 2}", { a: 1, $b_2: 2 }],
@@ -43,6 +44,7 @@ describe("JSON with more than one possible meaning is not a value", () => {
     ["two texts for one name", '{"steps": "a" "b"}'],
     ["the wrong bracket", '{"steps": [1, 2}'],
     ["an invalid number", '{"steps": 1.}'],
+    ["a path or half an escape", '{"steps": "C:\\users", b: 1}'],
     ["a duplicate name", '{"steps": [1], "steps": [2]}'],
   ])("%s", (_, text) => {
     const { values, broken } = findJson(text);

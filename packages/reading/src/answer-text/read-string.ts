@@ -6,8 +6,8 @@ export interface QuotedText {
   readonly value: string;
   /** Position after the closing quote. */
   readonly end: number;
-  /** True when the quotes are not JSON quotes, or a quote inside should have been escaped. */
-  readonly isForeign: boolean;
+  /** True for JSON quotes around a `\u` without four digits: it may be a character or a path of Windows. */
+  readonly hasHalfEscape: boolean;
   /**
    * True when a quote inside is neither an apostrophe nor part of a pair around words: it may have been meant
    * to end the text.
@@ -25,6 +25,8 @@ const CLOSERS: ReadonlyMap<string, string> = new Map([
   ["’", "‘’'"],
 ]);
 
+const HEX = /^[0-9a-f]{4}$/i;
+
 /** True for a character that opens a text in quotes. */
 export function isQuote(char: string): boolean {
   return CLOSERS.has(char);
@@ -38,19 +40,21 @@ export function isQuote(char: string): boolean {
  */
 export function readString(text: string, start: number): QuotedText | undefined {
   const closers = CLOSERS.get(text.charAt(start)) ?? '"';
+  const isPlain = text.charAt(start) === '"';
   let hasEscape = false;
+  let hasHalfEscape = false;
   const strays: number[] = [];
   for (let at = start + 1; at < text.length; at++) {
     const char = text.charAt(at);
     if (char === "\\") {
       hasEscape = true;
       at++;
+      hasHalfEscape ||= isPlain && text.charAt(at) === "u" && !HEX.test(text.slice(at + 1, at + 5));
     } else if (closers.includes(char)) {
       if (mayFollowText(text, at + 1)) {
         const raw = text.slice(start + 1, at);
         const value = hasEscape ? unescapeText(raw) : raw;
-        const isForeign = text.charAt(start) !== '"' || strays.length > 0;
-        return { value, end: at + 1, isForeign, isUnclear: !areClear(text, strays) };
+        return { value, end: at + 1, hasHalfEscape, isUnclear: !areClear(text, strays) };
       }
       strays.push(at);
     }

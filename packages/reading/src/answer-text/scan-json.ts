@@ -19,31 +19,17 @@ export type ScannedJson =
       readonly isElided: boolean;
     };
 
-/** Replaces `start` to `end` by `text`. */
-export interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
 /** A text whose brackets are closed. */
 export interface ClosedJson {
   readonly type: "closed";
   /** Position after the last bracket. */
   readonly end: number;
-  /**
-   * Brackets, names and values in order, without commas, comments and kinds of quotes: the content of the
-   * JSON.
-   */
-  readonly tokens: readonly string[];
-  /** Repairs of the text, in order: comments are removed, texts in non-JSON quotes become JSON texts. */
-  readonly edits: readonly Edit[];
-  /** Number of missing and extra commas. */
-  readonly slips: number;
+  /** Its brackets, names and values in order, as JSON text: without comments, in JSON quotes, with each comma. */
+  readonly json: string;
   /** It contains an ellipsis, or a comment that replaces a part that was left out. */
   readonly isElided: boolean;
-  /** A name that occurs twice in one object. */
-  readonly duplicateName: string | undefined;
+  /** Why it has more than one possible meaning; undefined when it has one. */
+  readonly doubt: string | undefined;
   readonly speaksOfSteps: boolean;
 }
 
@@ -81,7 +67,8 @@ interface Level {
 
 /**
  * Scans JSON with typical defects of models (single or curly quotes, comments, extra or missing commas, bare
- * names, Python literals) from its first bracket to its last. One pass, without recursion. Repairs nothing.
+ * names, Python literals) from its first bracket to its last. One pass, without recursion. It closes, adds and
+ * removes nothing except commas, comments and kinds of quotes.
  */
 export function scanJson(text: string, start: number): ScannedJson {
   return new Scanner(text, start).scan();
@@ -90,13 +77,11 @@ export function scanJson(text: string, start: number): ScannedJson {
 class Scanner {
   readonly #text: string;
   readonly #levels: Level[] = [];
-  readonly #tokens: string[] = [];
-  readonly #edits: Edit[] = [];
+  readonly #json: string[] = [];
   #at: number;
-  #slips = 0;
   #hasQuotes = false;
   #isElided = false;
-  #duplicateName: string | undefined;
+  #doubt: string | undefined;
   #speaksOfSteps = false;
 
   constructor(text: string, start: number) {
@@ -116,11 +101,9 @@ class Scanner {
     return {
       type: "closed",
       end: this.#at,
-      tokens: this.#tokens,
-      edits: this.#edits,
-      slips: this.#slips,
+      json: this.#json.join(""),
       isElided: this.#isElided,
-      duplicateName: this.#duplicateName,
+      doubt: this.#doubt,
       speaksOfSteps: this.#speaksOfSteps,
     };
   }
@@ -139,7 +122,6 @@ class Scanner {
       case "comma":
         level.expects = level.isObject ? "name" : "value";
         if (char === ",") this.#at++;
-        else this.#slips++;
         return undefined;
       case "first":
       case "name":
@@ -151,16 +133,13 @@ class Scanner {
   #open(): void {
     const char = this.#text.charAt(this.#at);
     this.#levels.push({ isObject: char === "{", names: new Set(), expects: "first" });
-    this.#tokens.push(char);
-    this.#at++;
+    this.#take(char, this.#at + 1);
   }
 
   #close(level: Level): ScannedJson | undefined {
     if (level.isObject && level.expects === "value") return this.#broken("a value is missing");
-    if (level.expects === "name" || level.expects === "value") this.#slips++;
-    this.#tokens.push(level.isObject ? "}" : "]");
     this.#levels.pop();
-    this.#at++;
+    this.#take(level.isObject ? "}" : "]", this.#at + 1);
     return undefined;
   }
 
@@ -169,15 +148,16 @@ class Scanner {
     if (name === undefined) return { type: "cut" };
     if (name.isUnclear) return this.#broken(UNCLEAR, name.end);
     if (!name.isQuoted && !NAME.test(name.value)) return this.#brokenWord("a name is missing", name.end);
-    if (level.names.has(name.value)) this.#duplicateName ??= name.value;
+    if (level.names.has(name.value)) this.#doubt ??= `one object has two fields ${name.value.slice(0, 80)}`;
     level.names.add(name.value);
     this.#speaksOfSteps ||= PLAN_NAMES.has(plainName(name.value)) || isCallField(name.value);
-    this.#take(`"${name.value}`, name.end);
+    this.#take(`${level.expects === "first" ? "" : ","}${JSON.stringify(name.value)}:`, name.end);
     level.expects = "colon";
     return undefined;
   }
 
   #value(level: Level): ScannedJson | undefined {
+    if (!level.isObject && level.expects !== "first") this.#json.push(",");
     level.expects = "comma";
     const char = this.#text.charAt(this.#at);
     if (char === "{" || char === "[") {
@@ -188,13 +168,13 @@ class Scanner {
     if (value === undefined) return { type: "cut" };
     if (value.isUnclear) return this.#broken(UNCLEAR, value.end);
     if (value.isQuoted) {
-      this.#take(`"${value.value}`, value.end);
+      this.#take(JSON.stringify(value.value), value.end);
       return undefined;
     }
     const literal = LITERALS.get(value.value);
     if (literal === undefined && !NUMBER.test(value.value))
       return this.#brokenWord("a value is missing", value.end);
-    this.#take(`=${literal ?? value.value}`, value.end);
+    this.#take(literal ?? value.value, value.end);
     return undefined;
   }
 
@@ -203,8 +183,7 @@ class Scanner {
     if (isQuote(this.#text.charAt(this.#at))) {
       const quoted = readString(this.#text, this.#at);
       this.#hasQuotes = true;
-      if (quoted?.isForeign)
-        this.#edits.push({ start: this.#at, end: quoted.end, text: JSON.stringify(quoted.value) });
+      if (quoted?.hasHalfEscape) this.#doubt ??= "a \\u in a text is not followed by four digits";
       return quoted && { ...quoted, isQuoted: true };
     }
     WORD.lastIndex = this.#at;
@@ -212,8 +191,8 @@ class Scanner {
     return { value, end: this.#at + value.length, isQuoted: false, isUnclear: false };
   }
 
-  #take(token: string, end: number): void {
-    this.#tokens.push(token);
+  #take(json: string, end: number): void {
+    this.#json.push(json);
     this.#at = end;
   }
 
@@ -224,7 +203,6 @@ class Scanner {
       const end = endOfEllipsis(this.#text, this.#at) ?? this.#endOfComment();
       if (end === undefined) return;
       this.#isElided ||= isElidingComment(this.#text.slice(this.#at, end));
-      this.#edits.push({ start: this.#at, end, text: " " });
       this.#at = end;
     }
   }
