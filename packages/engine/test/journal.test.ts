@@ -755,3 +755,39 @@ function replace(journal: Journal, fields: Partial<JournalEntry>): void {
   const [first] = journal.entries;
   if (first) journal.entries[0] = { ...first, ...fields };
 }
+
+test("the items of one call are told apart by their hashes in linear time", () => {
+  const units = Array.from({ length: 10_000 }, (_, index) => `list[${index}]`);
+  const started = (itemHashes?: string[]): JournalEvent => ({
+    type: "attempt.started",
+    attemptId: "a",
+    attempt: 1,
+    stepId: "list",
+    units,
+    tool: "t",
+    effectClass: "K",
+    mayAct: true,
+    argsHash: "all",
+    ...(itemHashes && { itemHashes }),
+    arguments: { sizeBytes: 2, value: {} },
+    at: new Date(0),
+  });
+  const costOf = (event: JournalEvent): number => {
+    const journal = new Journal();
+    journal.append([
+      { type: "lease.taken", worker: "executor 0", epoch: 1, from: null },
+      { type: "items.expanded", stepId: "list", count: units.length },
+      event,
+    ]);
+    const before = process.cpuUsage();
+    const folded = fold(emptyRequest(REQUEST), journal.entries).plans.get(PLAN)?.units;
+    const { user } = process.cpuUsage(before);
+    expect(folded?.get("list[9999]")?.itemHash).toBe(event === plain ? undefined : "hash of list[9999]");
+    return user;
+  };
+  const plain = started();
+  const hashed = started(units.map((key) => `hash of ${key}`));
+  costOf(plain); // compiled
+  const least = (event: JournalEvent) => Math.min(...Array.from({ length: 3 }, () => costOf(event)));
+  expect(least(hashed)).toBeLessThan(5 * least(plain));
+});

@@ -88,11 +88,10 @@ function isRead({ effectClass, onlyReads }: ToolSlot): boolean {
 function settleLast(turn: Turn): void {
   const { state, records } = turn;
   if (records.length === 0 || state.unacknowledged > records.length || state.running > 0) return;
+  if (records.some(({ item }) => item !== undefined)) return;
   const units = records.flatMap(({ key }) => state.units.get(key) ?? []);
   // The output of a carried unit can be read once its record is durable.
-  const isLast = units.every(
-    ({ item, status, carriedFrom }) => item === undefined && isTerminalStepStatus(status) && !carriedFrom,
-  );
+  const isLast = units.every(({ status, carriedFrom }) => isTerminalStepStatus(status) && !carriedFrom);
   if (isLast && state.left === units.length && canEndNow(state)) for (const unit of units) settle(turn, unit);
 }
 

@@ -34,16 +34,21 @@ export function settle(turn: Turn, unit: Unit, { outputBytes, isEarly = false }:
     if (unit.isEarly && !isEarly) markDurable(state, unit);
     return;
   }
-  unit.unacknowledged = false;
+  acknowledge(state, unit);
   unit.isEarly = isEarly;
-  state.unacknowledged--;
   if (outputBytes !== undefined) unit.outputBytes = outputBytes;
-  if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged--;
   if (unit.item === undefined) settleStep(turn, unit.step);
   else settleItem(turn, unit);
   const { early } = unit;
   unit.early = undefined;
   if (early && !unit.unacknowledged) applyDecision(turn, unit, early);
+}
+
+function acknowledge(state: EngineState, unit: Unit): void {
+  unit.unacknowledged = false;
+  state.unacknowledged--;
+  if (unit.caller) unit.caller.unacknowledged--;
+  if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged--;
 }
 
 /** The record is durable now, so the store can return its output. */
@@ -103,8 +108,7 @@ export function withdrawApproval(turn: Turn, node: StepNode): void {
   const { unit } = node;
   if (unit.status !== "WAITING_APPROVAL" || !unit.unacknowledged) return;
   node.isDoneBefore = true;
-  unit.unacknowledged = false;
-  turn.state.unacknowledged--;
+  acknowledge(turn.state, unit);
   unit.status = "PENDING";
   unit.expiresAt = undefined;
   admit(turn, node);

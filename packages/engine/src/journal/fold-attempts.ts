@@ -8,22 +8,25 @@ import type { FoldedAttempt } from "./folded.ts";
 /** Applies the start of a call to each unit that it serves. */
 export function startAttempt(context: FoldContext, event: EventOf<"attempt.started">): void {
   const { entry } = context;
+  const { attempt, attemptId, at } = event;
+  const effect = event.mayAct ? ("possible" as const) : null;
+  const open = { endedAt: null, durationMs: null, outcome: null, error: null, effect, endSeq: null };
+  // All units share it: one event may start 10,000 items, and a change of an attempt replaces it.
+  const started: FoldedAttempt = { attempt, attemptId, executor: entry.by.id, startedAt: at, ...open };
+  if (event.errors) started.errors = event.errors;
+  if (event.isLookup) started.isLookup = true;
+  const { itemHashes } = event;
+  const hashes = itemHashes && new Map(event.units.map((key, index) => [key, itemHashes[index]]));
   for (const key of unitsOf(context, event)) {
     const unit = openUnit(context, key);
     moveUnit(context, unit, "RUNNING");
-    const { attempt, attemptId, at } = event;
-    const effect = event.mayAct ? ("possible" as const) : null;
-    const open = { endedAt: null, durationMs: null, outcome: null, error: null, effect, endSeq: null };
-    const started: FoldedAttempt = { attempt, attemptId, executor: entry.by.id, startedAt: at, ...open };
-    if (event.errors) started.errors = event.errors;
-    if (event.isLookup) started.isLookup = true;
     unit.attempts = [...unit.attempts.map((earlier) => closeLost(earlier, at)), started];
     unit.effectClass = event.effectClass;
     unit.mayHaveActed ||= event.mayAct;
     unit.arguments = event.arguments;
     unit.argumentsSeq = entry.seq;
     unit.argsHash = event.argsHash;
-    unit.itemHash = event.itemHashes?.[event.units.indexOf(key)];
+    unit.itemHash = hashes?.get(key);
     unit.tool = event.tool;
     unit.sentKey = event.sentKey;
     unit.waitReason = null;
@@ -37,6 +40,8 @@ export function startAttempt(context: FoldContext, event: EventOf<"attempt.start
  * become one attempt.
  */
 export function endAttempt(context: FoldContext, event: EventOf<"attempt.ended">): void {
+  /** By the attempt before: the units of a call share it. */
+  const closedOf = new Map<FoldedAttempt, FoldedAttempt>();
   for (const key of unitsOf(context, event)) {
     const unit = openUnit(context, key);
     const ended = unit.attempts.at(-1);
@@ -44,14 +49,18 @@ export function endAttempt(context: FoldContext, event: EventOf<"attempt.ended">
       throw context.invalid(`${key} has no running attempt ${event.attemptId}`);
     if (ended.endedAt !== null)
       throw context.invalid(`attempt ${event.attemptId} of ${key} had ended before`);
-    const { outcome, error, at: endedAt, durationMs } = event;
-    const endSeq = context.entry.seq;
-    const effect = ended.effect && (event.effect ?? effectBefore(event));
-    const closed: FoldedAttempt = { ...ended, outcome, error, effect, endedAt, durationMs, endSeq };
-    if (event.isUnsent) closed.unsent = { tries: 1, since: endedAt };
+    const closed = closedOf.get(ended) ?? closeBy(ended, event, context.entry.seq);
+    closedOf.set(ended, closed);
     unit.attempts = [...unit.attempts.slice(0, -1), closed];
     joinUnsent(unit.attempts);
   }
+}
+
+function closeBy(ended: FoldedAttempt, event: EventOf<"attempt.ended">, endSeq: number): FoldedAttempt {
+  const { outcome, error, at: endedAt, durationMs } = event;
+  const effect = ended.effect && (event.effect ?? effectBefore(event));
+  const closed: FoldedAttempt = { ...ended, outcome, error, effect, endedAt, durationMs, endSeq };
+  return event.isUnsent ? { ...closed, unsent: { tries: 1, since: endedAt } } : closed;
 }
 
 /** The effect of a call that ended before ends of calls named it. */

@@ -67,6 +67,8 @@ export function openUnit({ plan, entry, invalid }: FoldContext, key: string): Fo
   const { units } = plan();
   const unit = units.get(key);
   if (unit && isTerminalStepStatus(unit.status)) throw invalid(`${key} has ended as ${unit.status}`);
+  // An event of this entry has copied it: one entry may start, end and complete 10,000 items.
+  if (unit && unit.seq === entry.seq && unit.updatedAt === entry.at) return unit;
   const copy = { ...(unit ?? newUnit(key)), seq: entry.seq, updatedAt: entry.at };
   if (!unit && copy.item !== undefined) throw invalid(`${key} is an item of a list that was not expanded`);
   units.set(key, copy);

@@ -88,6 +88,8 @@ export interface Caller {
   /** Order among the callers of a step. */
   readonly position: number;
   readonly units: readonly Unit[];
+  /** Number of its units whose records are being stored. */
+  unacknowledged: number;
   attempts: number;
   /** As in its units. */
   unsent: number;

@@ -62,6 +62,7 @@ export function change(turn: Turn, unit: Unit, to: Change): void {
 export function store(turn: Turn, unit: Unit, toApprove?: Change["toApprove"]): void {
   unit.unacknowledged = true;
   turn.state.unacknowledged++;
+  if (unit.caller) unit.caller.unacknowledged++;
   if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged++;
   const record = recordOf(unit);
   if (toApprove && "large" in toApprove) record.largeArguments = toApprove.large;

@@ -62,6 +62,7 @@ export function createCaller(step: StepNode, key: string, position: number, unit
     step,
     position,
     units,
+    unacknowledged: 0,
     attempts: latest?.attempts ?? 0,
     unsent: latest?.unsent ?? 0,
     unreachable: latest?.unreachable,
