@@ -4,4 +4,4 @@ export {
   ModelRequiredError,
   NotUnderstoodError,
   ValueMissingError,
-} from "./refusal/offline-errors.ts";
+} from "./offline-errors.ts";

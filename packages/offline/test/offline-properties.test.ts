@@ -2,22 +2,9 @@ import { fc, test } from "@fast-check/vitest";
 import { DraftError } from "@planwright/models";
 import { parsePlan, type ToolDescriptor } from "@planwright/plan";
 import { expect } from "vitest";
-import { BLOG } from "../../models/test/catalogues/blog.ts";
 import { planByRules } from "../src/index.ts";
-import { CALENDAR_AND_MAIL } from "./catalogues/calendar-and-mail.ts";
-import { FILES_AND_ISSUES } from "./catalogues/files-and-issues.ts";
-import { SHOP } from "./catalogues/shop.ts";
-import { WEATHER } from "./catalogues/weather.ts";
-import { DOMAINS } from "./offline-corpus.ts";
+import { CATALOGUES, SENTENCES } from "./sentences.ts";
 
-const CATALOGUES: readonly ToolDescriptor[][] = [
-  BLOG,
-  FILES_AND_ISSUES,
-  CALENDAR_AND_MAIL,
-  SHOP,
-  WEATHER,
-  ...DOMAINS.map(({ tools }) => tools),
-];
 const WORDS =
   `create add write list get delete update send author authors blog comment issue file event email order product weather then and , ; .
    search book post deploy transfer user users project deal flight account service results first second one its same her him both all every
@@ -29,10 +16,10 @@ const WORDS =
 const sentence = fc
   .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 25 })
   .map((words) => words.join(" "));
-const catalogue = fc.constantFrom(...CATALOGUES);
+const catalogue = fc.constantFrom(...Object.values(CATALOGUES));
 
 /** The plan, or null when the sentence was refused with a DraftError. */
-function planOrRefusal(query: string, tools: (typeof CATALOGUES)[number]) {
+function planOrRefusal(query: string, tools: ToolDescriptor[]) {
   try {
     return planByRules(query, tools);
   } catch (error) {
@@ -68,15 +55,11 @@ test.prop([sentence, catalogue], { numRuns: 200 })(
 );
 
 const joined = fc
-  .tuple(
-    fc.constantFrom(...DOMAINS),
-    fc.nat(),
-    fc.nat(),
-    fc.constantFrom(", ", " and ", ", then ", ". ", "\n"),
-  )
-  .map(([{ tools, cases }, first, second, joint]) => {
-    const queryAt = (index: number) => cases[index % cases.length]?.query ?? "";
-    return { tools, words: `${queryAt(first)}${joint}${queryAt(second)}`.split(" ") };
+  .tuple(fc.constantFrom(...SENTENCES), fc.nat(), fc.constantFrom(", ", " and ", ", then ", ". ", "\n"))
+  .map(([{ catalogue: name, query }, second, joint]) => {
+    const others = SENTENCES.filter(({ catalogue: other }) => other === name);
+    const other = others[second % others.length]?.query ?? "";
+    return { tools: CATALOGUES[name] ?? [], words: `${query}${joint}${other}`.split(" ") };
   });
 
 test.prop([joined, fc.nat({ max: 40 }), fc.constantFrom(...WORDS)], { numRuns: 1_000 })(

@@ -105,7 +105,7 @@ test("an error of the provider ends planning as for any draft", async () => {
 });
 
 test("the offline drafter has no direct path", async () => {
-  const { asked, steps } = await plan({ drafter: createOfflineDrafter() });
+  const { asked, steps } = await plan({ drafter: createOfflineDrafter(), query: "Get the weather in Oslo" });
   expect(asked).toEqual([]);
   expect(steps).toMatchObject([{ tool: "get_weather", arguments: { city: "Oslo" } }]);
 });

@@ -14,24 +14,18 @@ export {
   IDENTITY_NAMES,
   NAME_NAMES,
   QUERY_NAMES,
-  REASON_NAMES,
   TITLE_NAMES,
 } from "./parameter-names.ts";
 export { type ToolWords, toolWordsOf } from "./tool-words.ts";
 export {
-  asksForMe,
   isKnownVerb,
   isMakingVerb,
-  isNounVerb,
-  isPlainlyMaking,
   isReadingVerb,
-  knownVerbs,
   takesFor,
   verbFit,
 } from "./verbs.ts";
 export {
   isPlural,
-  participleRoot,
   sharesRoot,
   splitName,
   stem,

@@ -33,20 +33,6 @@ const VERB_GROUPS: readonly (readonly string[])[] = [
   words("stop halt end"),
 ];
 
-/** Verbs that are also common nouns: they begin a clause only when a tool fits. */
-const NOUN_VERBS = new Set([
-  ...words(
-    "post comment email mail message text order book list file search note log record plan schedule draft copy",
-  ),
-  ...words(
-    "query view display check report start set open close look new mark label tag call test build load place return",
-  ),
-  ...words(
-    "move transfer change edit drop patch clone purchase find save register reserve upload show read write",
-  ),
-  ...words("run launch stop end trigger"),
-]);
-
 /** Words that are more often nouns than verbs in the names of tools, unless they come first. */
 const WEAK_VERBS = new Set(
   words(
@@ -56,12 +42,8 @@ const WEAK_VERBS = new Set(
 
 const KNOWN_VERBS = new Set(VERB_GROUPS.flat());
 
-/** All verbs of the groups. */
-export const knownVerbs = (): Iterable<string> => KNOWN_VERBS;
 /** True for a verb of the groups. */
 export const isKnownVerb = (word: string) => KNOWN_VERBS.has(word);
-/** True for a known verb that may also be a noun. */
-export const isNounVerb = (word: string) => NOUN_VERBS.has(word);
 /** True for a word that is a verb in a tool's name only when the name has no better verb. */
 export const isWeakVerb = (word: string) => WEAK_VERBS.has(word);
 
@@ -81,10 +63,6 @@ export function verbFit(said: string, offered: string): number {
 
 /** True when the verb creates something that does not exist yet. */
 export const isMakingVerb = (verb: string) => verbFit(verb, "create") >= 0.8 || verbFit(verb, "send") >= 0.8;
-/** Verbs that request information only with "me": "give me the list", but "give them a raise". */
-export const asksForMe = (verb: string) => verb === "give" || verb === "tell";
-/** Verbs that always mean something new; "open issue 5" and "publish post 5" mean an existing thing. */
-export const isPlainlyMaking = (verb: string) => ["create", "make", "new"].includes(verb);
 /** "search for files": the preposition belongs to the verb. */
 export const takesFor = (verb: string) => ["search", "look", "ask", "seek", "query"].includes(verb);
 /** True when the verb requests many things. */

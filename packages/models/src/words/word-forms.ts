@@ -35,13 +35,6 @@ export function wordsOf(text: string, max: number): string[] {
   ).slice(0, max);
 }
 
-/** The verb of a participle: "starting", "tagged" -> start, tag; null for other words. */
-export function participleRoot(word: string): string | null {
-  const root = /^(\p{L}{3,})(?:ing|ed)$/u.exec(word)?.[1];
-  if (root === undefined) return null;
-  return root.replace(/([bdgmnprt])\1$/u, "$1");
-}
-
 /** True for words with the same root, such as "summary" and "summarize", "reminder" and "remind". */
 export function sharesRoot(left: string, right: string): boolean {
   let length = 0;

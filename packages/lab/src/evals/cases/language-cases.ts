@@ -7,9 +7,10 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 import { z } from "zod";
-import { DOMAINS } from "../../../../offline/test/offline-corpus.ts";
+
 import { CaseInvalidError } from "./case-invalid-error.ts";
 import type { EvalCase } from "./eval-case.ts";
+import { DOMAINS } from "./offline-cases.ts";
 import { planEnding } from "./plan-ending.ts";
 import { WorldSchema } from "./world.ts";
 
@@ -22,7 +23,7 @@ const FileSchema = z.strictObject({
     .array(
       z.strictObject({
         title: z.string(),
-        /** A domain of the offline corpus, or the domain of `catalogue.json`. */
+        /** A domain of `requests`, or the domain of `catalogue.json`. */
         catalogue: z.string(),
         query: z.string(),
         /** The first answer and those to repairs; each is written in every habit. */

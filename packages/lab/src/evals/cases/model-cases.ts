@@ -3,9 +3,10 @@ import { JsonObjectSchema, type ToolDescriptor } from "@planwright/plan";
 import type { ScriptedAnswer } from "@planwright/testing";
 import { z } from "zod";
 import { thousandTools } from "../../../../models/test/thousand-tools/thousand-tools.ts";
-import { ContextSchema, DOMAINS } from "../../../../offline/test/offline-corpus.ts";
+
 import { CaseInvalidError } from "./case-invalid-error.ts";
 import type { Ending, EvalCase } from "./eval-case.ts";
+import { ContextSchema, DOMAINS } from "./offline-cases.ts";
 import { planEnding } from "./plan-ending.ts";
 
 /** A part of the catalogue of 1,000 tools: all tools of some servers, or single tools. */
@@ -63,7 +64,7 @@ const ExpectedSchema = z.union([
 
 const FileSchema = z.strictObject({
   /**
-   * A domain of the offline corpus, or a catalogue of `sized-catalogues.json`, whose tools these requests may
+   * A domain of `requests`, or a catalogue of `sized-catalogues.json`, whose tools these requests may
    * use.
    */
   catalogue: z.string(),
