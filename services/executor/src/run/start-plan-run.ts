@@ -13,6 +13,7 @@
  * 6. No call and no secret goes to a tool that changed since the plan was made, judged by the list of its
  *    server at the time of the call.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Command, decide, type EngineEvent, type StepRecord, timeUseText } from "@planwright/engine";
 import { approvalTimeoutOf, CodedError, groupBy, isForPerson } from "@planwright/plan";
 import {
@@ -216,6 +217,9 @@ function reportFailure(
   }
 }
 
+/** Most units that are reported to the engine in one turn of the event loop: a list has up to 10,000 items. */
+const MAX_AT_ONCE = 1_000;
+
 /** The command of the engine to record results. */
 type RecordCommand = Extract<Command, { type: "record" }>;
 
@@ -232,7 +236,11 @@ function createRecordResults(
 ): (command: RecordCommand) => Promise<void> {
   /** Queued as a microtask, so that the commands of this turn are performed before those of the next one. */
   function reportEarly(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
-    queueMicrotask(() => dispatch({ type: "recorded", keys, sizes, isEarly: true, at: store.now() }));
+    queueMicrotask(() => void inTurns(keys, (some) => acknowledge(some, sizes, true)));
+  }
+
+  function acknowledge(keys: readonly string[], sizes: ReadonlyMap<string, number>, isEarly = false): void {
+    dispatch({ type: "recorded", keys, sizes, isEarly, at: store.now() });
   }
 
   async function write(changed: readonly StepRecord[], isRepeatable: boolean): Promise<void> {
@@ -243,9 +251,14 @@ function createRecordResults(
     const sizes = noted
       ? await store.writeNoted(claim).then(() => noted)
       : await store.writeRecords(claim, records, ends);
-    planMetrics.recorded(changed);
-    planLog.recorded(changed);
-    dispatch({ type: "recorded", keys, sizes, at: store.now() });
+    await inTurns(changed, (some) => {
+      planMetrics.recorded(some);
+      planLog.recorded(some);
+      acknowledge(
+        some.map(({ key }) => key),
+        sizes,
+      );
+    });
   }
 
   return async ({ records, isRepeatable, toApprove = [] }) => {
@@ -264,6 +277,14 @@ function createRecordResults(
     });
     await Promise.all([...(others.length > 0 ? [write(others, isRepeatable)] : []), ...approvals]);
   };
+}
+
+/** Does something with all elements, with few of them in one turn of the event loop. */
+async function inTurns<Each>(all: readonly Each[], act: (some: readonly Each[]) => void): Promise<void> {
+  for (let from = 0; from < all.length; from += MAX_AT_ONCE) {
+    if (from > 0) await nextTurn();
+    act(all.slice(from, from + MAX_AT_ONCE));
+  }
 }
 
 type CommandOf<Type extends Command["type"]> = Extract<Command, { type: Type }>;
