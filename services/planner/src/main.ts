@@ -26,7 +26,8 @@ import { createContractAsks, createModelQuota } from "./jobs/contract-asks.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
 import { createPlanningLog, createPlanningRuns, createPlanRequest } from "./jobs/plan-request.ts";
 import { createPlanningWork } from "./jobs/planning-work.ts";
-import { countRuns, createPlannerMetrics } from "./metrics/planner-metrics.ts";
+import { countRuns } from "./jobs/run-metrics.ts";
+import { createPlannerMetrics } from "./metrics/planner-metrics.ts";
 import { createPlanningTraces, traceModelCalls } from "./tracing/planning-traces.ts";
 
 /** Where reads and writes of the store and their acknowledgements begin and end. */

@@ -24,7 +24,7 @@ import type {
   PlanningStore,
   RequestDocument,
 } from "@planwright/store";
-import { type ModelMetrics, NO_MODEL_METRICS } from "../metrics/planner-metrics.ts";
+import { type ModelMetrics, NO_MODEL_METRICS } from "./model-metrics.ts";
 import { keptText, redactedError } from "./record-of-call.ts";
 
 /** What calls are made for: the claim of a request, or a question about contracts. */

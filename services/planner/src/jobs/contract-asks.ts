@@ -12,8 +12,8 @@ import {
   type TenantStore,
 } from "@planwright/store";
 import { createCallMeter } from "../calls/call-meter.ts";
+import type { ModelMetrics } from "../calls/model-metrics.ts";
 import { redactedError } from "../calls/record-of-call.ts";
-import type { ModelMetrics } from "../metrics/planner-metrics.ts";
 
 /** Dependencies of {@link createContractAsks}. */
 export interface ContractAsksParts {

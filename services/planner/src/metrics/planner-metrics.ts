@@ -1,6 +1,6 @@
 import { createBoundedLabel, createMeters, type Registry } from "@planwright/runtime";
-import type { ModelCallEnd } from "@planwright/store";
-import type { PlanningResult } from "../jobs/plan-request.ts";
+import type { ModelMetrics } from "../calls/model-metrics.ts";
+import type { RunMetrics } from "../jobs/run-metrics.ts";
 
 /** The counters of a planner. */
 export interface PlannerMetrics {
@@ -61,40 +61,3 @@ export function createPlannerMetrics(registry: Registry): PlannerMetrics {
     },
   };
 }
-
-/** Counts how work on requests ended. Never waits and never throws. */
-interface RunMetrics {
-  /** @param durationMs - time since the claim */
-  ended(result: PlanningResult, durationMs: number): void;
-  /** The work failed and nothing was recorded on the request: another planner repeats it. */
-  broke(): void;
-}
-
-/** Counts each call of `planRequest`. */
-export function countRuns(
-  planRequest: (requestId: string, signal: AbortSignal) => Promise<PlanningResult>,
-  metrics: RunMetrics,
-): typeof planRequest {
-  return async (requestId, signal) => {
-    const startedAt = performance.now();
-    try {
-      const result = await planRequest(requestId, signal);
-      metrics.ended(result, performance.now() - startedAt);
-      return result;
-    } catch (error) {
-      metrics.broke();
-      throw error;
-    }
-  };
-}
-
-/** Counts model calls. Never waits and never throws. */
-export interface ModelMetrics {
-  /** A model call ended, with or without an answer. @param model - "provider:model" */
-  called(model: string, end: ModelCallEnd): void;
-  /** The drafter is asked to repair its own draft. */
-  repaired(): void;
-}
-
-/** Counts nothing. */
-export const NO_MODEL_METRICS: ModelMetrics = { called: () => undefined, repaired: () => undefined };
