@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { inputDigest, knownPackage, knownPackageProblem, operatorContract } from "./known-contracts.ts";
-import { REVIEWED_CONTRACTS, REVIEWED_DIGESTS } from "./reviewed-contracts.ts";
+import { REVIEWED_CONTRACTS } from "./reviewed-contracts.ts";
+import { REVIEWED_DIGESTS } from "./reviewed-digests.ts";
 
 const SLACK = "@modelcontextprotocol/server-slack";
 
