@@ -7,18 +7,17 @@ export {
   type PartialAnswersOptions,
   type PartialAnswerWriter,
 } from "./answers/partial-answers.ts";
+export type { Hint, QueueName } from "./jobs/fair-queue.ts";
 export { createFairQueue, type FairQueue, type QueuedHint } from "./jobs/fair-queue.ts";
-export type { Hint, QueueName } from "./jobs/job.ts";
-export { OfferDroppedError } from "./jobs/offer-dropped-error.ts";
 export {
   createQueueWorker,
   type QueueWorker,
   type QueueWorkerOptions,
 } from "./jobs/queue-worker.ts";
-export { createQueues, type Queues, type QueuesOptions } from "./jobs/queues.ts";
+export { createQueues, OfferDroppedError, type Queues, type QueuesOptions } from "./jobs/queues.ts";
 export { createSlots, type Slots, type SlotsParts } from "./jobs/slots.ts";
 export { createSweeper, type DueWork, type Sweeper, type SweeperOptions } from "./jobs/sweeper.ts";
-export type { ToolLimit } from "./limits/tool-limit.ts";
+export type { ToolLimit } from "./limits/tool-limits.ts";
 export {
   type Acquired,
   createToolLimits,
@@ -27,7 +26,6 @@ export {
   type ToolLimits,
   type ToolLimitsOptions,
 } from "./limits/tool-limits.ts";
-export { DEFAULT_PREFIX } from "./redis/connection.ts";
+export type { OnError } from "./redis/connection.ts";
+export { DEFAULT_PREFIX, RedisEvictsError } from "./redis/connection.ts";
 export { connectFailFast } from "./redis/fail-fast-connection.ts";
-export { RedisEvictsError } from "./redis/redis-evicts-error.ts";
-export type { OnError } from "./redis/report-once.ts";

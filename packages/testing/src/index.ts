@@ -1,15 +1,17 @@
-export type { Behaviour, BehaviourInput, ScriptInput } from "./counting-tool-server/behaviour.ts";
-export { type LoggedCall, readCallLog } from "./counting-tool-server/call-log.ts";
 export type { ToolStats } from "./counting-tool-server/counting-core.ts";
-export {
-  type CountingToolServerCommandOptions,
-  countingToolServerCommand,
-} from "./counting-tool-server/counting-tool-server-command.ts";
+export type { Behaviour, BehaviourInput, ScriptInput } from "./counting-tool-server/counting-tools.ts";
 export { COUNTING_TOOLS, type CountingTool, LIST_TOOLS } from "./counting-tool-server/counting-tools.ts";
-export { type LedgerEntry, readLedger } from "./counting-tool-server/effect-ledger.ts";
+export {
+  type LedgerEntry,
+  type LoggedCall,
+  readCallLog,
+  readLedger,
+} from "./counting-tool-server/effect-ledger.ts";
 export {
   type CountingToolServer,
+  type CountingToolServerCommandOptions,
   type CountingToolServerOptions,
+  countingToolServerCommand,
   startCountingToolServer,
 } from "./counting-tool-server/start-counting-tool-server.ts";
 export { crashPoints } from "./crash-points.ts";
@@ -27,13 +29,11 @@ export {
   type ScriptedReply,
   type ScriptedToolCall,
 } from "./model-server/model-server-reply.ts";
-export { type ReadmeBlock, readmeBlocks, readmePaths } from "./readme/readme-blocks.ts";
-export { linesNotPrinted } from "./readme/shown-output.ts";
+export { linesNotPrinted, type ReadmeBlock, readmeBlocks, readmePaths } from "./readme/readme-blocks.ts";
 export { bundleWithCodeCache } from "./services/bundle-with-code-cache.ts";
-export { bundledProgram, bundledServices } from "./services/bundled.ts";
 export { type EventLoopBlocks, watchEventLoop } from "./services/event-loop-blocks.ts";
 export type { ServiceName } from "./services/service-mains.ts";
-export { spawnService } from "./services/spawn-service.ts";
+export { bundledProgram, bundledServices, spawnService } from "./services/spawn-service.ts";
 export {
   type LogLine,
   startWholeSystem,
@@ -41,6 +41,10 @@ export {
   type WholeSystemOptions,
 } from "./services/start-whole-system.ts";
 export { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "./span-receiver.ts";
-export { type ServerProxy, startServerProxy } from "./test-servers/server-proxy.ts";
 export { type TestServers, testServers } from "./test-servers/servers.ts";
-export { startTcpProxy, type TcpProxy } from "./test-servers/tcp-proxy.ts";
+export {
+  type ServerProxy,
+  startServerProxy,
+  startTcpProxy,
+  type TcpProxy,
+} from "./test-servers/tcp-proxy.ts";

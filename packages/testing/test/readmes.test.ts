@@ -226,7 +226,7 @@ describe.each(["api", "blog-tools", "executor", "planner"])("the settings of %s"
   );
   const own = read(`services/${service}/src/env.ts`);
   const shared = own.includes("WORKER_SETTINGS")
-    ? read("packages/runtime/src/service/worker-settings.ts")
+    ? read("packages/runtime/src/service/start-worker-service.ts")
     : "";
   const code = `${own}${shared}`;
   const declared = [...code.matchAll(/^ {2}([A-Z][A-Z0-9_]*):([\s\S]*?)(?=^ {2}[A-Z/.]|^\})/gm)];

@@ -8,8 +8,8 @@ export {
   type ToolClientsOptions,
   type ToolLogger,
 } from "./calls/tool-clients.ts";
-export type { Variables } from "./config/expand-variables.ts";
-export { loadServersFile, parseServers } from "./config/load-servers-file.ts";
+export type { Variables } from "./config/load-servers-file.ts";
+export { loadServersFile, parseServers, ServersFileError } from "./config/load-servers-file.ts";
 export {
   type HttpServerConfig,
   type SecretGrant,
@@ -20,7 +20,6 @@ export {
   ServersConfigSchema,
   type StdioServerConfig,
 } from "./config/server-config.ts";
-export { ServersFileError } from "./config/servers-file-error.ts";
 export { ServerUnreachableError } from "./connection/errors.ts";
 export type { AddressGuard } from "./connection/http-fetch.ts";
 export type { LargeAnswer, ReadAnswer, ReadLargeAnswer } from "./connection/large-answer.ts";

@@ -22,17 +22,13 @@ import { createStore, type Store } from "@planwright/store";
 import { readPrices } from "./calls/read-prices.ts";
 import { partialText } from "./calls/record-of-call.ts";
 import { PlannerSettingsSchema } from "./env.ts";
-import { createContractAsks } from "./jobs/contract-asks.ts";
+import { createContractAsks, createModelQuota } from "./jobs/contract-asks.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
-import { createModelQuota } from "./jobs/model-quota.ts";
-import { createPlanRequest } from "./jobs/plan-request.ts";
-import { createPlanningLog } from "./jobs/planning-log.ts";
-import { createPlanningRuns } from "./jobs/planning-runs.ts";
+import { createPlanningLog, createPlanningRuns, createPlanRequest } from "./jobs/plan-request.ts";
 import { createPlanningWork } from "./jobs/planning-work.ts";
 import { countRuns } from "./jobs/run-metrics.ts";
 import { createPlannerMetrics } from "./metrics/planner-metrics.ts";
-import { createPlanningTraces } from "./tracing/planning-traces.ts";
-import { traceModelCalls } from "./tracing/trace-model-calls.ts";
+import { createPlanningTraces, traceModelCalls } from "./tracing/planning-traces.ts";
 
 /** Where reads and writes of the store and their acknowledgements begin and end. */
 const STORE_FAILPOINTS = {

@@ -1,8 +1,7 @@
 import { validatePlan } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { checkReplan } from "../src/replan/check-replan.ts";
-import type { PastPlan } from "../src/replan/past-plan.ts";
-import { toReplanRequest } from "../src/replan/replan-request.ts";
+import { type PastPlan, toReplanRequest } from "../src/replan/past-plan.ts";
 import { pastOf, TOOLS } from "./past-plans.ts";
 
 const FIND = { id: "find", tool: "find", arguments: { name: "Alice" } };

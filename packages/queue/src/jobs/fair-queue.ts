@@ -16,10 +16,11 @@
  * over. So a job only says that there is work, and what it does is taken from here.
  * @see P. Goyal, H. M. Vin, H. Cheng, "Start-time fair queueing", ACM SIGCOMM 1996
  */
+
+import type { Priority } from "@planwright/plan";
 import type { Redis } from "ioredis";
 import { z } from "zod";
-import { createScript } from "../redis/script.ts";
-import type { QueueName } from "./job.ts";
+import { createScript } from "../redis/connection.ts";
 
 /** A hint in its line: the lowest place comes first. */
 export interface QueuedHint {
@@ -123,4 +124,16 @@ export function createFairQueue(client: Redis, prefix: string, queue: QueueName)
     },
     count: async () => z.number().parse(await count(client, [turns], [lines])),
   };
+}
+
+/** The queues: `planning` carries request ids, `execution` carries plan ids. */
+export type QueueName = "planning" | "execution";
+
+/** A hint that this work may be done: a request for planners, or a plan for executors. */
+export interface Hint {
+  _id: string;
+  /** The tenant whose turn it takes. */
+  tenant: string;
+  /** Its place among the work of its tenant. Default: normal. */
+  priority?: Priority | undefined;
 }

@@ -1,10 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Queue, Worker } from "bullmq";
 import type { Redis } from "ioredis";
-import { connect, DEFAULT_PREFIX, requireNoEviction } from "../redis/connection.ts";
-import { type OnError, reportOnce } from "../redis/report-once.ts";
-import { createFairQueue } from "./fair-queue.ts";
-import type { QueueName } from "./job.ts";
+import { connect, DEFAULT_PREFIX, type OnError, reportOnce, requireNoEviction } from "../redis/connection.ts";
+import { createFairQueue, type QueueName } from "./fair-queue.ts";
 import { openQueue } from "./queues.ts";
 import type { Slots } from "./slots.ts";
 

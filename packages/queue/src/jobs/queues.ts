@@ -1,11 +1,8 @@
-import { placeInLine } from "@planwright/plan";
+import { CodedError, placeInLine } from "@planwright/plan";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { connect, DEFAULT_PREFIX } from "../redis/connection.ts";
-import { type OnError, reportOnce } from "../redis/report-once.ts";
-import { createFairQueue } from "./fair-queue.ts";
-import type { Hint, QueueName } from "./job.ts";
-import { OfferDroppedError } from "./offer-dropped-error.ts";
+import { connect, DEFAULT_PREFIX, type OnError, reportOnce } from "../redis/connection.ts";
+import { createFairQueue, type Hint, type QueueName } from "./fair-queue.ts";
 
 /** Maximum number of hints that wait for Redis. More are dropped; sweepers find their work. */
 const MAX_PENDING = 10_000;
@@ -98,4 +95,16 @@ export function openQueue(
   });
   queue.on("error", report);
   return queue;
+}
+
+/** A hint was dropped, because too many wait for a Redis that does not answer. The sweeper finds the work. */
+export class OfferDroppedError extends CodedError<{ queue: string; pending: number }> {
+  readonly code = "OFFER_DROPPED";
+  readonly retryable = true;
+  constructor(facts: { queue: string; pending: number }) {
+    super(
+      `A hint for the ${facts.queue} queue was dropped: ${facts.pending} hints already wait for Redis`,
+      facts,
+    );
+  }
 }

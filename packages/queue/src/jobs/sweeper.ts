@@ -1,4 +1,4 @@
-import { type OnError, reportOnce } from "../redis/report-once.ts";
+import { type OnError, reportOnce } from "../redis/connection.ts";
 import type { Slots } from "./slots.ts";
 
 /** Work in MongoDB that no worker does. */

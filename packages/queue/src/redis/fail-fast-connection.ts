@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { reconnectDelay } from "./reconnect-delay.ts";
+import { reconnectDelay } from "./connection.ts";
 
 const MAX_RECONNECT_DELAY_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 1_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reportOnce } from "./report-once.ts";
+import { reportOnce } from "./connection.ts";
 
 test("reportOnce passes the same message on once in ten seconds, and different ones at once", () => {
   let nowMs = 0;

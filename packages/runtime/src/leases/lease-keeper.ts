@@ -3,9 +3,7 @@
  * or requests of a planner.
  */
 import type { Logger } from "../logging/create-logger.ts";
-import type { RunClock } from "../workers/run-clock.ts";
-import type { Liveness } from "../workers/start-heartbeat.ts";
-import type { Held, LeaseStore } from "./held.ts";
+import type { Liveness, RunClock } from "../workers/start-heartbeat.ts";
 
 /** Work in progress here. */
 export interface WorkInProgress<Id extends string> extends Held<Id> {
@@ -283,4 +281,19 @@ export function createLostLeases<Id extends string>(options: {
       for (const claim of claims) begunAt.set(claim, Number.POSITIVE_INFINITY);
     },
   };
+}
+
+/** A plan or a request under a claim of this process. */
+export interface Held<Id extends string> {
+  id: Id;
+  /** Proves the claim (fencing token). */
+  epoch: number;
+}
+
+/** The part of the store for leases (`LeaseStore`). */
+export interface LeaseStore<Id extends string> {
+  findHeld(owner: string): Promise<Held<Id>[]>;
+  /** @returns the work that this call released */
+  releaseUnheld(held: readonly Held<Id>[]): Promise<Held<Id>[]>;
+  recordSurvived(held: readonly Held<Id>[]): Promise<void>;
 }

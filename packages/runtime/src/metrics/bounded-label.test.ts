@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createBoundedLabel } from "./bounded-label.ts";
+import { createBoundedLabel } from "./create-metrics.ts";
 
 test("the first values are kept, also later; all further values become one", () => {
   const label = createBoundedLabel(2);

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { createMetrics } from "./create-metrics.ts";
-import { createJournalMetrics } from "./journal-metrics.ts";
+import { createJournalMetrics, createMetrics } from "./create-metrics.ts";
 
 test("appends have the same metric names in all services, which differ by their label", async () => {
   const registry = createMetrics("executor");

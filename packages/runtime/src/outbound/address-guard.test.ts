@@ -3,8 +3,12 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { AddressForbiddenError, createAddressGuard, type Resolve } from "./address-guard.ts";
-import { createGuardedFetch } from "./guarded-fetch.ts";
+import {
+  AddressForbiddenError,
+  createAddressGuard,
+  createGuardedFetch,
+  type Resolve,
+} from "./address-guard.ts";
 
 const passes = (allowed: "any" | "public", host: string): boolean => {
   try {

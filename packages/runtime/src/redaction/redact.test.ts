@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { redact, redactInSteps } from "./redact.ts";
-import { redactText } from "./redact-text.ts";
+import { redact, redactInSteps, redactText } from "./redact.ts";
 
 test.each([
   ["a bearer token", "sent Bearer hidden.token.value", "sent Bearer [redacted]"],

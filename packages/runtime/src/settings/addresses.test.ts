@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { HostNameSchema, MongodbUrlSchema, RedisUrlSchema } from "./addresses.ts";
+import { HostNameSchema, MongodbUrlSchema, RedisUrlSchema } from "./parse-settings.ts";
 
 test.each([
   [HostNameSchema, ["blog-tools", "plans.example.org", "127.0.0.1", "[::1]", "my_host"]],

@@ -18,8 +18,13 @@ import {
 } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { VERSION } from "../version.ts";
-import { REQUEST_ID_ATTRIBUTE, type TraceOrigin, type Traces } from "./traces.ts";
-import type { StartTracingOptions, Tracing } from "./tracing.ts";
+import {
+  REQUEST_ID_ATTRIBUTE,
+  type StartTracingOptions,
+  type TraceOrigin,
+  type Traces,
+  type Tracing,
+} from "./traces.ts";
 
 /**
  * Shortest time between two warnings, in milliseconds: an unreachable receiver fails every few seconds with

@@ -1,5 +1,5 @@
 import { SettingsError } from "../settings/parse-settings.ts";
-import type { StartTracingOptions, Tracing } from "./tracing.ts";
+import type { StartTracingOptions, Tracing } from "./traces.ts";
 
 /**
  * Sends spans by OTLP over HTTP, in the background, when the standard variables ask for it. While the

@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { z } from "zod";
 import type { Logger } from "../logging/create-logger.ts";
-import { createRunClock, type RunClock } from "./run-clock.ts";
 
 /**
  * Setting `DEAD_AFTER_MS`: after this time without a heartbeat, in milliseconds, other workers declare a
@@ -243,4 +244,73 @@ export function createAllowedSilence(leastMs: number): AllowedSilence {
       calmSince = sentAtMs;
     },
   };
+}
+
+/**
+ * Time, random numbers and ids for a worker: from the platform, or from a simulation that repeats exactly.
+ */
+export interface RunClock {
+  /** Monotonic milliseconds of this process; `Liveness.validUntil` is a reading of this clock. */
+  now(): number;
+  /** CPU time that this process has used so far, over all of its threads, in milliseconds. */
+  computed(): number;
+  /** Calls `then` once, after `delayMs`, 0 to 2^31 - 1. Returns a function that cancels it. */
+  after(delayMs: number, then: () => void): () => void;
+  /**
+   * Calls `then` every `periodMs`; the timer does not keep the process alive. Returns a function that ends
+   * it.
+   */
+  every(periodMs: number, then: () => void): () => void;
+  /** Uniform in [0, 1). */
+  random(): number;
+  /** A unique id. */
+  id(): string;
+}
+
+/** The clock of the platform. */
+export function createRunClock(): RunClock {
+  return {
+    now: () => performance.now(),
+    computed() {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1_000;
+    },
+    after(delayMs, then) {
+      const timer = setTimeout(then, delayMs);
+      return () => clearTimeout(timer);
+    },
+    every(periodMs, then) {
+      const timer = setInterval(then, periodMs).unref();
+      return () => clearInterval(timer);
+    },
+    random: () => Math.random(),
+    id: () => randomUUID(),
+  };
+}
+
+/**
+ * Key of the address at which a process listens, unique over all machines: the boot of the kernel, the
+ * network namespace, and the address. Of two processes with the same key, the second could listen only after
+ * the first had ended or closed its server. Null when the system does not provide these facts (Linux does).
+ * @param url - of a server that is listening
+ * @param read - default: the files of Linux
+ */
+export function workerAddressKey(url: string, read: SystemFacts = linuxFacts): string | null {
+  const facts = read();
+  return facts && `${facts.boot} ${facts.network} ${new URL(url).host}`;
+}
+
+/** Facts that distinguish machines and their networks; null where they are unknown. */
+type SystemFacts = () => { boot: string; network: string } | null;
+
+function linuxFacts(): ReturnType<SystemFacts> {
+  try {
+    return {
+      boot: readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(),
+      network: readlinkSync("/proc/self/ns/net"),
+    };
+  } catch {
+    // On another system a restart is noticed when the heartbeat is missing.
+    return null;
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { workerAddressKey } from "./worker-address-key.ts";
+import { workerAddressKey } from "./start-heartbeat.ts";
 
 test("a key is for one address of one network of one boot", () => {
   const facts = { boot: "b1", network: "net:[1]" };

@@ -1,11 +1,8 @@
 import { parseArgs } from "node:util";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { ScriptSchema } from "./behaviour.ts";
-import { NO_CALL_LOG, openCallLog } from "./call-log.ts";
-import { createCountingCore } from "./counting-core.ts";
-import { createCountingMcpServer } from "./counting-mcp-server.ts";
-import { LIST_TOOLS } from "./counting-tools.ts";
-import { openEffectLedger } from "./effect-ledger.ts";
+import { createCountingCore, createCountingMcpServer } from "./counting-core.ts";
+import { LIST_TOOLS, ScriptSchema } from "./counting-tools.ts";
+import { NO_CALL_LOG, openCallLog, openEffectLedger } from "./effect-ledger.ts";
 import { startCountingToolServer } from "./start-counting-tool-server.ts";
 
 const { values } = parseArgs({

@@ -1,14 +1,28 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "@planwright/plan";
-import type { Behaviour, ScriptInput } from "./behaviour.ts";
-import { type CallLog, NO_CALL_LOG, openCallLog } from "./call-log.ts";
-import { type CountingCore, createCountingCore, keyOf, type ToolStats } from "./counting-core.ts";
-import { createCountingMcpServer, EXCHANGE_META, type Exchange } from "./counting-mcp-server.ts";
-import type { CountingTool } from "./counting-tools.ts";
-import { type LedgerEntry, openEffectLedger, readLedger } from "./effect-ledger.ts";
+import {
+  type CountingCore,
+  createCountingCore,
+  createCountingMcpServer,
+  EXCHANGE_META,
+  type Exchange,
+  keyOf,
+  type ToolStats,
+} from "./counting-core.ts";
+import type { Behaviour, CountingTool, ScriptInput } from "./counting-tools.ts";
+import {
+  type CallLog,
+  type LedgerEntry,
+  NO_CALL_LOG,
+  openCallLog,
+  openEffectLedger,
+  readLedger,
+} from "./effect-ledger.ts";
 
 /** Options of {@link startCountingToolServer}. */
 export interface CountingToolServerOptions {
@@ -179,4 +193,51 @@ function answerAsHttp(
   } else return false;
   core.count(tool).calls += 1;
   return true;
+}
+
+/** Options of the counting server as a separate process. */
+export interface CountingToolServerCommandOptions {
+  ledgerFile: string;
+  /** File for every call and its answer, with and without effects; absent: no file. */
+  callsFile?: string | undefined;
+  /** True: also the tools for lists. */
+  lists?: boolean | undefined;
+  /**
+   * True: speaks MCP over standard input and output. False: listens, and prints one line of JSON `{url, port,
+   * pid}`.
+   */
+  stdio?: boolean | undefined;
+  port?: number | undefined;
+  script?: ScriptInput | undefined;
+  /** The program for Node, such as a bundle; absent: the source or build of this module. */
+  main?: string | undefined;
+}
+
+/** The command line of the counting server, for `spawn` or for a stdio server in a servers file. */
+export function countingToolServerCommand(options: CountingToolServerCommandOptions): {
+  command: string;
+  args: string[];
+} {
+  const isSource = options.main === undefined && import.meta.url.endsWith(".ts");
+  const main = options.main ?? fileURLToPath(new URL(isSource ? "./main.ts" : "./main.js", import.meta.url));
+  const loader = () => [
+    "--import",
+    createRequire(import.meta.url).resolve("tsx"),
+    "-C",
+    "@planwright/source",
+  ];
+  return {
+    command: process.execPath,
+    args: [
+      ...(isSource ? loader() : []),
+      main,
+      "--ledger",
+      options.ledgerFile,
+      ...(options.callsFile === undefined ? [] : ["--calls", options.callsFile]),
+      ...(options.lists ? ["--lists"] : []),
+      ...(options.stdio ? ["--stdio"] : []),
+      ...(options.port === undefined ? [] : ["--port", String(options.port)]),
+      ...(options.script === undefined ? [] : ["--script", JSON.stringify(options.script)]),
+    ],
+  };
 }

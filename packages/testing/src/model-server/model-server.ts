@@ -3,11 +3,14 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "@planwright/plan";
 import { anthropicBody, anthropicError, anthropicEvents } from "./model-server-anthropic.ts";
-import { openAiBody, openAiError, openAiEvents, openAiUsage } from "./model-server-openai.ts";
 import {
   answer,
   type ModelProtocolName,
   type ModelRequest,
+  openAiBody,
+  openAiError,
+  openAiEvents,
+  openAiUsage,
   piecesOf,
   type ScriptedAnswer,
   type ScriptedReply,

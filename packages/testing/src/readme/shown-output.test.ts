@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { linesNotPrinted } from "./shown-output.ts";
+import { linesNotPrinted } from "./readme-blocks.ts";
 
 const PRINTED = `Ready after 3.1 s.
 Request:   req_1795459882_57pidfc5px7b4iez7dt5

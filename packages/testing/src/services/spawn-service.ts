@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { bundledServices } from "./bundled.ts";
-import type { ServiceName } from "./service-mains.ts";
+import { inject } from "vitest";
+import { z } from "zod";
+import { askOnDemand } from "../on-demand/ask.ts";
+import type { OnDemand } from "../on-demand/protocol.ts";
+import { type ServiceName, ServiceNameSchema } from "./service-mains.ts";
 
 /**
  * Code that runs before the service and ends it when its parent process has ended, so that a killed test run
@@ -23,4 +26,26 @@ export function spawnService(service: ServiceName, env: Record<string, string>):
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
+}
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    planwrightServices: OnDemand;
+    planwrightProgram: OnDemand;
+  }
+}
+
+const ServicesSchema = z.record(ServiceNameSchema, z.string());
+
+/**
+ * The argument for Node that starts each service. The first call of a test run bundles the sources as they
+ * are then.
+ */
+export function bundledServices(): Record<ServiceName, string> {
+  return askOnDemand(inject("planwrightServices"), ServicesSchema);
+}
+
+/** The folder of the package of the command `planwright`, bundled by the first call of this test run. */
+export function bundledProgram(): string {
+  return askOnDemand(inject("planwrightProgram"), z.string());
 }

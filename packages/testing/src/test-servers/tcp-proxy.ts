@@ -76,3 +76,20 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
 function pausePair(pair: readonly [Socket, Socket]): void {
   for (const socket of pair) socket.pause();
 }
+
+/** A connection to a server that can be cut. */
+export interface ServerProxy extends TcpProxy {
+  /** The server's address through this proxy. */
+  readonly url: string;
+}
+
+/** Forwards connections to a MongoDB or a Redis on 127.0.0.1. @param url - the server's address */
+export async function startServerProxy(url: string): Promise<ServerProxy> {
+  const proxied = new URL(url);
+  const proxy = await startTcpProxy(Number(proxied.port));
+  proxied.host = `127.0.0.1:${proxy.port}`;
+  // Without directConnection the driver would use the address that the replica set reports, which is not the
+  // proxy.
+  if (proxied.protocol === "mongodb:") proxied.search = "directConnection=true";
+  return { ...proxy, url: proxied.href };
+}

@@ -20,8 +20,7 @@ import {
   type ServerConnection,
   type ServerStatus,
 } from "../connection/server-connection.ts";
-import type { Masker } from "../masking/masker.ts";
-import { createServerSecrets } from "../masking/server-secrets.ts";
+import { createServerSecrets, type Masker } from "../masking/masker.ts";
 import { callTool, type ToolCall } from "./call-tool.ts";
 import { notFound } from "./outcome-of-error.ts";
 import { readLargeAnswer } from "./read-large-answer.ts";

@@ -2,8 +2,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { loadServersFile, parseServers } from "./load-servers-file.ts";
-import { ServersFileError } from "./servers-file-error.ts";
+import { loadServersFile, parseServers, ServersFileError } from "./load-servers-file.ts";
 
 async function fileWith(text: string | Buffer): Promise<string> {
   const file = join(await mkdtemp(join(tmpdir(), "servers-")), "servers.json");

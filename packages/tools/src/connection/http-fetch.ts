@@ -9,7 +9,6 @@ import { createParser } from "eventsource-parser";
 import { type CallTrace, requestParts, TRACE_HEADER } from "./call-trace.ts";
 import { AnswerLostError, AnswerTooLargeError, UnreadableAnswerError } from "./errors.ts";
 import type { ReadLargeMessages } from "./large-answer.ts";
-import { parseRetryAfter } from "./retry-after.ts";
 import type { TraceOf } from "./take-answer.ts";
 import { readMessages } from "./wire-messages.ts";
 
@@ -457,4 +456,17 @@ function headersOf(response: IncomingMessage): Headers {
     else if (value !== undefined) headers.set(name, value);
   }
   return headers;
+}
+
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/**
+ * Milliseconds to wait by a Retry-After header, at most one hour. The header holds seconds or an HTTP date;
+ * every other value, and no header, give `undefined`.
+ * @see RFC 9110, section 10.2.3
+ */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - nowMs;
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS) : undefined;
 }

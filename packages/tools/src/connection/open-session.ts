@@ -27,7 +27,6 @@ import {
 import { type ListedTools, readListedTools } from "./listed-tools.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 import { type TraceOf, traceById } from "./take-answer.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 import { requestOfUnreadable } from "./wire-messages.ts";
 
 /** An answer may contain an output twice, as text and as structure, and escaped. */
@@ -574,4 +573,18 @@ async function listTools(
 
 function toError(error: unknown): Error {
   return error instanceof Error ? error : new ServerUnreachableError("", String(error), error);
+}
+
+/** Waits for a promise until the signal is aborted; then rejects with the error that `reasonOf` makes. */
+export function unlessAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  reasonOf: () => Error,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(reasonOf());
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseRetryAfter } from "./retry-after.ts";
+import { parseRetryAfter } from "./http-fetch.ts";
 
 const NOW = Date.parse("Wed, 21 Oct 2026 07:28:00 GMT");
 

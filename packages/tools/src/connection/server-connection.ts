@@ -1,15 +1,14 @@
+import { existsSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
+import { SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
 import type { LeftOutTool } from "@planwright/plan";
 import type { ServerConfig } from "../config/server-config.ts";
-import { ServerUnreachableError } from "./errors.ts";
+import { excerptOf, ServerUnreachableError, UnreadableAnswerError } from "./errors.ts";
 import type { AddressGuard } from "./http-fetch.ts";
 import type { ReadLargeAnswer } from "./large-answer.ts";
 import type { ListedTools } from "./listed-tools.ts";
-import { openSession, type Session } from "./open-session.ts";
-import { sleep } from "./sleep.ts";
-import { createToolListing, type ToolListingOptions } from "./tool-listing.ts";
-import { unlessAborted } from "./unless-aborted.ts";
-import { sentenceOf, shownReason, unreachableReason } from "./unreachable-reason.ts";
+import { openSession, type Session, unlessAborted } from "./open-session.ts";
+import { createToolListing, sleep, type ToolListingOptions } from "./tool-listing.ts";
 
 /** First wait after a connection was lost or failed, in milliseconds; doubles each time. */
 const FIRST_BACKOFF_MS = 250;
@@ -437,4 +436,79 @@ function lastLines(text: string): string {
     .filter((line) => line !== "");
   const last = lines.slice(-MAX_LINES).join("\n");
   return last.length <= MAX_CHARACTERS ? last : `…${last.slice(1 - MAX_CHARACTERS)}`;
+}
+
+/**
+ * Why a connection failed, in words that help an operator: the missing command, the ended process, the
+ * timeout, the status of HTTP.
+ * @param timeoutMs - how long the connection was awaited
+ */
+function unreachableReason(error: unknown, config: ServerConfig, timeoutMs: number): string {
+  const spawned = config.type === "stdio" ? spawnFailure(error, config) : undefined;
+  if (spawned !== undefined) return spawned;
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
+    return `it gave no answer within ${timeoutMs / 1_000} s`;
+  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
+    return config.type === "stdio" ? "its process ended before it answered" : "the connection was closed";
+  return sentenceOf(error);
+}
+
+/** The reason as operators see it: with what the process wrote to its standard output, which is for messages. */
+function shownReason({ facts: { reason, said } }: ServerUnreachableError): string {
+  return said === undefined
+    ? reason
+    : `${reason}; on its standard output, where only messages of the protocol may be, it wrote: ${said}`;
+}
+
+/**
+ * The message of an error in one line of bounded length: no list of a validator, no page of a server, no
+ * control characters.
+ */
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return excerptOf(String(error));
+  if (error instanceof UnreadableAnswerError) return error.message;
+  if (error instanceof SdkHttpError) return sentenceOfStatus(error);
+  if ("issues" in error && Array.isArray(error.issues))
+    return "it sent a message that is not valid in the protocol";
+  if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
+    return sentenceOfInvalid(error.message);
+  const message = excerptOf(error.message);
+  const { cause } = error;
+  const isMore = cause instanceof Error && cause.message !== "" && !error.message.includes(cause.message);
+  return isMore ? `${message} (${excerptOf(cause.message)})` : message;
+}
+
+/** The first thing that the SDK found wrong in an answer; it writes a list of all as JSON. */
+function sentenceOfInvalid(message: string): string {
+  const [, method, found = ""] = /^Invalid result for (\S{1,64}): ?(.*)$/s.exec(message) ?? [];
+  const path = /"path":\s*\[([^\]]{0,200})\]/
+    .exec(found)?.[1]
+    ?.replace(/[\s"]+/g, "")
+    .replaceAll(",", ".");
+  const what = /"message":\s*"([^"\\]{0,200})"/.exec(found)?.[1] ?? (found.startsWith("[") ? "" : found);
+  const details = [path, what].filter(Boolean).join(": ");
+  return excerptOf(
+    `its answer${method ? ` to ${method}` : ""} is not valid in the protocol${details && ` (${details})`}`,
+  );
+}
+
+function sentenceOfStatus({ status, data }: SdkHttpError): string {
+  if (status === 401 || status === 403)
+    return `it refuses access (HTTP ${status}); check the headers of this server in the servers file`;
+  const text = typeof data.text === "string" ? data.text : "";
+  const isPage = /^\s*<|^\s*$/.test(text.slice(0, 100));
+  return isPage ? `it answered with HTTP ${status}` : `it answered with HTTP ${status}: ${excerptOf(text)}`;
+}
+
+/** Why the process did not start; undefined when it did. */
+function spawnFailure(
+  error: unknown,
+  { command, cwd }: Extract<ServerConfig, { type: "stdio" }>,
+): string | undefined {
+  if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return undefined;
+  if (!String(error.syscall).startsWith("spawn")) return undefined;
+  if (cwd !== undefined && !existsSync(cwd)) return `its folder ${cwd} is not there`;
+  if (error.code === "ENOENT") return `its command ${command} is not there`;
+  if (error.code === "EACCES") return `its command ${command} may not be executed`;
+  return error.message;
 }

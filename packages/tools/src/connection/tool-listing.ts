@@ -1,6 +1,5 @@
 import type { ListedTools } from "./listed-tools.ts";
 import type { Session } from "./open-session.ts";
-import { sleep } from "./sleep.ts";
 
 /** Pause before a server that keeps reporting changed tools is listed again, in milliseconds. */
 const RELIST_PAUSE_MS = 100;
@@ -126,4 +125,18 @@ export function createToolListing(options: ToolListingOptions): ToolListing {
     },
     stop: () => clearTimeout(refreshTimer),
   };
+}
+
+/** Resolves after a time, or at once when the signal is aborted. @param ms - zero or less: no wait */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end, { once: true });
+  });
 }

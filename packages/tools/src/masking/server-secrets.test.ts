@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseServers } from "../config/load-servers-file.ts";
-import { createServerSecrets } from "./server-secrets.ts";
+import { createServerSecrets } from "./masker.ts";
 
 function secretsOf(server: object) {
   const config = parseServers({ mcpServers: { s: server } }).mcpServers["s"];

@@ -1,16 +1,22 @@
 import { defineTool, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import type { PictureDocument } from "../database/documents.ts";
-import { createOnce } from "../database/once.ts";
-import type { BlogDatabase } from "../database/open-blog-database.ts";
+import { type BlogDatabase, createOnce, type PictureDocument } from "../database/open-blog-database.ts";
 import { authorTools } from "./author-tools.ts";
 import { blogTools } from "./blog-tools.ts";
 import { commentTools } from "./comment-tools.ts";
-import { CREATES, DELETES, READS } from "./contracts.ts";
-import { deleteById, getById, requireById } from "./documents-by-id.ts";
-import { DeletedSchema, idField, nameField, outputFields, parseId, urlField } from "./fields.ts";
-import { findPage, pageInput, pageOutput } from "./pages.ts";
+import { deleteById, findPage, getById, pageInput, pageOutput, requireById } from "./documents-by-id.ts";
+import {
+  CREATES,
+  DELETES,
+  DeletedSchema,
+  idField,
+  nameField,
+  outputFields,
+  parseId,
+  READS,
+  urlField,
+} from "./fields.ts";
 
 /** The 18 tools, in the order in which they are listed. */
 export function allTools(database: BlogDatabase): Tool[] {

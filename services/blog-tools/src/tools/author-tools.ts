@@ -1,13 +1,24 @@
 import { defineTool, Refusal, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import type { AuthorDocument } from "../database/documents.ts";
-import { createOnce, isDuplicateKey } from "../database/once.ts";
-import type { BlogDatabase } from "../database/open-blog-database.ts";
-import { CREATES, DELETES, READS, UPDATES } from "./contracts.ts";
-import { deleteById, getById, updateById } from "./documents-by-id.ts";
-import { DeletedSchema, emailField, idField, nameField, outputFields } from "./fields.ts";
-import { findPage, pageInput, pageOutput } from "./pages.ts";
+import {
+  type AuthorDocument,
+  type BlogDatabase,
+  createOnce,
+  isDuplicateKey,
+} from "../database/open-blog-database.ts";
+import { deleteById, findPage, getById, pageInput, pageOutput, updateById } from "./documents-by-id.ts";
+import {
+  CREATES,
+  DELETES,
+  DeletedSchema,
+  emailField,
+  idField,
+  nameField,
+  outputFields,
+  READS,
+  UPDATES,
+} from "./fields.ts";
 
 const AuthorSchema = z.object({
   _id: z.string().describe("The _id of the author"),

@@ -1,13 +1,29 @@
 import { defineTool, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import type { BlogDocument } from "../database/documents.ts";
-import { createOnce } from "../database/once.ts";
-import type { BlogDatabase } from "../database/open-blog-database.ts";
-import { CREATES, DELETES, READS, UPDATES } from "./contracts.ts";
-import { deleteAll, deleteById, getById, requireById, updateById } from "./documents-by-id.ts";
-import { contentField, DeletedSchema, idField, nameField, outputFields, parseId } from "./fields.ts";
-import { findPage, pageInput, pageOutput } from "./pages.ts";
+import { type BlogDatabase, type BlogDocument, createOnce } from "../database/open-blog-database.ts";
+import {
+  deleteAll,
+  deleteById,
+  findPage,
+  getById,
+  pageInput,
+  pageOutput,
+  requireById,
+  updateById,
+} from "./documents-by-id.ts";
+import {
+  CREATES,
+  contentField,
+  DELETES,
+  DeletedSchema,
+  idField,
+  nameField,
+  outputFields,
+  parseId,
+  READS,
+  UPDATES,
+} from "./fields.ts";
 
 const BlogSchema = z.object({
   _id: z.string().describe("The _id of the blog"),

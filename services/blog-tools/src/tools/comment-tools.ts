@@ -1,13 +1,18 @@
 import { defineTool, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import type { CommentDocument } from "../database/documents.ts";
-import { createOnce } from "../database/once.ts";
-import type { BlogDatabase } from "../database/open-blog-database.ts";
-import { CREATES, DELETES, READS } from "./contracts.ts";
-import { deleteById, getById, requireById } from "./documents-by-id.ts";
-import { contentField, DeletedSchema, idField, outputFields, parseId } from "./fields.ts";
-import { findPage, pageInput, pageOutput } from "./pages.ts";
+import { type BlogDatabase, type CommentDocument, createOnce } from "../database/open-blog-database.ts";
+import { deleteById, findPage, getById, pageInput, pageOutput, requireById } from "./documents-by-id.ts";
+import {
+  CREATES,
+  contentField,
+  DELETES,
+  DeletedSchema,
+  idField,
+  outputFields,
+  parseId,
+  READS,
+} from "./fields.ts";
 
 const CommentSchema = z.object({
   _id: z.string().describe("The _id of the comment"),

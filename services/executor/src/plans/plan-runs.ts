@@ -14,11 +14,10 @@ import {
   type Logger,
 } from "@planwright/runtime";
 import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@planwright/store";
-import { createPlanMetrics, type PlanMetrics } from "../metrics/plan-metrics.ts";
-import { NO_METRICS } from "../metrics/run-metrics.ts";
+import { createPlanMetrics, NO_METRICS, type PlanMetrics } from "../metrics/run-metrics.ts";
 import { createOutputMemory } from "../outputs/output-memory.ts";
 import { createPlanLog } from "../run/plan-log.ts";
-import type { RunDependencies } from "../run/run-dependencies.ts";
+import type { RunDependencies } from "../run/run-parts.ts";
 import { type PlanRun, startPlanRun } from "../run/start-plan-run.ts";
 import { createPlanTools } from "../tools/plan-tools.ts";
 import type { PlanTrace, RunTraces } from "../tracing/run-traces.ts";

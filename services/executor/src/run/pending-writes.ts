@@ -1,4 +1,5 @@
 import { type Call, type StepRecord, unitKeysOf } from "@planwright/engine";
+import type { Liveness, RunClock } from "@planwright/runtime";
 import type {
   AttemptEnd,
   ExecutionStore,
@@ -7,7 +8,6 @@ import type {
   PlanClaim,
   UnitRecord,
 } from "@planwright/store";
-import type { RunTimers } from "./timers.ts";
 
 /** A repeatable call that runs longer than this is written as RUNNING, in milliseconds. */
 const SHOW_RUNNING_AFTER_MS = 50;
@@ -96,6 +96,94 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
     toWrite(changed) {
       const ended = takeEnds(changed.map(({ key }) => key));
       return { records: changed.map((record) => toUnitRecord(withWarning(record))), ends: ended };
+    },
+  };
+}
+
+/**
+ * No call starts in the last part of the time after which other workers may declare this process dead. Length
+ * of this part, in milliseconds.
+ */
+const LIVENESS_MARGIN_MS = 500;
+
+/** Whether a run may start calls now. */
+export interface RightToCall {
+  /** True while, as far as this process knows, no other worker can have claimed the plan. */
+  isHeld(): boolean;
+  /** Waits while the database does not answer. False when the run has ended by then, or the plan is lost. */
+  wait(): Promise<boolean>;
+}
+
+/** Dependencies of {@link createRightToCall}. */
+interface RightToCallParts {
+  claim: Pick<PlanClaim, "owner">;
+  liveness: Liveness;
+  clock: Pick<RunClock, "now">;
+  hasEnded: () => boolean;
+  /** This process was declared dead and continues under another name. */
+  onLost: () => void;
+}
+
+export function createRightToCall({
+  claim,
+  liveness,
+  clock,
+  hasEnded,
+  onLost,
+}: RightToCallParts): RightToCall {
+  const isOwned = (): boolean => liveness.owner() === claim.owner;
+  const isHeld = (): boolean => isOwned() && clock.now() <= liveness.validUntil() - LIVENESS_MARGIN_MS;
+  return {
+    isHeld,
+    async wait() {
+      while (!hasEnded() && isOwned() && !isHeld()) await liveness.nextAnswer();
+      if (!isOwned()) onLost();
+      return !hasEnded();
+    },
+  };
+}
+
+/** The longest delay that `setTimeout` takes. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** The timers of a run. */
+export interface RunTimers {
+  /**
+   * Calls `then` not before `at` by the store's clock: timers may fire early, and that clock may be corrected
+   * meanwhile.
+   */
+  wakeAt(at: number, then: () => void): void;
+  /** Waits before another call. Resolves at once when the signal aborts. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** Cancels all timers. */
+  end(): void;
+}
+
+/** @param now - the store's clock, Unix milliseconds */
+export function createRunTimers(clock: Pick<RunClock, "after">, now: () => number): RunTimers {
+  /** Cancels each timer that is set. */
+  const cancels = new Set<() => void>();
+
+  function wakeAt(at: number, then: () => void): void {
+    const delay = Math.min(Math.max(0, at - now()), MAX_TIMER_MS);
+    const cancel = clock.after(delay, () => {
+      cancels.delete(cancel);
+      if (now() < at) wakeAt(at, then);
+      else then();
+    });
+    cancels.add(cancel);
+  }
+
+  return {
+    wakeAt,
+    wait: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal.aborted) return resolve();
+        signal.addEventListener("abort", () => resolve(), { once: true });
+        wakeAt(now() + ms, resolve);
+      }),
+    end() {
+      for (const cancel of cancels) cancel();
     },
   };
 }

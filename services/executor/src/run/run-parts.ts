@@ -6,23 +6,29 @@ import {
   unitKeysOf,
 } from "@planwright/engine";
 import type { ToolDescriptor } from "@planwright/plan";
-import { createRunClock, type RunClock } from "@planwright/runtime";
-import type { PlanClaim } from "@planwright/store";
+import type { Hint, ToolLimits } from "@planwright/queue";
+import { createRunClock, type Liveness, type Logger, type RunClock } from "@planwright/runtime";
+import type { ExecutionStore, PlanClaim } from "@planwright/store";
+import type { ToolClients } from "@planwright/tools";
 import { createApprovals } from "../controls/approvals.ts";
-import { createPlanMetrics, type PlanMetrics } from "../metrics/plan-metrics.ts";
-import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
+import { createPlanMetrics, NO_METRICS, type PlanMetrics, type RunMetrics } from "../metrics/run-metrics.ts";
 import { createLargeJson, type LargeJson } from "../outputs/large-json.ts";
-import { createOutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
-import { createSecrets } from "../secrets/secrets.ts";
+import { createOutputMemory, type OutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
+import type { OutputRecorder } from "../outputs/output-recorder.ts";
+import { createSecrets, type Secrets } from "../secrets/secrets.ts";
+import type { CallRecorder } from "../tools/call-recorder.ts";
 import { createPlanLimits, type PlanLimits } from "../tools/plan-limits.ts";
 import type { PlanTools } from "../tools/plan-tools.ts";
 import type { PlanTrace } from "../tracing/run-traces.ts";
 import { createRunCalls, type RunCalls } from "./calls.ts";
-import { createPendingWrites, type PendingWrites } from "./pending-writes.ts";
+import {
+  createPendingWrites,
+  createRightToCall,
+  createRunTimers,
+  type PendingWrites,
+  type RunTimers,
+} from "./pending-writes.ts";
 import { createPlanLog, type PlanLog } from "./plan-log.ts";
-import { createRightToCall } from "./right-to-call.ts";
-import type { RunDependencies } from "./run-dependencies.ts";
-import { createRunTimers, type RunTimers } from "./timers.ts";
 
 /** What one run needs. */
 export interface PlanRunParts extends RunDependencies {
@@ -204,4 +210,35 @@ export function createRunPhases(): RunPhases {
       return true;
     },
   };
+}
+
+/** Dependencies that all runs of a process share. */
+export interface RunDependencies {
+  store: ExecutionStore;
+  tools: Pick<ToolClients, "callTool">;
+  /** The secrets that plans name as `secret://name`. Default: none. */
+  secrets?: Secrets | undefined;
+  /** Limits of tools over all executors. Default: no limits. */
+  limits?: ToolLimits | undefined;
+  /** The memory for outputs of all plans of this process. Default: up to 256 MiB. */
+  outputMemory?: OutputMemory | undefined;
+  /** Resolves the arguments of calls that insert large outputs. Default: on the event loop. */
+  largeJson?: Pick<LargeJson, "resolve" | "fill" | "lookup" | "answer"> | undefined;
+  /** Learns the shapes of outputs. Default: nothing is learned. */
+  outputs?: Pick<OutputRecorder, "note"> | undefined;
+  /** Counts calls by tool. Default: they are not counted. */
+  callRecorder?: Pick<CallRecorder, "note"> | undefined;
+  /**
+   * Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: no hints.
+   */
+  offerPlanning?: ((request: Hint) => void) | undefined;
+  /** Largest timeoutMs of a step, in milliseconds. Default: that of the engine. */
+  maxStepTimeoutMs?: number | undefined;
+  /** Names this process in leases and attempts, and limits the time until which it may start calls. */
+  liveness: Liveness;
+  logger: Logger;
+  /** Default: the clock of the platform. */
+  clock?: RunClock | undefined;
+  /** Default: nothing is counted. */
+  metrics?: RunMetrics | undefined;
 }

@@ -23,7 +23,7 @@ import {
   RequestRemovedError,
   StoreUnavailableError,
 } from "@planwright/store";
-import { createControlEvents } from "../controls/control-events.ts";
+import { createControlEvents } from "../controls/approvals.ts";
 import { createRunParts, type PlanRunParts, type RunHooks, type RunParts } from "./run-parts.ts";
 
 /** A plan that is running in this process. */

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { type JsonObject, PlanSchema } from "@planwright/plan";
 import { parseServers, type ToolCall } from "@planwright/tools";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createSecretSource } from "./secret-source.ts";
-import { createSecrets, presentIn, type SecretValues, withSecrets } from "./secrets.ts";
+import { createSecretSource, createSecrets, presentIn, type SecretValues, withSecrets } from "./secrets.ts";
 
 let folder: string;
 beforeEach(async () => {

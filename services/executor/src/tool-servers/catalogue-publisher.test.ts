@@ -1,6 +1,6 @@
 import { createLogger } from "@planwright/runtime";
 import { expect, onTestFinished, test } from "vitest";
-import { createCataloguePublisher } from "./catalogue-publisher.ts";
+import { createCataloguePublisher } from "./newest-publisher.ts";
 
 const tool = (name: string) => ({ descriptor: { name, server: "s" }, digest: name });
 

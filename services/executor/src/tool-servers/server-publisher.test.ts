@@ -2,7 +2,7 @@ import { createLogger } from "@planwright/runtime";
 import type { ToolServerReport } from "@planwright/store";
 import type { ServerStatus } from "@planwright/tools";
 import { expect, test } from "vitest";
-import { createServerPublisher } from "./server-publisher.ts";
+import { createServerPublisher } from "./newest-publisher.ts";
 
 const status: ServerStatus = { server: "shop", state: "waiting", tools: 0, since: 5, error: "why" };
 

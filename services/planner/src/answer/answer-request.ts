@@ -11,9 +11,8 @@ import {
 import type { PlanningClaim, PlanningStore, PlanRecord, RecordedError } from "@planwright/store";
 import { type CallMeterParts, createCallMeter } from "../calls/call-meter.ts";
 import { type PostponeParts, postponeIfAway } from "../calls/postpone.ts";
-import { redactedError } from "../calls/redacted-error.ts";
-import { conversationOf } from "../prompts/asked-of.ts";
-import { withoutSecrets } from "../prompts/without-secrets.ts";
+import { redactedError } from "../calls/record-of-call.ts";
+import { conversationOf, withoutSecrets } from "../prompts/context-of.ts";
 
 /** Dependencies of {@link answerRequest}. */
 export interface AnswerParts extends CallMeterParts, PostponeParts {

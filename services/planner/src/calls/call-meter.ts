@@ -25,8 +25,7 @@ import type {
   RequestDocument,
 } from "@planwright/store";
 import { type ModelMetrics, NO_MODEL_METRICS } from "./model-metrics.ts";
-import { keptText } from "./record-of-call.ts";
-import { redactedError } from "./redacted-error.ts";
+import { keptText, redactedError } from "./record-of-call.ts";
 
 /** What calls are made for: the claim of a request, or a question about contracts. */
 export interface MeteredWork extends Pick<PlanningClaim, "earlierCalls"> {

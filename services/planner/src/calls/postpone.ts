@@ -1,7 +1,7 @@
 import { awayForMs, type DraftError, modelPauseMs } from "@planwright/models";
 import { CodedError } from "@planwright/plan";
 import type { ModelWait, PlanningClaim, PlanningStore } from "@planwright/store";
-import { redactedError } from "./redacted-error.ts";
+import { redactedError } from "./record-of-call.ts";
 
 /** Dependencies of {@link postponeIfAway}. */
 export interface PostponeParts {

@@ -1,7 +1,6 @@
 import { DraftError, type Drafter, type DraftResult } from "@planwright/models";
 import { redactText } from "@planwright/runtime";
-import type { ModelCallDocument, RequestDocument } from "@planwright/store";
-import { redactedError } from "./redacted-error.ts";
+import type { ModelCallDocument, RecordedError, RequestDocument } from "@planwright/store";
 
 type ModelCall = Omit<ModelCallDocument, "_id" | "createdAt">;
 
@@ -46,4 +45,12 @@ export function recordOfCall(call: {
     costUsd: null,
     error: result instanceof DraftError ? redactedError(result) : null,
   };
+}
+
+/**
+ * An error that may be stored and shown: error texts of providers may contain keys and addresses with
+ * passwords.
+ */
+export function redactedError({ code, message }: RecordedError): RecordedError {
+  return { code, message: redactText(message) };
 }

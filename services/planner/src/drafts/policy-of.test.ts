@@ -1,6 +1,6 @@
 import { resolvePolicy } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { policyOf } from "./policy-of.ts";
+import { policyOf } from "./check-draft.ts";
 
 const defaults = resolvePolicy({ replannedEffects: "run", maxParallel: 9, stepTimeoutMs: 5_000 });
 

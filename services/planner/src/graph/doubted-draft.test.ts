@@ -1,6 +1,6 @@
 import type { Diagnostic, Plan } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { afterDoubt, orDoubted } from "./doubted-draft.ts";
+import { afterDoubt, orDoubted } from "./next-node.ts";
 
 const plan = { steps: [] as Plan["steps"] } as Plan;
 const unseen = (observedIn?: number): Diagnostic => ({

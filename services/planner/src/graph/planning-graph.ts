@@ -21,18 +21,12 @@ import { findMoments, type SaidMoment } from "@planwright/reading";
 import { contextOf, type PlanningClaim, type PlanningStore, type WorkerStore } from "@planwright/store";
 import { createCallMeter } from "../calls/call-meter.ts";
 import { postponeIfAway } from "../calls/postpone.ts";
-import { keptText } from "../calls/record-of-call.ts";
-import { redactedError } from "../calls/redacted-error.ts";
-import { createSameCatalogue } from "../catalogue/same-catalogue.ts";
-import { waitForCatalogue } from "../catalogue/wait-for-catalogue.ts";
-import { checkDraft } from "../drafts/check-draft.ts";
-import { askingOf, filledDraft, givenValues } from "../drafts/kept-draft.ts";
-import { policyOf } from "../drafts/policy-of.ts";
-import { askedOf, conversationOf } from "../prompts/asked-of.ts";
-import { shownContextOf } from "../prompts/context-of.ts";
+import { keptText, redactedError } from "../calls/record-of-call.ts";
+import { createSameCatalogue, waitForCatalogue } from "../catalogue/wait-for-catalogue.ts";
+import { askingOf, checkDraft, filledDraft, givenValues, policyOf } from "../drafts/check-draft.ts";
+import { askedOf, conversationOf, shownContextOf } from "../prompts/context-of.ts";
 import { type AskParts, askForDraft, type GraphParts, originOf, toFailure } from "./ask-drafter.ts";
-import { afterDoubt, orDoubted } from "./doubted-draft.ts";
-import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
+import { afterCheck, afterDoubt, invalidPlan, orDoubted, signalOf } from "./next-node.ts";
 import { PlanningState } from "./planning-state.ts";
 
 /** Dependencies of the nodes of the graph. */

@@ -2,7 +2,7 @@ import { Annotation } from "@langchain/langgraph";
 import type { DraftResult } from "@planwright/models";
 import type { Diagnostic, LeftOutTool, Plan, ToolDescriptor } from "@planwright/plan";
 import type { OpenDraft } from "@planwright/reading";
-import type { PlanDocument, PlanningClaim, RecordedError } from "@planwright/store";
+import type { PlanDocument, PlanningClaim, PlanRecord, RecordedError } from "@planwright/store";
 
 /** A plan that can run, with the answer that contained it. */
 export interface DoubtedDraft {
@@ -65,4 +65,18 @@ export function initialState(claim: PlanningClaim): PlanningState {
     failure: null,
     stored: null,
   };
+}
+
+/** The state while one plan is replanned: as for a first plan, and the record of the plan that failed. */
+export const ReplanningState = Annotation.Root({
+  ...PlanningState.spec,
+  /** Null until it is read. */
+  record: Annotation<PlanRecord | null>,
+});
+/** See {@link ReplanningState}. */
+export type ReplanningState = typeof ReplanningState.State;
+
+/** The state at the beginning. */
+export function initialReplan(claim: PlanningClaim): ReplanningState {
+  return { ...initialState(claim), record: null };
 }

@@ -7,17 +7,13 @@ import {
   type PlanningStore,
   type RecordedError,
 } from "@planwright/store";
-import { keptText } from "../calls/record-of-call.ts";
-import { redactedError } from "../calls/redacted-error.ts";
-import { askedOf, conversationOf } from "../prompts/asked-of.ts";
-import { shownContextOf } from "../prompts/context-of.ts";
+import { keptText, redactedError } from "../calls/record-of-call.ts";
+import { askedOf, conversationOf, shownContextOf } from "../prompts/context-of.ts";
 import { checkReplan } from "../replan/check-replan.ts";
-import { toPastPlan } from "../replan/past-plan.ts";
-import { toReplanRequest } from "../replan/replan-request.ts";
+import { toPastPlan, toReplanRequest } from "../replan/past-plan.ts";
 import { type AskParts, askForDraft, type GraphParts, originOf, toFailure } from "./ask-drafter.ts";
-import { afterDoubt, orDoubted } from "./doubted-draft.ts";
-import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
-import { ReplanningState } from "./replanning-state.ts";
+import { afterCheck, afterDoubt, invalidPlan, orDoubted, signalOf } from "./next-node.ts";
+import { ReplanningState } from "./planning-state.ts";
 
 /** Dependencies of the nodes of the graph. */
 export interface ReplanningParts extends GraphParts {

@@ -3,9 +3,8 @@ import type { ModelWait, PlanDocument, PlanningClaim } from "@planwright/store";
 import { type AnswerParts, answerRequest } from "../answer/answer-request.ts";
 import { PostponedError } from "../calls/postpone.ts";
 import { createPlanningGraph, type PlanningParts } from "../graph/planning-graph.ts";
-import { initialState } from "../graph/planning-state.ts";
+import { initialReplan, initialState } from "../graph/planning-state.ts";
 import { createReplanningGraph, type ReplanningParts } from "../graph/replanning-graph.ts";
-import { initialReplan } from "../graph/replanning-state.ts";
 
 /** How the work on one claim ended. */
 export type WorkResult =

@@ -36,9 +36,8 @@ import {
   type ToolDescriptor,
   toolOfStep,
 } from "@planwright/plan";
-import { type CheckedDraft, checkDraft } from "../drafts/check-draft.ts";
-import { stricterEffects } from "../drafts/policy-of.ts";
-import { withoutSecrets } from "../prompts/without-secrets.ts";
+import { type CheckedDraft, checkDraft, stricterEffects } from "../drafts/check-draft.ts";
+import { withoutSecrets } from "../prompts/context-of.ts";
 import type { PastPlan } from "./past-plan.ts";
 
 /** Most characters of outputs that are searched for the values of an answer. */

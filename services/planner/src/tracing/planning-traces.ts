@@ -1,6 +1,6 @@
 import { definitionOf } from "@planwright/models";
 import { endSpan, type Span, SpanKind, type Traces } from "@planwright/runtime";
-import type { ModelCallBegin, ModelCallEnd, PlanningClaim } from "@planwright/store";
+import type { ModelCallBegin, ModelCallEnd, PlanningClaim, PlanningStore } from "@planwright/store";
 import type { ClaimTraces } from "../jobs/plan-request.ts";
 
 /** Makes the spans of requests that this process plans. Absent when tracing is not configured. */
@@ -82,4 +82,28 @@ export function createPlanningTraces(traces: Traces): PlanningTraces {
       };
     },
   };
+}
+
+type CallStore = Pick<PlanningStore, "beginModelCall" | "endModelCall">;
+
+/** The same store, with a span for each model call that begins. Without traces it is the given store. */
+export function traceModelCalls<Store extends CallStore>(
+  store: Store,
+  traces: PlanningTraces | undefined,
+): Store {
+  if (!traces) return store;
+  const openSpans = new Map<string, ReturnType<PlanningTraces["calling"]>>();
+  const traced: CallStore = {
+    async beginModelCall(claim, call) {
+      const begun = await store.beginModelCall(claim, call);
+      if (begun.type === "open") openSpans.set(begun.callId, traces.calling(claim, call));
+      return begun;
+    },
+    endModelCall(callId, end) {
+      openSpans.get(callId)?.ended(end);
+      openSpans.delete(callId);
+      return store.endModelCall(callId, end);
+    },
+  };
+  return { ...store, ...traced };
 }
