@@ -6,7 +6,7 @@
 import { PlanIdSchema } from "@planwright/plan";
 import type { ClientStore, OutputRef, PlanHead, StepHead } from "@planwright/store";
 import { describe, expect, test } from "vitest";
-import { AnswerTooLargeError } from "../src/errors/input-errors.ts";
+import { AnswerTooLargeError } from "../src/errors/api-error.ts";
 import { readResults } from "../src/legacy/read-results.ts";
 import { createReads, type Reads } from "../src/operation/reads.ts";
 import { answerBytes } from "./answer-bytes.ts";

@@ -20,9 +20,9 @@ import type {
   StepBody,
   StepHead,
 } from "@planwright/store";
+import type { KnownTools } from "../operation/known-tools.ts";
 import { attemptsSeen, type StepView, stepViews } from "../plans/step-views.ts";
 import { planWaitReason, requestWaitReason, shownDeadlineOf } from "../plans/wait-reason.ts";
-import type { KnownTools } from "../tools/known-tools.ts";
 import { betterVersion } from "./better-version.ts";
 import { diagnoseEnd } from "./diagnose-end.ts";
 import { diagnoseRunning } from "./diagnose-running.ts";
