@@ -7,8 +7,7 @@ import {
 } from "@planwright/runtime";
 import { TenantSchema } from "@planwright/store";
 import { z } from "zod";
-import { isLoopback } from "./access/loopback.ts";
-import type { TokenSettings } from "./access/tokens.ts";
+import { isLoopback, type TokenSettings } from "./access/gate.ts";
 
 const PortNumberSchema = z.number().int().min(0).max(65_535);
 const PortSchema = z.coerce.number().pipe(PortNumberSchema);

@@ -15,9 +15,9 @@ import {
   workerName,
 } from "@planwright/runtime";
 import { createStore, type Store } from "@planwright/store";
-import { isLoopback } from "./access/loopback.ts";
+import { isLoopback } from "./access/gate.ts";
 import { ApiSettingsSchema, tokenSettings } from "./env.ts";
-import { createRateLimit } from "./load/rate-limit.ts";
+import { createRateLimit } from "./load/tenant-limits.ts";
 import type { WorkOffers } from "./operation/context.ts";
 import { startApi } from "./start-api.ts";
 

@@ -9,41 +9,37 @@ import type {
   TenantStore,
   WorkerStore,
 } from "@planwright/store";
-import { type Anonymous, createAuthenticate } from "./access/authenticate.ts";
-import type { Caller } from "./access/caller.ts";
 import { createCredentialWatch } from "./access/credential-watch.ts";
-import { createGate } from "./access/gate.ts";
-import { isLoopback } from "./access/loopback.ts";
-import type { TokenSettings } from "./access/tokens.ts";
+import {
+  type Anonymous,
+  type Caller,
+  createAuthenticate,
+  createGate,
+  isLoopback,
+  type TokenSettings,
+} from "./access/gate.ts";
 import { createFormatError } from "./errors/format-error.ts";
 import { createSendRefusal } from "./errors/http-errors.ts";
 import { createRequestFeeds } from "./feeds/request-feeds.ts";
-import { serveGraphiql } from "./graphiql/serve-graphiql.ts";
+import { serveGraphiql } from "./graphiql/page.ts";
 import { createApolloServer } from "./graphql/apollo-server.ts";
 import { createPipeline } from "./graphql/pipeline.ts";
 import { createApp } from "./http/app.ts";
-import { cutWhenStuck } from "./http/cut-when-stuck.ts";
-import { createHttpServer, listen } from "./http/http-server.ts";
+import { createHttpServer, cutWhenStuck, listen } from "./http/http-server.ts";
 import { serveOutputs } from "./http/serve-outputs.ts";
 import { createAdmission } from "./load/admission.ts";
-import type { AnswerLimits } from "./load/answer-bytes.ts";
+import { type AnswerLimits, createPace } from "./load/answer-bytes.ts";
 import { createByteBudget } from "./load/byte-budget.ts";
-import { createPace } from "./load/pace.ts";
-import type { RateLimit } from "./load/rate-limit.ts";
-import { createTenantLimits } from "./load/tenant-limits.ts";
+import { createTenantLimits, type RateLimit } from "./load/tenant-limits.ts";
 import { serveMcp } from "./mcp/serve-mcp.ts";
-import type { WorkOffers } from "./operation/context.ts";
-import { createContext, type GraphqlContext } from "./operation/context.ts";
-import { createOpenCalls } from "./operation/open-calls.ts";
-import { readAtMostOnceASecond } from "./operation/read-once-a-second.ts";
+import { createContext, createOpenCalls, type GraphqlContext, type WorkOffers } from "./operation/context.ts";
+import { readAtMostOnceASecond } from "./operation/fleet-view.ts";
+import { createKnownTools } from "./operation/known-tools.ts";
 import { createSchema } from "./resolvers/executable-schema.ts";
 import { serveServerSentEvents } from "./subscriptions/server-sent-events.ts";
 import { createSubscriptions } from "./subscriptions/subscriptions.ts";
 import { serveWebSockets } from "./subscriptions/web-sockets.ts";
-import type { ApiLogger } from "./telemetry/api-logger.ts";
-import { type ApiMetrics, createApiMetrics } from "./telemetry/api-metrics.ts";
-import { createOperation } from "./telemetry/operation.ts";
-import { createKnownTools } from "./tools/known-tools.ts";
+import { type ApiLogger, type ApiMetrics, createApiMetrics, createOperation } from "./telemetry/operation.ts";
 
 /** Dependencies of the service. */
 export interface ApiDependencies {

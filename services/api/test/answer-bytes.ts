@@ -1,6 +1,5 @@
-import { type AnswerBytes, createAnswerBytes } from "../src/load/answer-bytes.ts";
+import { type AnswerBytes, createAnswerBytes, createPace } from "../src/load/answer-bytes.ts";
 import { createByteBudget } from "../src/load/byte-budget.ts";
-import { createPace } from "../src/load/pace.ts";
 
 /** Measures an answer with the default limits of the service. */
 export function answerBytes(): AnswerBytes {

@@ -1,7 +1,7 @@
 import { eventually, testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
-import { createRateLimit } from "../src/load/rate-limit.ts";
+import { createRateLimit } from "../src/load/tenant-limits.ts";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { webSocketClient } from "./web-socket-client.ts";

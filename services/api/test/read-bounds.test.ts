@@ -7,7 +7,7 @@ import type { StepRun } from "@planwright/engine";
 import { PlanIdSchema } from "@planwright/plan";
 import type { ClientStore, OutputRef, PlanHead } from "@planwright/store";
 import { describe, expect, test } from "vitest";
-import { AnswerTooLargeError } from "../src/errors/input-errors.ts";
+import { AnswerTooLargeError } from "../src/errors/api-error.ts";
 import { readResults } from "../src/legacy/read-results.ts";
 import { createReads, type Reads } from "../src/operation/reads.ts";
 import { answerBytes } from "./answer-bytes.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import type { TokenSettings } from "../src/access/tokens.ts";
+import type { TokenSettings } from "../src/access/gate.ts";
 
 type SigningKey = Parameters<SignJWT["sign"]>[0];
 

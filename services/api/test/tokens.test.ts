@@ -2,7 +2,7 @@
 import { createAddressGuard, createGuardedFetch, type OutboundAddresses } from "@planwright/runtime";
 import { exportJWK, generateKeyPair, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { createTokens, type TokenSettings } from "../src/access/tokens.ts";
+import { createTokens, type TokenSettings } from "../src/access/gate.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { inSeconds, startTokenIssuer, type TokenIssuer } from "./token-issuer.ts";
 import { APPROVAL_HASH, askApprovalAs } from "./workers.ts";

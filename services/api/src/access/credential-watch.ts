@@ -1,7 +1,6 @@
 import type { AccessStore } from "@planwright/store";
-import type { ApiLogger } from "../telemetry/api-logger.ts";
-import { KNOWN_FOR_MS } from "./api-keys.ts";
-import type { Caller } from "./caller.ts";
+import type { ApiLogger } from "../telemetry/operation.ts";
+import { type Caller, KNOWN_FOR_MS } from "./gate.ts";
 
 /** Reports when a credential ends, for work that stays open for a caller. */
 export interface CredentialWatch {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isLoopback, isLoopbackHost } from "./loopback.ts";
+import { isLoopback, isLoopbackHost } from "./gate.ts";
 
 test.each(["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost", "LOCALHOST"])("%s is loopback", (host) => {
   expect(isLoopback(host)).toBe(true);

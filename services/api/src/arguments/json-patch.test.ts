@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BadInputError } from "../errors/input-errors.ts";
+import { BadInputError } from "../errors/api-error.ts";
 import { applyPatch, MAX_OPERATIONS, parsePatch } from "./json-patch.ts";
 
 const PLAN = {

@@ -1,8 +1,8 @@
 import { isJsonObject } from "@planwright/plan";
 import type { ArgumentChange } from "@planwright/store";
-import { BadInputError } from "../errors/input-errors.ts";
-import { checkFilledIn, checkJsonShape, requireFit } from "./json-shape.ts";
-import { parseStepId } from "./parse-ids.ts";
+import { BadInputError } from "../errors/api-error.ts";
+import { checkFilledIn, checkJsonShape, requireFit } from "./json-patch.ts";
+import { parseStepId } from "./text.ts";
 
 /** Most steps that one call may change. */
 const MAX_CHANGES = 100;

@@ -1,7 +1,7 @@
 import { canonicalLocale, isJsonObject, isTimezone, type JsonObject, type JsonValue } from "@planwright/plan";
 import type { GivenContext } from "@planwright/store";
-import { BadInputError } from "../errors/input-errors.ts";
-import { checkJsonShape, requireFit } from "./json-shape.ts";
+import { BadInputError } from "../errors/api-error.ts";
+import { checkJsonShape, requireFit } from "./json-patch.ts";
 import { isWellFormed, quoted } from "./text.ts";
 
 /** Time and place of the caller, as a client gives them. Default: the time of acceptance, in UTC. */

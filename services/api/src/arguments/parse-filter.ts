@@ -1,8 +1,7 @@
 import { type RequestStatus, ToolNameSchema } from "@planwright/plan";
 import type { RequestFilter, RequestNeed } from "@planwright/store";
-import { BadInputError } from "../errors/input-errors.ts";
-import { parseTag } from "./parse-tags.ts";
-import { isWellFormed, quoted } from "./text.ts";
+import { BadInputError } from "../errors/api-error.ts";
+import { isWellFormed, parseTag, quoted } from "./text.ts";
 
 /** A filter as clients give it. */
 export interface FilterArgument {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parsePolicy } from "./parse-policy.ts";
+import { parsePolicy } from "./parse-options.ts";
 
 test("without a profile and options there is no policy", () => {
   expect(parsePolicy({})).toBeUndefined();

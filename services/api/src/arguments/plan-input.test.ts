@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BadInputError } from "../errors/input-errors.ts";
+import { BadInputError } from "../errors/api-error.ts";
 import { readPlanInput } from "./plan-input.ts";
 
 test("a value is kept as its JSON text", () => {

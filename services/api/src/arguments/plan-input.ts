@@ -1,6 +1,6 @@
 import { parseExactJson, unmarkNumbers } from "@planwright/plan";
-import { BadInputError } from "../errors/input-errors.ts";
-import { checkJsonShape } from "./json-shape.ts";
+import { BadInputError } from "../errors/api-error.ts";
+import { checkJsonShape } from "./json-patch.ts";
 
 /** A submitted plan as a value, and as the text that is stored. */
 export interface GivenPlan {

@@ -21,8 +21,7 @@ import {
 } from "@planwright/plan";
 import { redactInSteps } from "@planwright/runtime";
 import type { LiveWorkers, ModelCallHead, PlanGraph, PlanHead } from "@planwright/store";
-import { rememberJsonBytes } from "../load/json-bytes.ts";
-import { runInSlices } from "../load/pace.ts";
+import { rememberJsonBytes, runInSlices } from "../load/answer-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { bodyBytes, type Reads } from "../operation/reads.ts";
 import { planTimes } from "../plans/plan-times.ts";

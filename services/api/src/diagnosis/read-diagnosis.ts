@@ -19,9 +19,9 @@ import type {
   PlanHead,
   RequestDocument,
 } from "@planwright/store";
+import type { KnownTools } from "../operation/known-tools.ts";
 import { type ShownStep, stepViews } from "../plans/step-views.ts";
 import { planWaitReason, requestWaitReason, shownDeadlineOf } from "../plans/wait-reason.ts";
-import type { KnownTools } from "../tools/known-tools.ts";
 import { betterVersion } from "./better-version.ts";
 import { diagnoseEnd } from "./diagnose-end.ts";
 import { diagnoseRunning } from "./diagnose-running.ts";

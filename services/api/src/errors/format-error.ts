@@ -1,13 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { unmarkNumbers } from "@planwright/plan";
 import { redact, redactText } from "@planwright/runtime";
-import { isTransient, RequestLagsError, StoreUnavailableError } from "@planwright/store";
-import { type GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
-import { type ApiLogger, logFactsOf } from "../telemetry/api-logger.ts";
-import { ApiError } from "./api-error.ts";
+import {
+  CursorInvalidError,
+  EntryTooLargeError,
+  IdempotencyKeyReusedError,
+  isTransient,
+  RequestLagsError,
+  StoreUnavailableError,
+  TooManyControlsError,
+} from "@planwright/store";
+import { GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
+import { type ApiLogger, logFactsOf } from "../telemetry/operation.ts";
+import {
+  ApiError,
+  BadInputError,
+  InternalError,
+  KeyReusedError,
+  OverloadedError,
+  UnavailableError,
+} from "./api-error.ts";
 import { type ApiErrorCode, isApiErrorCode } from "./error-codes.ts";
-import { knownError } from "./known-error.ts";
-import { InternalError, UnavailableError } from "./service-errors.ts";
 
 /** Remedies for errors that GraphQL itself reports. */
 const REMEDY: Partial<Record<ApiErrorCode, string>> = {
@@ -170,4 +183,38 @@ function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreUnavailableError || error instanceof RequestLagsError) return true;
   if (isTransient(error)) return true;
   return error instanceof Error && CLOSED_NAMES.has(error.name);
+}
+
+/** The executor of a plan takes its controls four times a second. */
+const CONTROLS_RETRY_AFTER_MS = 1_000;
+
+/** The error for clients, if their call caused it; undefined for an unexpected error. Pure. */
+export function knownError(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  if (error instanceof CursorInvalidError) {
+    return new BadInputError("after", error.message, "Use pageInfo.endCursor of the page before.");
+  }
+  if (error instanceof EntryTooLargeError) {
+    const message = "The plan has too many items to carry over: another version of it cannot be stored";
+    return new BadInputError("requestId", message, "Submit the remaining steps as a new plan.");
+  }
+  if (error instanceof TooManyControlsError)
+    return new OverloadedError(error.message, CONTROLS_RETRY_AFTER_MS);
+  return error instanceof IdempotencyKeyReusedError ? new KeyReusedError(error.facts.requestId) : undefined;
+}
+
+/** The type of Apollo's option of this name. */
+export type FormatError = (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
+
+/** A masked error that is still a GraphQLError. */
+export function maskError(error: GraphQLError, formatError: FormatError): GraphQLError {
+  const { message, extensions } = formatError(error.toJSON(), error);
+  const { nodes, source, positions, path } = error;
+  const location = {
+    nodes: nodes ?? null,
+    source: source ?? null,
+    positions: positions ?? null,
+    path: path ?? null,
+  };
+  return new GraphQLError(message, { ...location, extensions: extensions ?? {} });
 }

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { ErrorRequestHandler, Response } from "express";
 import { z } from "zod";
-import type { ApiLogger } from "../telemetry/api-logger.ts";
-import { ApiError } from "./api-error.ts";
+import type { ApiLogger } from "../telemetry/operation.ts";
+import { ApiError, INTERNAL_TEXT } from "./api-error.ts";
 import { type ApiErrorCode, isApiErrorCode, isRetryable, statusOf } from "./error-codes.ts";
-import type { FormatError } from "./masked-errors.ts";
-import { INTERNAL_TEXT } from "./service-errors.ts";
+import type { FormatError } from "./format-error.ts";
 
 /** An error outside GraphQL. */
 export interface ErrorFacts {

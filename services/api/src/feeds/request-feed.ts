@@ -1,8 +1,7 @@
 import type { StepRun } from "@planwright/engine";
-import type { RequestId } from "@planwright/plan";
+import { hasRequestEnded, needsPerson, planNeed, REQUEST_LIFECYCLE, type RequestId } from "@planwright/plan";
 import type { ClientStore, PlanHead, RequestDocument } from "@planwright/store";
-import { hasEnded } from "./has-ended.ts";
-import { createWaitingReader } from "./waiting-reader.ts";
+import { createWaitingReader } from "./change-box.ts";
 
 /** A request with its current plan and steps at one time; large parts are read only if they are selected. */
 export interface RequestSnapshot {
@@ -165,4 +164,21 @@ export function createMailbox<T>(onClose: () => void): Mailbox<T> {
       reader.end();
     },
   });
+}
+
+/** True when a request has ended, and no work of planners remains. */
+export function hasEnded({
+  status,
+  dueAt,
+  lease,
+}: Pick<RequestDocument, "status" | "dueAt" | "lease">): boolean {
+  return hasRequestEnded(status) && dueAt === null && lease === null;
+}
+
+/** True when a request has ended, or waits for a client or operator. */
+export function isAtRest({ request, plan }: Pick<RequestSnapshot, "request" | "plan">): boolean {
+  if (hasEnded(request) || needsPerson(REQUEST_LIFECYCLE[request.status].needs)) return true;
+  const need = plan === null ? "nothing" : planNeed(plan);
+  // A READY plan whose request is not READY is being queued.
+  return need !== "start" && needsPerson(need);
 }

@@ -11,9 +11,8 @@ import {
   type RequestFilter,
 } from "@planwright/store";
 import { LRUCache } from "lru-cache";
-import { OverloadedError } from "../errors/service-errors.ts";
-import type { ApiLogger } from "../telemetry/api-logger.ts";
-import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+import { OverloadedError } from "../errors/api-error.ts";
+import type { ApiLogger, ApiMetrics } from "../telemetry/operation.ts";
 import { type ChangeBox, createChangeBox, type RequestChange } from "./change-box.ts";
 import { createRequestFeed, type RequestFeed, type RequestSnapshot } from "./request-feed.ts";
 import { createRestWaits, type RestWaits } from "./rest-waits.ts";

@@ -5,8 +5,8 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { ChangeWatch, ClientStore, LiveStore, PlanHead, RequestDocument } from "@planwright/store";
 import { LRUCache } from "lru-cache";
-import type { ApiLogger } from "../telemetry/api-logger.ts";
-import { isAtRest } from "./is-at-rest.ts";
+import type { ApiLogger } from "../telemetry/operation.ts";
+import { isAtRest } from "./request-feed.ts";
 
 /** A request with its current plan. */
 export interface RequestState {

@@ -9,15 +9,13 @@ import { ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/dis
 import { ApolloServerPluginDrainHttpServer } from "@apollo/server/plugin/drainHttpServer";
 import { stringifyExactJson } from "@planwright/plan";
 import { type FormattedExecutionResult, GraphQLError, type OperationTypeNode } from "graphql";
-import { ApiError } from "../errors/api-error.ts";
+import { AnswerTooLargeError, ApiError } from "../errors/api-error.ts";
 import { statusOf } from "../errors/error-codes.ts";
+import type { FormatError } from "../errors/format-error.ts";
 import { headersOf } from "../errors/http-errors.ts";
-import { AnswerTooLargeError } from "../errors/input-errors.ts";
-import type { FormatError } from "../errors/masked-errors.ts";
-import { LIGHT_ANSWER_BYTES } from "../load/answer-bytes.ts";
-import { jsonBytes, stringifyInSlices } from "../load/json-bytes.ts";
+import { jsonBytes, LIGHT_ANSWER_BYTES, stringifyInSlices } from "../load/answer-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { type ApiLogger, noteLogFacts } from "../telemetry/api-logger.ts";
+import { type ApiLogger, noteLogFacts } from "../telemetry/operation.ts";
 import { DOCUMENT_LIMITS, noSubscriptions } from "./limits.ts";
 import type { Pipeline } from "./pipeline.ts";
 

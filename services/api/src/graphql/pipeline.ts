@@ -8,9 +8,9 @@ import {
   type OperationDefinitionNode,
   type ValidationRule,
 } from "graphql";
-import { requireScope } from "../access/caller.ts";
+import { requireScope } from "../access/gate.ts";
 import { isApiErrorCode } from "../errors/error-codes.ts";
-import type { FormatError } from "../errors/masked-errors.ts";
+import type { FormatError } from "../errors/format-error.ts";
 import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { incomingTrace } from "../telemetry/operation.ts";

@@ -3,12 +3,11 @@ import { expressMiddleware } from "@as-integrations/express5";
 import type { createHealthHandler } from "@planwright/runtime";
 import cors from "cors";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
-import type { Gate } from "../access/gate.ts";
-import { parseHost } from "../access/loopback.ts";
+import { type Gate, parseHost } from "../access/gate.ts";
 import { serveConsole } from "../console/serve-console.ts";
 import { createErrorHandler, MAX_BODY_BYTES, sendError } from "../errors/http-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import type { ApiLogger } from "../telemetry/api-logger.ts";
+import type { ApiLogger } from "../telemetry/operation.ts";
 import { acceptGraphql } from "./accept-graphql.ts";
 import { readExactJson, readExactVariables } from "./exact-numbers.ts";
 

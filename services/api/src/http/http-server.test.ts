@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { cutWhenSlow } from "./cut-when-stuck.ts";
-import { createHttpServer } from "./http-server.ts";
+import { createHttpServer, cutWhenSlow } from "./http-server.ts";
 
 test("headers may take 10 s and complete requests 30 s, unless a shorter timeout is set", () => {
   expect(createHttpServer()).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000 });

@@ -1,8 +1,13 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import type { ErrorFacts } from "../errors/http-errors.ts";
-import { refuseConnection } from "./refuse-connection.ts";
+import { type ErrorFacts, errorBody } from "../errors/http-errors.ts";
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -103,4 +108,64 @@ export async function listen(server: Server, host: string, port: number): Promis
   });
   const address: AddressInfo | string | null = server.address();
   return typeof address === "object" && address !== null ? address.port : port;
+}
+
+/**
+ * How long data of a refused client is still read, in milliseconds: if the connection closed while the client
+ * sends, the client would lose the answer.
+ */
+const LINGER_MS = 1_000;
+
+/** Writes an error to a socket that has no response object, and closes the connection. */
+export function refuseConnection(socket: Duplex, status: number, error: ErrorFacts): void {
+  const body = JSON.stringify(errorBody(error));
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  // The HTTP parser would report more errors.
+  socket.removeAllListeners("data").on("data", () => undefined);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/**
+ * Slowest average speed at which an answer may be read, in bytes a millisecond. A client that reads a little from
+ * time to time would otherwise hold memory without end.
+ */
+const MIN_BYTES_PER_MS = 128;
+
+/**
+ * Closes the connection of a client that reads nothing of its answer for this time, or too slowly: the unread
+ * answer uses memory.
+ */
+export function cutWhenStuck(response: ServerResponse, timeoutMs: number): void {
+  // The time starts when the answer is complete: it may take long to create.
+  response.once("prefinish", () =>
+    cutWhenSlow(response, { timeoutMs, sizeBytes: Number(response.getHeader("content-length") ?? 0) }),
+  );
+}
+
+/**
+ * The same from now on, for an answer that is streamed: it ends after `timeoutMs` without progress, and after
+ * `timeoutMs` and a millisecond for each 128 bytes in any case.
+ */
+export function cutWhenSlow(
+  response: ServerResponse,
+  { timeoutMs, sizeBytes }: { timeoutMs: number; sizeBytes: number },
+): void {
+  const cut = () => void response.destroy();
+  const timer = setTimeout(cut, timeoutMs + sizeBytes / MIN_BYTES_PER_MS);
+  response.setTimeout(timeoutMs, cut);
+  response.once("close", () => clearTimeout(timer));
+}
+
+/**
+ * False for requests from pages of another origin: programs send no Origin, and our own pages send the origin
+ * of this service.
+ * @param allowed - further origins, such as "https://ops.example.org"
+ */
+export function isAllowedOrigin({ headers }: IncomingMessage, allowed: ReadonlySet<string>): boolean {
+  const { origin, host } = headers;
+  if (origin === undefined || allowed.has(origin)) return true;
+  return URL.canParse(origin) && new URL(origin).host === host;
 }

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Request, RequestHandler, Response } from "express";
-import { requireScope } from "../access/caller.ts";
+import { requireScope } from "../access/gate.ts";
 import { answeredCode } from "../errors/format-error.ts";
 import type { SendRefusal } from "../errors/http-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { type OpenOutput, openOutput, readRange } from "../outputs/open-output.ts";
-import type { ApiMetrics } from "../telemetry/api-metrics.ts";
-import { cutWhenSlow } from "./cut-when-stuck.ts";
+import { type OpenOutput, openOutput, readRange } from "../outputs/output-page.ts";
+import type { ApiMetrics } from "../telemetry/operation.ts";
+import { cutWhenSlow } from "./http-server.ts";
 
 /** Dependencies of {@link serveOutputs}. */
 export interface ServeOutputsDependencies {

@@ -2,8 +2,7 @@
 import { type StepRun, timeUse } from "@planwright/engine";
 import { type PlanId, type PlanStatus } from "@planwright/plan";
 import { isStepWanted, type RequestState } from "@planwright/store";
-import { BadInputError } from "../errors/input-errors.ts";
-import { RequestNotFoundError } from "../errors/not-found-errors.ts";
+import { BadInputError, RequestNotFoundError } from "../errors/api-error.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { PlanTimes } from "../plans/plan-times.ts";
 import { type StepFilterArgument, toStepFilter } from "../plans/step-connection.ts";

@@ -1,6 +1,5 @@
 import type { PlanDocument } from "@planwright/store";
-import { RequestNotFoundError } from "../errors/not-found-errors.ts";
-import { PlanningTimeoutError } from "../errors/planning-errors.ts";
+import { PlanningTimeoutError, RequestNotFoundError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { invalid, throwIfNeverPlanned } from "../plans/execute-plan.ts";
 import { createPlan, type SentenceInput } from "../requests/create-plan.ts";

@@ -1,7 +1,6 @@
 import { isTerminalPlanStatus, UNEXECUTED_REQUEST_STATUSES } from "@planwright/plan";
 import type { PlanDocument, RequestDocument } from "@planwright/store";
-import { PlanNotFoundError } from "../errors/not-found-errors.ts";
-import { PlanningTimeoutError } from "../errors/planning-errors.ts";
+import { PlanNotFoundError, PlanningTimeoutError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { startPlan } from "../plans/execute-plan.ts";
 import { findRequest } from "../requests/find-request.ts";

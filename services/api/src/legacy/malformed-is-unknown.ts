@@ -1,6 +1,5 @@
 import { shortened } from "../arguments/text.ts";
-import { BadInputError } from "../errors/input-errors.ts";
-import { RequestNotFoundError } from "../errors/not-found-errors.ts";
+import { BadInputError, RequestNotFoundError } from "../errors/api-error.ts";
 
 /**
  * Runs an operation of older clients. For them a malformed id is an unknown id, because they compare the text

@@ -1,5 +1,5 @@
 import type { PlanHead } from "@planwright/store";
-import { BadInputError } from "../errors/input-errors.ts";
+import { BadInputError } from "../errors/api-error.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 
 /** Most requests whose plans are returned at once. */

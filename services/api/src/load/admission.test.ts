@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OverloadedError } from "../errors/service-errors.ts";
+import { OverloadedError } from "../errors/api-error.ts";
 import { createAdmission } from "./admission.ts";
 
 const none = {

@@ -9,8 +9,8 @@
  *    that wait for a person do not count for their tenant. Accepted plans are never dropped.
  */
 import { LRUCache } from "lru-cache";
-import { OverloadedError } from "../errors/service-errors.ts";
-import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+import { OverloadedError } from "../errors/api-error.ts";
+import type { ApiMetrics } from "../telemetry/operation.ts";
 
 /** Dependencies of {@link createAdmission}. */
 export interface AdmissionDependencies {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { OverloadedError } from "../errors/service-errors.ts";
+import { OverloadedError } from "../errors/api-error.ts";
 import { createByteBudget, type GrantRequest } from "./byte-budget.ts";
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));

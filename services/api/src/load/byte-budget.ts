@@ -8,8 +8,8 @@
  * 3. A caller waits for a short time. After that, or when too many callers of its tenant wait, it is refused.
  *    A caller whose operation has taken effect is never refused.
  */
-import { OverloadedError } from "../errors/service-errors.ts";
-import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+import { OverloadedError } from "../errors/api-error.ts";
+import type { ApiMetrics } from "../telemetry/operation.ts";
 
 /** Settings of {@link createByteBudget}. */
 export interface ByteBudgetOptions {

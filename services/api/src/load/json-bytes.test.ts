@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { AnswerTooLargeError } from "../errors/input-errors.ts";
-import { jsonBytes, stringifyInSlices } from "./json-bytes.ts";
+import { AnswerTooLargeError } from "../errors/api-error.ts";
+import { jsonBytes, stringifyInSlices } from "./answer-bytes.ts";
 
 const pace = async <T>(run: () => T | Promise<T>): Promise<T> => run();
 const VALUE = {

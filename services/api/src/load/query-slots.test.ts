@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OverloadedError } from "../errors/service-errors.ts";
+import { OverloadedError } from "../errors/api-error.ts";
 import { createQuerySlots } from "./admission.ts";
 
 const LONG_MS = 60_000;

@@ -1,5 +1,4 @@
-import type { AnswerBytes } from "./answer-bytes.ts";
-import { SLICE_BYTES } from "./pace.ts";
+import { type AnswerBytes, SLICE_BYTES } from "./answer-bytes.ts";
 
 /** Most parts in one read, which limits the list of ids. */
 const MAX_PARTS = 500;

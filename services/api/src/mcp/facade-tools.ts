@@ -9,14 +9,14 @@ import {
   withoutNulls,
 } from "@planwright/plan";
 import { z } from "zod";
-import { parsePolicy } from "../arguments/parse-policy.ts";
-import { BadInputError } from "../errors/input-errors.ts";
+import { parsePolicy } from "../arguments/parse-options.ts";
+import { BadInputError } from "../errors/api-error.ts";
 import { needsOf } from "../graphql/operations.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
-import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan } from "../requests/create-plan.ts";
 import { findRequest } from "../requests/find-request.ts";
+import { cancelRequest } from "../requests/pause.ts";
 
 /** The operation that each tool of the facade stands for: it needs the same. */
 export const NEEDS_OF_TOOL = {

@@ -9,9 +9,8 @@ import {
 } from "@planwright/plan";
 import type { PlanHead } from "@planwright/store";
 import type { CredentialWatch } from "../access/credential-watch.ts";
-import { UnauthenticatedError } from "../errors/access-errors.ts";
-import { isAtRest } from "../feeds/is-at-rest.ts";
-import type { RequestSnapshot } from "../feeds/request-feed.ts";
+import { UnauthenticatedError } from "../errors/api-error.ts";
+import { isAtRest, type RequestSnapshot } from "../feeds/request-feed.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { toJson } from "../operation/output-reference.ts";
 import { type PlanOutputs, readPlanOutputs } from "../outputs/plan-outputs.ts";

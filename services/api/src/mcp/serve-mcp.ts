@@ -17,15 +17,14 @@ import { stringifyExactJson } from "@planwright/plan";
 import { SpanKind, type TraceOrigin } from "@planwright/runtime";
 import { type RequestHandler, type Response, Router } from "express";
 import { z } from "zod";
-import type { Caller } from "../access/caller.ts";
 import type { CredentialWatch } from "../access/credential-watch.ts";
+import type { Caller } from "../access/gate.ts";
 import { type ApiErrorCode, isApiErrorCode } from "../errors/error-codes.ts";
 import { MAX_BODY_BYTES, ParserErrorSchema } from "../errors/http-errors.ts";
 import type { Pipeline } from "../graphql/pipeline.ts";
 import { readExactJson, withExactNumbers } from "../http/exact-numbers.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { type ApiLogger, noteLogFacts } from "../telemetry/api-logger.ts";
-import { incomingTrace } from "../telemetry/operation.ts";
+import { type ApiLogger, incomingTrace, noteLogFacts } from "../telemetry/operation.ts";
 import { createFacadeTools, type FacadeTool, NEEDS_OF_TOOL } from "./facade-tools.ts";
 import { reportAtRest } from "./report-at-rest.ts";
 

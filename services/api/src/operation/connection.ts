@@ -1,5 +1,5 @@
 import type { Page } from "@planwright/store";
-import { BadInputError } from "../errors/input-errors.ts";
+import { BadInputError } from "../errors/api-error.ts";
 
 /** Arguments of a page. */
 export interface PageArguments {

@@ -1,10 +1,11 @@
+import type { EventEmitter } from "node:events";
 import type { Hint } from "@planwright/queue";
 import type { ClientStore, Fleet, LiveWorkers, ModelLimits } from "@planwright/store";
-import type { Caller } from "../access/caller.ts";
+import type { Caller } from "../access/gate.ts";
 import type { RequestFeeds } from "../feeds/request-feeds.ts";
 import { type AnswerBytes, type AnswerLimits, createAnswerBytes } from "../load/answer-bytes.ts";
 import type { Operation } from "../telemetry/operation.ts";
-import type { KnownTools } from "../tools/known-tools.ts";
+import type { KnownTools } from "./known-tools.ts";
 import { createReads, type Reads } from "./reads.ts";
 
 /**
@@ -96,4 +97,37 @@ export function createContext(
     reads: createReads(dependencies.store, tenant, bytes),
   };
   return context;
+}
+
+/** The running calls, so that their waits can be ended. */
+interface OpenCalls {
+  /** A signal that is aborted when the response closes, or when all calls end. */
+  begin(response: EventEmitter): AbortSignal;
+  /** Ends the waiting of all current and later calls. */
+  endAll(): void;
+}
+
+/**
+ * Each call has its own controller. Signals that are chained to one long-lived signal would stay in memory
+ * after their call.
+ */
+export function createOpenCalls(): OpenCalls {
+  const open = new Set<AbortController>();
+  let isEnding = false;
+  return {
+    begin(response) {
+      const call = new AbortController();
+      if (isEnding) call.abort();
+      open.add(call);
+      response.once("close", () => {
+        open.delete(call);
+        call.abort();
+      });
+      return call.signal;
+    },
+    endAll() {
+      isEnding = true;
+      for (const call of open) call.abort();
+    },
+  };
 }

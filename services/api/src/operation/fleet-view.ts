@@ -1,4 +1,6 @@
 import type { Fleet, FleetWorker, LostWorker, WaitingWork } from "@planwright/store";
+import { BadInputError } from "../errors/api-error.ts";
+import type { GraphqlContext } from "./context.ts";
 
 /** The caller that reads the fleet. */
 export interface FleetReader {
@@ -59,5 +61,58 @@ export function toFleetView(fleet: Fleet, { tenant, mayReadCounts }: FleetReader
     })),
     plans: counted(waiting(fleet.plans)),
     requests: counted(waiting(fleet.requests)),
+  };
+}
+
+/** Arguments of the sums. `before` absent: now. */
+export interface CostTime {
+  from: Date;
+  before?: Date | null;
+}
+
+/** Longest time of the sums, in milliseconds. */
+const MAX_TIME_MS = 31 * 86_400_000;
+
+/** Costs of the caller's tenant. @throws {BadInputError} for an empty time and for one above 31 days */
+export async function readCosts(
+  { store, tenant, nowMs }: Pick<GraphqlContext, "store" | "tenant" | "nowMs">,
+  { from, before: given }: CostTime,
+) {
+  const before = given ?? new Date(nowMs);
+  if (from >= before) {
+    const remedy = "Give a from that is earlier, and a before that is later, or none: then it is now.";
+    throw new BadInputError("from", "The time ends before it begins", remedy);
+  }
+  if (before.getTime() - from.getTime() > MAX_TIME_MS) {
+    throw new BadInputError("from", "The time is longer than 31 days", "Give a from that is later.");
+  }
+  const { models, requests, ...costs } = await store.modelCosts(tenant, { from, before });
+  return {
+    from,
+    before,
+    ...costs,
+    models: models.map(({ model, ...cost }) => ({ model, cost })),
+    requests: requests.map(({ requestId, ...cost }) => ({ requestId, cost })),
+  };
+}
+
+/** How long a result is used, in milliseconds. */
+const FRESH_MS = 1_000;
+
+/** Reads at most once a second in this process, and gives all callers the same result. */
+export function readAtMostOnceASecond<T>(readNow: () => Promise<T>): () => Promise<T> {
+  let read: Promise<T> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = performance.now();
+    if (read && now - readAt < FRESH_MS) return read;
+    readAt = now;
+    const reading = readNow();
+    read = reading;
+    // A failure is not cached: only its callers get it.
+    reading.catch(() => {
+      if (read === reading) read = undefined;
+    });
+    return reading;
   };
 }

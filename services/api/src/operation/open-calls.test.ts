@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
-import { createOpenCalls } from "./open-calls.ts";
+import { createOpenCalls } from "./context.ts";
 
 test("the signal of a call is aborted when its response closes, and no other signal is", () => {
   const calls = createOpenCalls();

@@ -1,7 +1,11 @@
-import { BadInputError } from "../errors/input-errors.ts";
-import type { AnswerBytes } from "../load/answer-bytes.ts";
+import { createHash } from "node:crypto";
+import type { StepRun } from "@planwright/engine";
+import { stringifyExactJson } from "@planwright/plan";
+import { BadInputError, OutputNotFoundError } from "../errors/api-error.ts";
+import { type AnswerBytes, jsonBytes } from "../load/answer-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { openOutput, readRange } from "./open-output.ts";
+import { parseOutputRef } from "../operation/output-reference.ts";
+import { composePart, readParts } from "./plan-outputs.ts";
 
 /** Arguments of the query output. */
 export interface OutputPageArguments {
@@ -90,3 +94,118 @@ function endOfCharacters(bytes: Buffer): number {
 }
 
 const isContinuation = (byte: number | undefined): boolean => ((byte ?? 0) & 0xc0) === 0x80;
+
+/** An output as JSON text in UTF-8, read in parts. */
+export interface OpenOutput {
+  sizeBytes: number;
+  /** Unique for each text: outputs never change. */
+  etag: string;
+  /** Its stored documents, in order. */
+  parts: readonly OutputPart[];
+}
+
+/** A part of an output, which is read completely. */
+interface OutputPart {
+  sizeBytes: number;
+  read(): Promise<Buffer>;
+}
+
+/** Dependencies of {@link openOutput}. */
+type OutputContext = Pick<GraphqlContext, "store" | "tenant" | "reads">;
+
+/** Called before bytes are held in memory. @throws {OverloadedError} */
+type Hold = (bytes: number) => Promise<void>;
+
+/** The answer of the database arrives in pieces, which are in memory together with the bytes. */
+const COPIES = 2;
+
+/**
+ * Opens the output of a reference, only for the tenant of the caller. Parts are counted when they are read.
+ * @param hold - called with the size of the largest part before it is read or made
+ * @throws {OutputNotFoundError} also for a step that is not COMPLETED, and for an invalid reference
+ * @throws {AnswerTooLargeError | OverloadedError}
+ */
+export async function openOutput(ref: string, context: OutputContext, hold: Hold): Promise<OpenOutput> {
+  const { store, tenant, reads } = context;
+  const name = parseOutputRef(ref);
+  if (!name) throw new OutputNotFoundError(ref);
+  const { planId } = name;
+  if ("part" in name) {
+    const plan = await reads.plan(planId);
+    const composed = plan?.finishedAt && (await composePart(planId, name.part, reads));
+    if (composed) return openStored(composed);
+    const found = (await readParts(planId, [name.part], reads, () => true)) ?? {};
+    if (!plan?.finishedAt || !Object.hasOwn(found, name.part)) throw new OutputNotFoundError(ref);
+    const value = found[name.part];
+    // It may contain one output of a step a thousand times.
+    await hold(jsonBytes(value, Number.POSITIVE_INFINITY) * COPIES);
+    return inOnePart(stringifyExactJson(value ?? null), ref);
+  }
+  const step = await store.getStepRun(tenant, planId, name.stepKey);
+  if (step?.status !== "COMPLETED") throw new OutputNotFoundError(ref);
+  return openStep(step);
+
+  async function openStep(opened: StepRun): Promise<OpenOutput> {
+    const { outputRef } = opened;
+    if (!outputRef)
+      return inOnePart(stringifyExactJson(await reads.wholeOutput(opened)), `${ref}@${opened.seq}`);
+    return openStored([opened]);
+  }
+
+  /** Texts, and outputs that are stored separately, in this order: outputs are read one document after another. */
+  async function openStored(composed: readonly (string | StepRun)[]): Promise<OpenOutput> {
+    const refs = composed.flatMap((part) => (typeof part === "string" ? [] : (part.outputRef ?? [])));
+    const distinct = new Map(refs.map((outputRef) => [outputRef.id, outputRef]));
+    const measured = [...distinct.values()].map(
+      async (outputRef) => [outputRef.id, await store.measureOutputParts(tenant, outputRef)] as const,
+    );
+    const sizes = new Map(await Promise.all(measured));
+    // The grant must cover the largest part: a later part may be larger than the first.
+    const heldBytes = Math.max(...[...sizes.values()].flat()) * COPIES;
+    const parts = composed.flatMap((part): OutputPart[] => {
+      if (typeof part === "string") return inOnePart(part, ref).parts.slice();
+      const { outputRef } = part;
+      if (!outputRef) return [];
+      return (sizes.get(outputRef.id) ?? []).map((sizeBytes, index) => ({
+        sizeBytes,
+        async read() {
+          await hold(heldBytes);
+          const { buffer, byteOffset, byteLength } = await store.readOutputPart(tenant, outputRef, index);
+          return Buffer.from(buffer, byteOffset, byteLength);
+        },
+      }));
+    });
+    const sizeBytes = parts.reduce((sum, part) => sum + part.sizeBytes, 0);
+    return { sizeBytes, etag: etagOf(`${ref} ${refs.map(({ id }) => id).join()} ${sizeBytes}`), parts };
+  }
+}
+
+function inOnePart(text: string, name: string): OpenOutput {
+  const buffer = Buffer.from(text);
+  const { length: sizeBytes } = buffer;
+  return {
+    sizeBytes,
+    etag: etagOf(`${name} ${sizeBytes}`),
+    parts: [{ sizeBytes, read: async () => buffer }],
+  };
+}
+
+const etagOf = (name: string): string =>
+  `"${createHash("sha256").update(name).digest("base64url").slice(0, 27)}"`;
+
+/** The bytes from `start` to before `end`; reads only the parts of the range, one after another. */
+export async function* readRange(
+  { parts }: OpenOutput,
+  start: number,
+  end: number,
+): AsyncGenerator<Buffer, void, void> {
+  let from = 0;
+  for (const part of parts) {
+    const to = from + part.sizeBytes;
+    if (to > start && from < end) {
+      const buffer = await part.read();
+      yield buffer.subarray(Math.max(0, start - from), Math.min(part.sizeBytes, end - from));
+    }
+    from = to;
+  }
+}

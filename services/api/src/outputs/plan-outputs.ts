@@ -14,7 +14,7 @@ import {
   stringifyExactJson,
 } from "@planwright/plan";
 import type { PlanGraph, PlanHead } from "@planwright/store";
-import { jsonBytes } from "../load/json-bytes.ts";
+import { jsonBytes } from "../load/answer-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import {
   type KeptOutput,

@@ -1,15 +1,9 @@
 import { type Diagnostic, type Plan, parsePlan, pinTools, type ToolPin } from "@planwright/plan";
 import type { AmendedPlan, RequestDocument } from "@planwright/store";
 import { applyPatch, type PatchOperation, parsePatch } from "../arguments/json-patch.ts";
-import {
-  parseAcceptRepeat,
-  parseVersion,
-  type RepeatInput,
-  type VersionInput,
-} from "../arguments/parse-version.ts";
 import { type GivenPlan, readPlanInput } from "../arguments/plan-input.ts";
-import { BadInputError } from "../errors/input-errors.ts";
-import { MAX_NAMED, PlanInvalidError, StateConflictError } from "../errors/plan-errors.ts";
+import { parseAcceptRepeat, parseVersion, type RepeatInput, type VersionInput } from "../arguments/text.ts";
+import { BadInputError, MAX_NAMED, PlanInvalidError, StateConflictError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { refuseVersion } from "./refuse-version.ts";

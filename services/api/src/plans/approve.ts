@@ -1,9 +1,12 @@
 import type { PlanApproval, RequestDocument } from "@planwright/store";
-import { parseStepId } from "../arguments/parse-ids.ts";
-import { parseText } from "../arguments/parse-text.ts";
-import { BadInputError } from "../errors/input-errors.ts";
-import { StepNotFoundError } from "../errors/not-found-errors.ts";
-import { ApprovalStaleError, type ConflictFacts, StateConflictError } from "../errors/plan-errors.ts";
+import { parseStepId, parseText } from "../arguments/text.ts";
+import {
+  ApprovalStaleError,
+  BadInputError,
+  type ConflictFacts,
+  StateConflictError,
+  StepNotFoundError,
+} from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 

@@ -1,8 +1,14 @@
 import { isTerminalPlanStatus } from "@planwright/plan";
 import type { PlanDocument, RequestDocument } from "@planwright/store";
-import { BadInputError } from "../errors/input-errors.ts";
-import { PlanInvalidError, PlanStaleError, StateConflictError } from "../errors/plan-errors.ts";
-import { NeedsInputError, NotReadyError, PlanningFailedError } from "../errors/planning-errors.ts";
+import {
+  BadInputError,
+  NeedsInputError,
+  NotReadyError,
+  PlanInvalidError,
+  PlanningFailedError,
+  PlanStaleError,
+  StateConflictError,
+} from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findPlan, findRequest } from "../requests/find-request.ts";
 import { parsePlanHash, planHashOf } from "./plan-hash.ts";

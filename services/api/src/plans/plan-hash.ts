@@ -1,7 +1,7 @@
 import { canonicalDigest } from "@planwright/plan";
 import type { PlanGraph } from "@planwright/store";
 import { quoted } from "../arguments/text.ts";
-import { BadInputError } from "../errors/input-errors.ts";
+import { BadInputError } from "../errors/api-error.ts";
 
 /**
  * SHA-256 of the executed content: the version, the plan, and the tools at the time when it was made. Null

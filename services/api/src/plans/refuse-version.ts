@@ -1,7 +1,11 @@
 import type { AmendAnswer, ReplanAnswer, RerunAnswer } from "@planwright/store";
-import { RequestNotFoundError } from "../errors/not-found-errors.ts";
-import { MAX_NAMED, RepeatNotAcceptedError, StateConflictError } from "../errors/plan-errors.ts";
-import { NotReadyError } from "../errors/planning-errors.ts";
+import {
+  MAX_NAMED,
+  NotReadyError,
+  RepeatNotAcceptedError,
+  RequestNotFoundError,
+  StateConflictError,
+} from "../errors/api-error.ts";
 import { invalid, throwIfNeverPlanned } from "./execute-plan.ts";
 
 /** Why a plan gets no new version, for each of the three mutations. */

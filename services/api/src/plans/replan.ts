@@ -1,8 +1,6 @@
 import type { RequestDocument } from "@planwright/store";
-import { parseRequestId } from "../arguments/parse-ids.ts";
-import { parseText } from "../arguments/parse-text.ts";
-import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
-import { StateConflictError } from "../errors/plan-errors.ts";
+import { parseRequestId, parseText, parseVersion, type VersionInput } from "../arguments/text.ts";
+import { StateConflictError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { refuseVersion } from "./refuse-version.ts";

@@ -1,14 +1,14 @@
 import type { RequestDocument } from "@planwright/store";
 import { parseChanges } from "../arguments/parse-changes.ts";
-import { parseRequestId, parseStepId } from "../arguments/parse-ids.ts";
 import {
   parseAcceptRepeat,
+  parseRequestId,
+  parseStepId,
   parseVersion,
   type RepeatInput,
   type VersionInput,
-} from "../arguments/parse-version.ts";
-import { StepNotFoundError } from "../errors/not-found-errors.ts";
-import { MAX_NAMED, PlanInvalidError, StateConflictError } from "../errors/plan-errors.ts";
+} from "../arguments/text.ts";
+import { MAX_NAMED, PlanInvalidError, StateConflictError, StepNotFoundError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { refuseVersion } from "./refuse-version.ts";
 

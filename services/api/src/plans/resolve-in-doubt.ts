@@ -7,12 +7,9 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
-import { checkFilledIn, checkJsonShape, requireFit } from "../arguments/json-shape.ts";
-import { parseStepKey } from "../arguments/parse-ids.ts";
-import { parseText } from "../arguments/parse-text.ts";
-import { BadInputError } from "../errors/input-errors.ts";
-import { StepNotFoundError } from "../errors/not-found-errors.ts";
-import { StateConflictError } from "../errors/plan-errors.ts";
+import { checkFilledIn, checkJsonShape, requireFit } from "../arguments/json-patch.ts";
+import { parseStepKey, parseText } from "../arguments/text.ts";
+import { BadInputError, StateConflictError, StepNotFoundError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 

@@ -1,10 +1,9 @@
 import { type Diagnostic, parsePlan, pinTools } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
-import { toIdempotency } from "../arguments/idempotency.ts";
 import { parseRequestOptions, type RequestOptionsInput } from "../arguments/parse-options.ts";
-import { parseQuery } from "../arguments/parse-query.ts";
 import { readPlanInput } from "../arguments/plan-input.ts";
-import { PlanInvalidError } from "../errors/plan-errors.ts";
+import { parseQuery, toIdempotency } from "../arguments/text.ts";
+import { PlanInvalidError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
 
 /** Most diagnostics that are stored with a plan. */

@@ -7,11 +7,9 @@ import {
   type UnfitAnswer,
 } from "@planwright/reading";
 import { contextOf, type RequestDocument } from "@planwright/store";
-import { checkJsonShape } from "../arguments/json-shape.ts";
+import { checkJsonShape } from "../arguments/json-patch.ts";
 import { isBlank, isWellFormed } from "../arguments/text.ts";
-import { BadInputError } from "../errors/input-errors.ts";
-import { StateConflictError } from "../errors/plan-errors.ts";
-import { AnswerUnfitError } from "../errors/planning-errors.ts";
+import { AnswerUnfitError, BadInputError, StateConflictError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "./find-request.ts";
 

@@ -1,6 +1,15 @@
-import type { PlanDocument, PlanHead, RequestDocument } from "@planwright/store";
-import { parsePlanId, parseRequestId } from "../arguments/parse-ids.ts";
-import { PlanNotFoundError, RequestNotFoundError } from "../errors/not-found-errors.ts";
+import type { RequestStatus } from "@planwright/plan";
+import {
+  type ClientStore,
+  type PlanDocument,
+  type PlanHead,
+  type RequestDocument,
+  toCursor,
+} from "@planwright/store";
+import { type FilterArgument, parseFilter } from "../arguments/parse-filter.ts";
+import { parsePlanId, parseRequestId } from "../arguments/text.ts";
+import { PlanNotFoundError, RequestNotFoundError } from "../errors/api-error.ts";
+import { type Connection, type PageArguments, parsePage, toConnection } from "../operation/connection.ts";
 import type { GraphqlContext, OperationContext } from "../operation/context.ts";
 
 /** @throws {BadInputError | RequestNotFoundError} */
@@ -42,4 +51,28 @@ export async function findPlanHead(
 export async function findPlansOfRequest(context: GraphqlContext, requestId: string): Promise<PlanHead[]> {
   const request = await findRequest(context, requestId);
   return context.reads.plansOf(request);
+}
+
+/** Arguments of the list. */
+export interface RequestPageArguments extends PageArguments {
+  status?: readonly RequestStatus[] | null;
+  filter?: FilterArgument | null;
+  orderBy?: RequestOrder;
+}
+
+/** Orders of the list. */
+type RequestOrder = "NEWEST_FIRST" | "OLDEST_FIRST";
+
+/** One page. @throws {BadInputError | CursorInvalidError} */
+export async function readRequestPage(
+  store: ClientStore,
+  tenant: string,
+  { status, filter, orderBy, ...page }: RequestPageArguments,
+): Promise<Connection<RequestDocument>> {
+  const found = await store.listRequests(tenant, {
+    ...parsePage(page, "requests"),
+    filter: parseFilter(filter, status),
+    order: orderBy === "OLDEST_FIRST" ? "oldest" : "newest",
+  });
+  return toConnection(found, ({ createdAt, _id: id }) => toCursor({ createdAt, id }));
 }

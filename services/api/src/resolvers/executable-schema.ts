@@ -32,7 +32,7 @@ import {
   type ValueNode,
 } from "graphql";
 import { DateTimeResolver, JSONResolver } from "graphql-scalars";
-import { hasScope } from "../access/caller.ts";
+import { hasScope } from "../access/gate.ts";
 import { type FilterArgument, parseLiveFilter } from "../arguments/parse-filter.ts";
 import { debugBundle } from "../debug/debug-bundle.ts";
 import { readDiagnosis } from "../diagnosis/read-diagnosis.ts";
@@ -49,19 +49,27 @@ import { readResults } from "../legacy/read-results.ts";
 import { createAnswerBytes } from "../load/answer-bytes.ts";
 import { type PageArguments, parsePage, toConnection } from "../operation/connection.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { toFleetView } from "../operation/fleet-view.ts";
-import { type CostTime, readCosts } from "../operation/model-costs.ts";
+import { type CostTime, readCosts, toFleetView } from "../operation/fleet-view.ts";
 import { createReads } from "../operation/reads.ts";
-import { readToolCalls, readToolListing } from "../operation/tool-figures.ts";
+import {
+  readToolCalls,
+  readToolListing,
+  type ToolView,
+  toServerView,
+  toToolView,
+} from "../operation/tool-view.ts";
 import { type OutputPageArguments, readOutputPage } from "../outputs/output-page.ts";
 import { checkPlan } from "../plans/check-plan.ts";
 import type { StepCounts } from "../plans/step-counts.ts";
 import { requestWaitReason } from "../plans/wait-reason.ts";
-import { findPlanHead, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
-import { type RequestPageArguments, readRequestPage } from "../requests/page.ts";
-import { noteLogFacts } from "../telemetry/api-logger.ts";
-import { toServerView } from "../tools/server-view.ts";
-import { type ToolView, toToolView } from "../tools/tool-view.ts";
+import {
+  findPlanHead,
+  findPlansOfRequest,
+  findRequest,
+  type RequestPageArguments,
+  readRequestPage,
+} from "../requests/find-request.ts";
+import { noteLogFacts } from "../telemetry/operation.ts";
 import { mutationResolvers } from "./mutation-resolvers.ts";
 import { modelCallResolvers, planResolvers, readCounts, stepResolvers } from "./plan-resolvers.ts";
 

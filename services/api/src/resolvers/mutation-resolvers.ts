@@ -5,10 +5,9 @@ import {
   cancelRequests,
   rerunRequests,
   retryFailedRequests,
+  type SelectionInput,
 } from "../bulk/bulk-mutations.ts";
-import type { SelectionInput } from "../bulk/select-requests.ts";
-import { ToolServerNotFoundError } from "../errors/not-found-errors.ts";
-import { NoExecutorError } from "../errors/service-errors.ts";
+import { NoExecutorError, ToolServerNotFoundError } from "../errors/api-error.ts";
 import type { OperationTable } from "../graphql/operations.ts";
 import { createPlanWithRequestId, type OlderSentenceInput } from "../legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
@@ -22,10 +21,14 @@ import { type RerunInput, rerun } from "../plans/rerun.ts";
 import { type ResolutionInput, resolveInDoubt } from "../plans/resolve-in-doubt.ts";
 import { type SubmitInput, submitPlan } from "../plans/submit-plan.ts";
 import { type AnswersInput, answerQuestions } from "../requests/answer-questions.ts";
-import { cancelRequest } from "../requests/cancel.ts";
-import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
-import { pauseRequest, resumeRequest } from "../requests/pause.ts";
-import { acceptAndWait, parseWait, type WaitInput } from "../requests/wait-for-end.ts";
+import {
+  acceptAndWait,
+  createPlan,
+  parseWait,
+  type SentenceInput,
+  type WaitInput,
+} from "../requests/create-plan.ts";
+import { cancelRequest, pauseRequest, resumeRequest } from "../requests/pause.ts";
 import { type SuggestInput, suggestContracts } from "./suggest-contracts.ts";
 
 /** Arguments of the mutation reloadToolServer. */

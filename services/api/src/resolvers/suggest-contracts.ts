@@ -9,11 +9,10 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 import type { ContractAnswer, Fleet } from "@planwright/store";
-import { ToolServerNotFoundError } from "../errors/not-found-errors.ts";
+import { ToolServerNotFoundError } from "../errors/api-error.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { readToolCalls } from "../operation/tool-figures.ts";
-import { parseWait, type WaitInput } from "../requests/wait-for-end.ts";
-import { toToolView } from "../tools/tool-view.ts";
+import { readToolCalls, toToolView } from "../operation/tool-view.ts";
+import { parseWait, type WaitInput } from "../requests/create-plan.ts";
 
 /** Arguments of the mutation suggestContracts. */
 export interface SuggestInput extends WaitInput {

@@ -4,7 +4,7 @@ import type { Request, RequestHandler } from "express";
 import type { ExecutionArgs } from "graphql";
 import { createHandler } from "graphql-sse/lib/use/express";
 import { z } from "zod";
-import type { Caller } from "../access/caller.ts";
+import type { Caller } from "../access/gate.ts";
 import type { ApiErrorCode } from "../errors/error-codes.ts";
 import { sendError } from "../errors/http-errors.ts";
 import { writeExactNumbers } from "../http/exact-numbers.ts";

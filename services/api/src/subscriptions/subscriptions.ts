@@ -12,20 +12,16 @@ import {
   validate,
 } from "graphql";
 import { LRUCache } from "lru-cache";
-import type { Caller } from "../access/caller.ts";
 import type { CredentialWatch } from "../access/credential-watch.ts";
-import { UnauthenticatedError } from "../errors/access-errors.ts";
-import type { ApiError } from "../errors/api-error.ts";
-import { answeredCode } from "../errors/format-error.ts";
-import { AnswerTooLargeError } from "../errors/input-errors.ts";
-import { maskError } from "../errors/masked-errors.ts";
+import type { Caller } from "../access/gate.ts";
+import { AnswerTooLargeError, type ApiError, UnauthenticatedError } from "../errors/api-error.ts";
+import { answeredCode, maskError } from "../errors/format-error.ts";
 import { DOCUMENT_LIMITS } from "../graphql/limits.ts";
 import type { Pipeline } from "../graphql/pipeline.ts";
-import { type AnswerBytes, LIGHT_ANSWER_BYTES } from "../load/answer-bytes.ts";
+import { type AnswerBytes, jsonBytes, LIGHT_ANSWER_BYTES, stringifyInSlices } from "../load/answer-bytes.ts";
 import type { Grant } from "../load/byte-budget.ts";
-import { jsonBytes, stringifyInSlices } from "../load/json-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { noteLogFacts } from "../telemetry/api-logger.ts";
+import { noteLogFacts } from "../telemetry/operation.ts";
 
 /** The results of a subscription. */
 export type Results = AsyncIterableIterator<ExecutionResult>;

@@ -4,12 +4,10 @@ import { isJsonObject, markNumbers, unmarkNumbers } from "@planwright/plan";
 import { CloseCode, type Context, MessageType } from "graphql-ws";
 import { type Extra, useServer } from "graphql-ws/use/ws";
 import { type WebSocket, WebSocketServer } from "ws";
-import { type Presented, presentedBy } from "../access/authenticate.ts";
-import type { Gate } from "../access/gate.ts";
-import { UnauthenticatedError } from "../errors/access-errors.ts";
+import { type Gate, type Presented, presentedBy } from "../access/gate.ts";
+import { UnauthenticatedError } from "../errors/api-error.ts";
 import type { ErrorFacts } from "../errors/http-errors.ts";
-import { isAllowedOrigin } from "../http/origins.ts";
-import { refuseConnection } from "../http/refuse-connection.ts";
+import { isAllowedOrigin, refuseConnection } from "../http/http-server.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
 /** Dependencies of {@link serveWebSockets}. */
