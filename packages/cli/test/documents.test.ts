@@ -1,11 +1,11 @@
 import { buildSchema, type DocumentNode, validate } from "graphql";
 import { expect, test } from "vitest";
-import * as bulk from "../src/api/bulk.ts";
-import * as fleet from "../src/api/fleet.ts";
-import * as lists from "../src/api/listed-requests.ts";
-import * as mutations from "../src/api/mutations.ts";
-import * as records from "../src/api/request-record.ts";
-import * as tools from "../src/api/tools.ts";
+import * as bulk from "../src/operations.ts";
+import * as fleet from "../src/operations.ts";
+import * as lists from "../src/operations.ts";
+import * as mutations from "../src/operations.ts";
+import * as records from "../src/operations.ts";
+import * as tools from "../src/operations.ts";
 import { readText } from "./cli-stack.ts";
 
 const schema = buildSchema(readText("../../../services/api/src/graphql/schema.graphql"));
