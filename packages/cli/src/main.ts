@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { createClient } from "@planwright/client";
 import { CommanderError } from "commander";
-import { printError } from "./commands/act.ts";
 import type { CommandContext } from "./commands/command-context.ts";
+import { printError } from "./commands/print-error.ts";
 import { GaveUpWaitingError, InterruptedError } from "./errors.ts";
 import { createProgram } from "./program.ts";
 import type { GlobalOptions } from "./program-options.ts";

@@ -1,12 +1,8 @@
-import { ApiRefusedError, ENDED, explainError, type Given, sendAgain } from "@planwright/client";
-import { CodedError } from "@planwright/plan";
+import { ENDED, type Given, sendAgain } from "@planwright/client";
 import type { Accepted, Change } from "../operations.ts";
-import { diagnosticLines, type NextStep } from "../report/diagnosis.ts";
-import { EXIT, type ExitCode, exitCodeOfError } from "../report/exit-code.ts";
-import type { Output } from "../terminal/output.ts";
-import { oneLine } from "../terminal/visible-text.ts";
+import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
-import { acceptingRepeats } from "./control.ts";
+import { acceptingRepeats } from "./confirm.ts";
 import { followToEnd } from "./follow-to-end.ts";
 
 /** A change of a request. */
@@ -51,52 +47,4 @@ export async function act<Variables>(
     }
   }
   return EXIT.OK;
-}
-
-/** How to print an error. */
-interface PrintErrorOptions {
-  output: Output;
-  isJson: boolean;
-  /** What the user can do now. */
-  next?: readonly NextStep[];
-}
-
-/**
- * Prints an error and what to do: as JSON on standard output, otherwise on standard error.
- * @throws {unknown} the error itself if it is not a CodedError
- */
-export function printError(error: unknown, { output, isJson, next = [] }: PrintErrorOptions): ExitCode {
-  if (!(error instanceof CodedError)) throw error;
-  const exitCode = exitCodeOfError(error);
-  if (isJson) {
-    output.printJson({ event: "error", exitCode, error: jsonOf(error) });
-    return exitCode;
-  }
-  const { style } = output;
-  output.note([
-    `${style("bad", "✖")} ${oneLine(error.message, 1_000)}${error instanceof ApiRefusedError ? ` (${error.facts.code})` : ""}`,
-    ...detailsOf(error).map((line) => `  ${line}`),
-    ...next.flatMap(({ instruction, command }) => [
-      `  ${oneLine(instruction)}`,
-      ...(command === undefined ? [] : [`    ${style("busy", command)}`]),
-    ]),
-  ]);
-  return exitCode;
-}
-
-function detailsOf(error: CodedError): string[] {
-  const { diagnostics, advice, requestId } = explainError(error);
-  return [
-    ...diagnosticLines(diagnostics, (_, text) => text),
-    ...advice.map((line) => oneLine(line, 1_000)),
-    ...(requestId === null ? [] : [`Stored under ${oneLine(requestId, 80)}`]),
-  ];
-}
-
-function jsonOf(error: CodedError): object {
-  if (!(error instanceof ApiRefusedError)) {
-    return { code: error.code, message: error.message, retryable: error.retryable, ...error.facts };
-  }
-  const { code, remedy, retryable, facts } = error.facts;
-  return { ...facts, code, message: error.message, retryable, remedy };
 }

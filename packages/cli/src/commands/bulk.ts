@@ -13,7 +13,7 @@ import {
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { bulkTable } from "../report/tables.ts";
 import type { CommandContext } from "./command-context.ts";
-import { confirmed } from "./control.ts";
+import { confirmed } from "./confirm.ts";
 import { type FilterOptions, filterOf, filterOptions } from "./list-requests.ts";
 
 /** The changes that `bulk` can make. */

@@ -5,8 +5,8 @@ import { progressEvents, progressLines } from "../report/progress-events.ts";
 import { progressTree } from "../report/progress-tree.ts";
 import { resultLines } from "../report/result-lines.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { printError } from "./act.ts";
 import type { CommandContext } from "./command-context.ts";
+import { printError } from "./print-error.ts";
 
 /** Most lines of the tree that stays on the screen. */
 const MAX_TREE_LINES = 200;
