@@ -6,8 +6,8 @@ import { printError } from "./commands/print-error.ts";
 import { GaveUpWaitingError, InterruptedError } from "./errors.ts";
 import { createProgram } from "./program.ts";
 import type { GlobalOptions } from "./program-options.ts";
-import { createCommandLine } from "./report/command-line.ts";
 import { EXIT, type ExitCode } from "./report/exit-code.ts";
+import { createCommandLine } from "./report/format.ts";
 import { createOutput } from "./terminal/output.ts";
 import { visibleText } from "./terminal/visible-text.ts";
 

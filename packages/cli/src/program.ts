@@ -1,11 +1,19 @@
 import { RequestIdSchema } from "@planwright/plan";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import { LIST_REQUESTS } from "./api/listed-requests.ts";
-import { type AmendOptions, amend } from "./commands/amend.ts";
-import { type AskOptions, plan, run, type SubmitOptions, submit } from "./commands/ask-plan.ts";
+import {
+  type AskOptions,
+  plan,
+  run,
+  type SentenceOptions,
+  type SubmitOptions,
+  submit,
+  validate,
+} from "./commands/ask-plan.ts";
 import { BULK_CHANGES, type BulkChange, type BulkOptions, bulk, bulkOptions } from "./commands/bulk.ts";
 import type { CommandContext } from "./commands/command-context.ts";
 import {
+  type AmendOptions,
+  amend,
   cancel,
   type ExecuteOptions,
   execute,
@@ -15,22 +23,27 @@ import {
   resume,
   retry,
 } from "./commands/control.ts";
-import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
+import {
+  type ApproveOptions,
+  answer,
+  approve,
+  collectSet,
+  type ResolveOptions,
+  resolve,
+} from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { type ListOptions, list, listOptions, parseSince, type Since } from "./commands/list-requests.ts";
-import { cost, debug, fleet, suggestContracts, type ToolsOptions, tools } from "./commands/look.ts";
-import { type OutputOptions, printOutput } from "./commands/print-output.ts";
-import type { SentenceOptions } from "./commands/sentence-options.ts";
-import { collectSet } from "./commands/set-arguments.ts";
-import { validate } from "./commands/validate.ts";
 import {
-  complete,
-  printCompletion,
-  requestIdLines,
-  SHELLS,
-  type Shell,
-  wantsRequestId,
-} from "./completion/shell-completion.ts";
+  cost,
+  debug,
+  fleet,
+  type OutputOptions,
+  printOutput,
+  suggestContracts,
+  type ToolsOptions,
+  tools,
+} from "./commands/look.ts";
+import { LIST_REQUESTS } from "./operations.ts";
 import {
   askOptions,
   type GlobalOptions,
@@ -40,6 +53,14 @@ import {
   wholeNumber,
 } from "./program-options.ts";
 import { EXIT, type ExitCode } from "./report/exit-code.ts";
+import {
+  complete,
+  printCompletion,
+  requestIdLines,
+  SHELLS,
+  type Shell,
+  wantsRequestId,
+} from "./shell-completion.ts";
 
 /** The dependencies of the program on its process. */
 export interface ProgramParts {

@@ -15,8 +15,8 @@ import { eventually, startWholeSystem, type WholeSystem } from "@planwright/test
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CommandContext } from "../src/commands/command-context.ts";
 import { createProgram } from "../src/program.ts";
-import { createCommandLine } from "../src/report/command-line.ts";
-import { plainStyle } from "../src/terminal/style.ts";
+import { createCommandLine } from "../src/report/format.ts";
+import { plainStyle } from "../src/terminal/output.ts";
 
 const DONE = ["nothing done", "something done", "something possible"] as const;
 

@@ -1,15 +1,10 @@
 import { type DocumentNode, validate } from "graphql";
 import { expect, test } from "vitest";
-import * as bulk from "../src/api/bulk.ts";
-import * as fleet from "../src/api/fleet.ts";
-import * as lists from "../src/api/listed-requests.ts";
-import * as mutations from "../src/api/mutations.ts";
-import * as records from "../src/api/request-record.ts";
-import * as tools from "../src/api/tools.ts";
+import * as operations from "../src/operations.ts";
 import { readApiSchema } from "./cli-stack.ts";
 
 const schema = readApiSchema();
-const exported = Object.entries({ ...bulk, ...fleet, ...lists, ...mutations, ...records, ...tools });
+const exported = Object.entries(operations);
 const documents = exported.flatMap(([name, operation]): [string, DocumentNode][] =>
   typeof operation === "object" ? [[name, operation as unknown as DocumentNode]] : [],
 );

@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { bashCompletion } from "../src/completion/shell-completion.ts";
 import { createProgram } from "../src/program.ts";
 import { parseUrl } from "../src/program-options.ts";
-import { createCommandLine } from "../src/report/command-line.ts";
-import { wantsColour } from "../src/terminal/style.ts";
+import { createCommandLine } from "../src/report/format.ts";
+import { bashCompletion } from "../src/shell-completion.ts";
+import { wantsColour } from "../src/terminal/output.ts";
 import { planwright } from "./planwright.ts";
 
 describe("commands to type", () => {

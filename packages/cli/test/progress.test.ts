@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { TIMES } from "../../client/test/progress.ts";
 import { debugReport } from "../src/report/debug-report.ts";
 import { exitCodeOf } from "../src/report/exit-code.ts";
+import { markOf } from "../src/report/format.ts";
 import { planText } from "../src/report/plan-text.ts";
-import { progressLines } from "../src/report/progress-lines.ts";
+import { progressLines } from "../src/report/progress-events.ts";
 import { progressTree } from "../src/report/progress-tree.ts";
-import { markOf } from "../src/report/status-mark.ts";
 import { stepLine } from "../src/report/step-line.ts";
-import { plainStyle } from "../src/terminal/style.ts";
+import { plainStyle } from "../src/terminal/output.ts";
 import {
   attemptOf,
   errorOf,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { argumentValue, collectSet } from "../src/commands/set-arguments.ts";
+import { argumentValue, collectSet } from "../src/commands/decide.ts";
 
 const TEXT = { type: "string" };
 const NUMBER = { type: "integer", minimum: 1 };

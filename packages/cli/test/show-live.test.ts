@@ -3,9 +3,9 @@ import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { ApiUnreachableError, type Client } from "@planwright/client";
 import { expect, test } from "vitest";
-import type { PlanRecord } from "../src/api/request-record.ts";
-import { showLive } from "../src/commands/show-live.ts";
-import { createCommandLine } from "../src/report/command-line.ts";
+import { showLive } from "../src/commands/follow-to-end.ts";
+import type { PlanRecord } from "../src/operations.ts";
+import { createCommandLine } from "../src/report/format.ts";
 import { createOutput } from "../src/terminal/output.ts";
 import { NOW_MS, planOf, REQUEST_ID, requestOf, stepOf } from "./fixtures/requests.ts";
 

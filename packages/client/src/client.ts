@@ -1,11 +1,9 @@
 import { print } from "@0no-co/graphql.web";
 import { ApiRefusedError } from "./errors.ts";
-import type { FollowOptions } from "./follow/follow-request.ts";
-import { createPolling } from "./follow/poll-request.ts";
-import { createStreaming } from "./follow/stream-request.ts";
-import { type CallOptions, createTransport, type TransportOptions } from "./http/transport.ts";
-import { FOLLOW_REQUEST, READ_RUN, type RequestRun } from "./request/run.ts";
+import { createPolling, createStreaming, type FollowOptions } from "./follow.ts";
+import { FOLLOW_REQUEST, READ_RUN, type RequestRun } from "./run.ts";
 import type { Given, Operation } from "./schema/graphql.ts";
+import { type CallOptions, createTransport, type TransportOptions } from "./transport.ts";
 
 /** Sends operations to the API. */
 export interface Client {

@@ -1,42 +1,50 @@
 export type { ResultOf, VariablesOf } from "gql.tada";
 export { type Client, createClient } from "./client.ts";
 export { commandLine } from "./command-line.ts";
-export { ApiRefusedError, ApiUnreachableError, NotTheApiError, type Refusal } from "./errors.ts";
-export { type Explanation, explainError } from "./explain-error.ts";
-export { type FollowOptions, isTemporary } from "./follow/follow-request.ts";
-export type { CallOptions, TransportOptions as ClientOptions } from "./http/transport.ts";
 export {
+  ApiRefusedError,
+  ApiUnreachableError,
+  type Explanation,
+  explainError,
+  NotTheApiError,
+  type Refusal,
+} from "./errors.ts";
+export { type FollowOptions, isTemporary } from "./follow.ts";
+export {
+  ATTEMPT_RUN,
   awaitsAnswer,
+  DIAGNOSTIC,
+  type Diagnosis,
   ENDED,
   hasEnded,
   isAtRest,
   type Need,
   needOf,
-  requestLook,
-  stepsInDoubt,
-  stepsToApprove,
-} from "./request/need.ts";
-export { type PendingControl, pendingControl, pendingText } from "./request/pending-control.ts";
-export {
-  ATTEMPT_RUN,
-  DIAGNOSTIC,
-  type Diagnosis,
+  type PendingControl,
   PLAN_RUN,
   type PlanRun,
+  pendingControl,
+  pendingText,
   READ_RUN,
   REQUEST_DIAGNOSIS,
   REQUEST_RUN,
   type RequestRun,
   RUN,
   type RunDiagnostic,
+  requestLook,
   STEP_RUN,
   STEP_VALUES,
   type StepRun,
   type StepValues,
   settlementText,
+  stepsInDoubt,
+  stepsToApprove,
+  stepTree,
+  type TreeRow,
+  type TreeStep,
   unsentText,
-} from "./request/run.ts";
-export { stepTree, type TreeRow, type TreeStep } from "./request/step-tree.ts";
+} from "./run.ts";
 export { type Given, graphql, type Operation } from "./schema/graphql.ts";
 export type { Introspection } from "./schema/introspection.ts";
 export { type SendAgainOptions, sendAgain } from "./send-again.ts";
+export type { CallOptions, TransportOptions as ClientOptions } from "./transport.ts";

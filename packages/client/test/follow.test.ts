@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { ApiRefusedError, ApiUnreachableError } from "../src/errors.ts";
-import { createPolling } from "../src/follow/poll-request.ts";
-import { createStreaming } from "../src/follow/stream-request.ts";
+import { createPolling, createStreaming } from "../src/follow.ts";
 import { planOf, REQUEST_ID, requestOf, stepOf } from "./progress.ts";
 
 describe("following", () => {

@@ -1,4 +1,4 @@
-import type { PlanRun, RequestRun, StepRun } from "../src/request/run.ts";
+import type { PlanRun, RequestRun, StepRun } from "../src/run.ts";
 
 export const REQUEST_ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
 const PLAN_ID = "plan_1795253322_657fpktzrqn6kd5fqwdd";

@@ -1,6 +1,5 @@
-import type { Given } from "@planwright/client";
-import { ENDED, sendAgain } from "@planwright/client";
-import type { Accepted, Change } from "../api/mutations.ts";
+import { ENDED, type Given, sendAgain } from "@planwright/client";
+import type { Accepted, Change } from "../operations.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
 import { acceptingRepeats } from "./confirm.ts";

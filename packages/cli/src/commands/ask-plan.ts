@@ -1,19 +1,33 @@
 import { randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { addAbortSignal, type Readable } from "node:stream";
 import { sendAgain } from "@planwright/client";
-import type { Priority } from "@planwright/plan";
-import { CREATE_PLAN, SUBMIT_PLAN } from "../api/mutations.ts";
-import { type PlanRecord, READ_REQUEST, type RequestRecord } from "../api/request-record.ts";
-import { diagnosticLines } from "../report/diagnostic-lines.ts";
+import {
+  countText,
+  isJsonObject,
+  isTimezone,
+  type JsonObject,
+  type JsonValue,
+  JsonValueSchema,
+  type Priority,
+  parseExactJson,
+} from "@planwright/plan";
+import { UsageError } from "../errors.ts";
+import {
+  CREATE_PLAN,
+  type PlanRecord,
+  READ_REQUEST,
+  type RequestRecord,
+  SUBMIT_PLAN,
+  VALIDATE_PLAN,
+} from "../operations.ts";
+import { diagnosticLines } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "../report/exit-code.ts";
 import { planText } from "../report/plan-text.ts";
 import { resultLines } from "../report/result-lines.ts";
-import type { Style } from "../terminal/style.ts";
+import type { Style } from "../terminal/output.ts";
 import type { CommandContext } from "./command-context.ts";
-import { followToEnd } from "./follow-to-end.ts";
-import { leavingEarly } from "./leaving-early.ts";
-import { readJsonFile } from "./read-json-file.ts";
-import { type SentenceOptions, sentenceVariables } from "./sentence-options.ts";
-import { showLive } from "./show-live.ts";
+import { followToEnd, leavingEarly, showLive } from "./follow-to-end.ts";
 
 /** Options for a sentence or a plan. The API has defaults for absent ones. */
 export interface AskOptions {
@@ -145,4 +159,106 @@ async function waitForPlan(context: CommandContext, requestId: string): Promise<
   const { client, signal, output, isJson } = context;
   if (output.isTerminal && !isJson) return showLive(context, requestId, { wasAccepted: true });
   for await (const request of client.follow(requestId, { wasAccepted: true, signal })) void request;
+}
+
+/** Options for planning a sentence. */
+export interface SentenceOptions {
+  /** A file, or a JSON object. */
+  context?: string;
+  timezone?: string;
+  profile?: string;
+  /** A file, or a JSON object. */
+  policy?: string;
+}
+
+/** The options as variables of the mutation. @throws {UsageError} */
+async function sentenceVariables(
+  { context, timezone, profile, policy }: SentenceOptions,
+  signal: AbortSignal,
+) {
+  const given = context === undefined ? {} : await objectOf("--context", context, signal);
+  return {
+    context: { ...terminalZone(), ...given, ...(timezone === undefined ? {} : { timezone }) },
+    profile,
+    policy: policy === undefined ? undefined : await objectOf("--policy", policy, signal),
+  };
+}
+
+/** The terminal's time zone, if the system gives its name. */
+function terminalZone(): { timezone?: string } {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return isTimezone(timeZone) ? { timezone: timeZone } : {};
+}
+
+/** The object that the user typed, or the content of the file that the user named. */
+async function objectOf(option: string, typed: string, signal: AbortSignal): Promise<JsonObject> {
+  const value = typed.trimStart().startsWith("{") ? parsed(option, typed) : await readJsonFile(typed, signal);
+  if (isJsonObject(value)) return value;
+  throw new UsageError(`${option} is not a JSON object`);
+}
+
+function parsed(option: string, text: string): unknown {
+  try {
+    return JsonValueSchema.parse(parseExactJson(text));
+  } catch (error) {
+    throw new UsageError(`${option} is not JSON: ${error instanceof Error ? error.message : ""}`, error);
+  }
+}
+
+/** Checks a plan against the tools that the API knows, and stores nothing. */
+export async function validate(context: CommandContext, file: string): Promise<ExitCode> {
+  const { client, output, isJson } = context;
+  const plan = await readJsonFile(file, context.signal);
+  const { check } = await client.execute(VALIDATE_PLAN, { plan });
+  const { valid, diagnostics } = check;
+  if (isJson) output.printJson({ valid, diagnostics }, { isIndented: true });
+  else {
+    const { style } = output;
+    const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+    const verdict = valid
+      ? `${style("good", "✔")} The plan is valid${diagnostics.length > 0 ? `, with ${countText(diagnostics.length, "warning")}` : ""}`
+      : `${style("bad", "✖")} The plan is not valid: ${countText(errors, "error")}`;
+    output.print([verdict, ...diagnosticLines(diagnostics, style).map((line) => `  ${line}`)]);
+  }
+  return valid ? EXIT.OK : EXIT.PLAN_FAILED;
+}
+
+/** The API takes documents of 1 MiB. */
+const MAX_BYTES = 1_048_576;
+
+/**
+ * Reads a JSON document from a file, or from standard input for "-". A list in place of the name of a file is
+ * the document itself.
+ * @throws {UsageError}
+ */
+export async function readJsonFile(file: string, signal: AbortSignal): Promise<JsonValue> {
+  const isGiven = file.trimStart().startsWith("[");
+  const name = isGiven ? "the given list" : file === "-" ? "standard input" : file;
+  const text = isGiven
+    ? file
+    : await readText(file === "-" ? process.stdin : createReadStream(file), name, signal);
+  try {
+    return JsonValueSchema.parse(parseExactJson(text));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? error.message : "it is nested too deep";
+    throw new UsageError(`${name} is not JSON: ${why}`, error);
+  }
+}
+
+async function readText(stream: Readable, name: string, signal: AbortSignal): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of addAbortSignal(signal, stream)) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_BYTES) break;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new UsageError(`${name} cannot be read: ${error instanceof Error ? error.message : ""}`, error);
+  }
+  if (size > MAX_BYTES)
+    throw new UsageError(`${name} is larger than 1 MiB, which is more than the API accepts`);
+  return Buffer.concat(chunks).toString("utf8");
 }

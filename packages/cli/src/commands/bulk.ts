@@ -2,16 +2,16 @@ import { randomUUID } from "node:crypto";
 import { sendAgain } from "@planwright/client";
 import { countText } from "@planwright/plan";
 import { Option } from "commander";
+import { UsageError } from "../errors.ts";
 import {
   type BulkFacts,
   type BulkResult,
   CANCEL_REQUESTS,
   RERUN_REQUESTS,
   RETRY_FAILED_REQUESTS,
-} from "../api/bulk.ts";
-import { UsageError } from "../errors.ts";
-import { bulkTable } from "../report/bulk-table.ts";
+} from "../operations.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import { bulkTable } from "../report/tables.ts";
 import type { CommandContext } from "./command-context.ts";
 import { confirmed } from "./confirm.ts";
 import { type FilterOptions, filterOf, filterOptions } from "./list-requests.ts";

@@ -1,5 +1,5 @@
 import type { Client } from "@planwright/client";
-import type { CommandLine } from "../report/command-line.ts";
+import type { CommandLine } from "../report/format.ts";
 import type { Output } from "../terminal/output.ts";
 
 /** The dependencies of commands. */

@@ -1,13 +1,12 @@
 import type { FollowOptions, RequestRun } from "@planwright/client";
-import { READ_REQUEST } from "../api/request-record.ts";
+import { READ_REQUEST } from "../operations.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "../report/exit-code.ts";
-import { progressEvents } from "../report/progress-events.ts";
-import { progressLines } from "../report/progress-lines.ts";
+import { progressEvents, progressLines } from "../report/progress-events.ts";
 import { progressTree } from "../report/progress-tree.ts";
 import { resultLines } from "../report/result-lines.ts";
+import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
-import { leavingEarly } from "./leaving-early.ts";
-import { showLive } from "./show-live.ts";
+import { printError } from "./print-error.ts";
 
 /** Most lines of the tree that stays on the screen. */
 const MAX_TREE_LINES = 200;
@@ -65,4 +64,64 @@ export async function showResult(context: CommandContext, requestId: string): Pr
   }
   output.print(resultLines(request, command, style));
   return exitCode;
+}
+
+const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+const FRAME_MS = 100;
+
+/** Follows a request on a terminal with a tree that is redrawn while it runs and removed at the end. */
+export async function showLive(
+  { client, output, signal, now }: CommandContext,
+  requestId: string,
+  follow: FollowOptions = {},
+): Promise<void> {
+  const view = await output.live();
+  const { style } = output;
+  let request: RequestRun | undefined;
+  let trouble: string | undefined;
+  let frame = 0;
+  const draw = () => {
+    const spinner = FRAMES[frame++ % FRAMES.length] ?? "";
+    // One line is left for the cursor, one for a trouble message.
+    const maxLines = Math.max(3, output.rows - 3);
+    const lines = request
+      ? progressTree(request, { style, nowMs: now(), maxLines, spinner })
+      : [`${style("busy", spinner)} ${requestId}`];
+    view.draw(trouble === undefined ? lines : [...lines, style("attention", trouble)]);
+  };
+  const timer = setInterval(draw, FRAME_MS);
+  const onTrouble = (error: Error) => {
+    trouble = `${oneLine(error.message, output.columns - 20)}; trying again`;
+  };
+  try {
+    for await (const now of client.follow(requestId, { ...follow, signal, onTrouble })) {
+      request = now;
+      trouble = undefined;
+      draw();
+    }
+  } finally {
+    clearInterval(timer);
+    view.clear();
+  }
+}
+
+/**
+ * Waits for a request. When the wait ends early, prints that the request continues and how to follow it
+ * again.
+ */
+export async function leavingEarly(
+  { output, isJson, command }: CommandContext,
+  requestId: string,
+  wait: () => Promise<ExitCode>,
+): Promise<ExitCode> {
+  try {
+    return await wait();
+  } catch (error) {
+    const instruction = "The request continues without this program. To follow it again:";
+    return printError(error, {
+      output,
+      isJson,
+      next: [{ instruction, command: command("watch", requestId) }],
+    });
+  }
 }

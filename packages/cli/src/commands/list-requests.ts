@@ -1,7 +1,7 @@
 import { FAILED_REQUEST_STATUSES, RequestStatusSchema } from "@planwright/plan";
 import { InvalidArgumentError, Option } from "commander";
 import ms, { type StringValue } from "ms";
-import { LIST_REQUESTS, type ListedRequest, toListedRequest } from "../api/listed-requests.ts";
+import { LIST_REQUESTS, type ListedRequest, toListedRequest } from "../operations.ts";
 import { wholeNumber } from "../program-options.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { requestsTable } from "../report/tables.ts";

@@ -1,7 +1,9 @@
+import { createWriteStream } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { ApiRefusedError } from "@planwright/client";
 import { findLeftOut, suggestForServer } from "@planwright/plan";
-import { READ_COSTS, READ_FLEET } from "../api/fleet.ts";
-import { READ_BUNDLE, READ_REQUEST } from "../api/request-record.ts";
+import { UsageError } from "../errors.ts";
 import {
   type ContractSuggestions,
   EXPLAIN_TOOLS,
@@ -9,20 +11,27 @@ import {
   LIST_CALLS,
   LIST_TOOLS,
   LIST_TOOLS_AND_SERVERS,
+  READ_BUNDLE,
+  READ_COSTS,
+  READ_FLEET,
+  READ_REQUEST,
   RELOAD_SERVER,
   SUGGEST_CONTRACTS,
   type ToolRecord,
-} from "../api/tools.ts";
-import { UsageError } from "../errors.ts";
-import { costLines } from "../report/cost-lines.ts";
+} from "../operations.ts";
 import { debugReport } from "../report/debug-report.ts";
 import { printedDiagnosis } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
-import { fleetLines, workloadLine } from "../report/fleet-lines.ts";
-import { leftOutTools, missingServers, reloadLines } from "../report/missing-servers.ts";
-import { suggestionJson, suggestionLines } from "../report/suggestion-lines.ts";
+import {
+  costLines,
+  fleetLines,
+  leftOutTools,
+  missingServers,
+  reloadLines,
+  workloadLine,
+} from "../report/fleet-lines.ts";
 import { callsTable, contractProblems, toolsTable } from "../report/tables.ts";
-import { toolText } from "../report/tool-text.ts";
+import { suggestionJson, suggestionLines, toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
 import { instantOf, type Since } from "./list-requests.ts";
@@ -195,5 +204,36 @@ export async function cost(
   const { costs } = await client.execute(READ_COSTS, { from: instantOf(since, nowMs), before });
   if (isJson) output.printJson(costs, { isIndented: true });
   else output.print(costLines(costs, { columns: output.columns, style: output.style }));
+  return EXIT.OK;
+}
+
+/** The options of `output`. */
+export interface OutputOptions {
+  /** A file that does not exist yet. Default: standard output. */
+  out?: string;
+}
+
+/**
+ * Prints the JSON text of an output as it is stored, of any size; to a terminal without characters that
+ * control it.
+ */
+export async function printOutput(
+  { client, output, isJson }: CommandContext,
+  ref: string,
+  { out }: OutputOptions,
+): Promise<ExitCode> {
+  const body = await client.download(ref);
+  if (out === undefined) {
+    await output.printStream(Readable.from(body));
+    return EXIT.OK;
+  }
+  try {
+    await pipeline(Readable.from(body), createWriteStream(out, { flags: "wx" }));
+  } catch (error) {
+    if (!(error instanceof Error) || !("syscall" in error)) throw error;
+    throw new UsageError(`${oneLine(out, 200)} cannot be written: ${oneLine(error.message, 200)}`, error);
+  }
+  if (isJson) output.printJson({ ref, file: out });
+  else output.note([`Written to ${out}`]);
   return EXIT.OK;
 }

@@ -1,7 +1,7 @@
 import { ApiRefusedError, explainError } from "@planwright/client";
 import { CodedError } from "@planwright/plan";
 import type { NextStep } from "../report/diagnosis.ts";
-import { diagnosticLines } from "../report/diagnostic-lines.ts";
+import { diagnosticLines } from "../report/diagnosis.ts";
 import { type ExitCode, exitCodeOfError } from "../report/exit-code.ts";
 import type { Output } from "../terminal/output.ts";
 import { oneLine } from "../terminal/visible-text.ts";

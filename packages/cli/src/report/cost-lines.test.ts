@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { CostRecord } from "../api/fleet.ts";
-import { costLines } from "./cost-lines.ts";
+import type { CostRecord } from "../operations.ts";
+import { costLines } from "./fleet-lines.ts";
 
 const style = (_: unknown, text: string) => text;
 const cost = (more: Partial<CostRecord>): CostRecord => ({

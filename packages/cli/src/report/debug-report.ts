@@ -1,19 +1,21 @@
 import { type StepRun, type StepValues, stepTree, unsentText } from "@planwright/client";
 import { countText, durationText, effectWords, ownTimeText } from "@planwright/plan";
-import type { PlanRecord, RequestRecord } from "../api/request-record.ts";
-import type { ToolRecord } from "../api/tools.ts";
-import type { Style } from "../terminal/style.ts";
+import type { PlanRecord, RequestRecord, ToolRecord } from "../operations.ts";
+import type { Style } from "../terminal/output.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { answerLines } from "./answer-lines.ts";
-import type { CommandLine } from "./command-line.ts";
-import { diagnosisLines, printedDiagnosis } from "./diagnosis.ts";
-import { diagnosticLines } from "./diagnostic-lines.ts";
-import { between, inlineJson, problem, stepName } from "./format.ts";
-import { largeOutput } from "./large-output.ts";
-import { settledNote } from "./settlement-text.ts";
-import { markOf } from "./status-mark.ts";
-import { stepLine } from "./step-line.ts";
-import { isWorthSeeing, urgencyOf } from "./step-urgency.ts";
+import { diagnosisLines, diagnosticLines, printedDiagnosis } from "./diagnosis.ts";
+import {
+  between,
+  type CommandLine,
+  inlineJson,
+  largeOutput,
+  markOf,
+  problem,
+  settledNote,
+  stepName,
+} from "./format.ts";
+import { answerLines } from "./result-lines.ts";
+import { isWorthSeeing, stepLine, urgencyOf } from "./step-line.ts";
 
 /** Most lines of one part; everything is in --json. */
 const MAX_LINES = 200;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ToolServer } from "../api/tools.ts";
-import { leftOutTools, missingServers } from "./missing-servers.ts";
+import type { ToolServer } from "../operations.ts";
+import { leftOutTools, missingServers } from "./fleet-lines.ts";
 
 const server: ToolServer = {
   name: "shop",

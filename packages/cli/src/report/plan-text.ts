@@ -1,7 +1,7 @@
 import { type StepRun, type StepValues, stepTree, type TreeRow } from "@planwright/client";
 import { countText, durationText, isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
-import type { PlanRecord } from "../api/request-record.ts";
-import type { Style } from "../terminal/style.ts";
+import type { PlanRecord } from "../operations.ts";
+import type { Style } from "../terminal/output.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { inlineJson } from "./format.ts";
 

@@ -1,4 +1,3 @@
-import type { StepRun } from "@planwright/client";
 import {
   needOf,
   type PlanRun,
@@ -6,16 +5,14 @@ import {
   pendingText,
   type RequestRun,
   requestLook,
+  type StepRun,
   stepTree,
   type TreeRow,
 } from "@planwright/client";
 import { countText, durationText, ownTimeText } from "@planwright/plan";
-import type { Style } from "../terminal/style.ts";
-import { between } from "./format.ts";
-import { markOf } from "./status-mark.ts";
-import { stepLine } from "./step-line.ts";
-import { urgencyOf } from "./step-urgency.ts";
-import { planningText } from "./wait-text.ts";
+import type { Style } from "../terminal/output.ts";
+import { between, markOf, planningText } from "./format.ts";
+import { stepLine, urgencyOf } from "./step-line.ts";
 
 /** Options of the drawing. */
 export interface TreeOptions {

@@ -1,14 +1,10 @@
 import { countText, isJsonObject, type JsonValue } from "@planwright/plan";
-import type { RequestRecord } from "../api/request-record.ts";
-import type { Style } from "../terminal/style.ts";
-import { oneLine } from "../terminal/visible-text.ts";
-import { answerLines } from "./answer-lines.ts";
-import type { CommandLine } from "./command-line.ts";
-import { diagnosisLines, printedDiagnosis } from "./diagnosis.ts";
-import { diagnosticLines, importantWarnings } from "./diagnostic-lines.ts";
+import type { RequestRecord } from "../operations.ts";
+import type { Style } from "../terminal/output.ts";
+import { oneLine, visibleText } from "../terminal/visible-text.ts";
+import { diagnosisLines, diagnosticLines, importantWarnings, printedDiagnosis } from "./diagnosis.ts";
 import { exitCodeOf } from "./exit-code.ts";
-import { inlineJson } from "./format.ts";
-import { largeOutput } from "./large-output.ts";
+import { type CommandLine, inlineJson, largeOutput, problem } from "./format.ts";
 
 /** Most outputs that are printed. */
 const MAX_OUTPUTS = 50;
@@ -48,4 +44,20 @@ function outputLines({ plan }: RequestRecord, command: CommandLine, style: Style
       .map(([name, value]) => `  ${oneLine(name, 64).padEnd(width)}  ${shown(name, value)}`),
     ...(more > 0 ? [`  (${countText(more, "more output")}: see --json)`] : []),
   ];
+}
+
+/**
+ * The results in words, or why there are none; empty if the caller did not ask for them or a model still
+ * writes them. Pure.
+ */
+export function answerLines(
+  { answer, answerError }: Pick<RequestRecord, "answer" | "answerError">,
+  style: Style,
+): string[] {
+  if (answer !== null) {
+    const lines = visibleText(answer).split("\n");
+    return ["", style("strong", "Answer"), ...lines.map((line) => `  ${line}`)];
+  }
+  if (answerError === null) return [];
+  return ["", `${style("strong", "No answer")}  ${style("attention", problem(answerError))}`];
 }

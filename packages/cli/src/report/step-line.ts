@@ -7,11 +7,9 @@ import {
   stateLook,
   WAIT_WORDS,
 } from "@planwright/plan";
-import type { Style } from "../terminal/style.ts";
+import type { Style } from "../terminal/output.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { between, problem, stepName, unexpectedNote } from "./format.ts";
-import { settledNote } from "./settlement-text.ts";
-import { markOf } from "./status-mark.ts";
+import { between, markOf, problem, settledNote, stepName, unexpectedNote } from "./format.ts";
 
 /** Options of a step's line. */
 export interface StepLineOptions {
@@ -113,4 +111,30 @@ function itemsNote(items: readonly StepRun[]): string[] {
     ...(inDoubt > 0 ? [`${inDoubt} in doubt`] : []),
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ];
+}
+
+/** The order in which a reader wants to see steps: the lowest first. */
+const URGENCY: Readonly<Record<StepStatus, number>> = {
+  FAILED: 0,
+  IN_DOUBT: 1,
+  WAITING_APPROVAL: 2,
+  RETRYING: 3,
+  RUNNING: 4,
+  PENDING: 5,
+  COMPLETED: 6,
+  SKIPPED: 7,
+  CANCELLED: 8,
+};
+
+/**
+ * The rank of a step with this status, from 0, the most urgent. An unknown status comes last: the API may be
+ * newer.
+ */
+export function urgencyOf(status: string): number {
+  return Object.hasOwn(URGENCY, status) ? URGENCY[status as StepStatus] : Object.keys(URGENCY).length;
+}
+
+/** True for a step that failed, waits for a person, or runs: an operator wants to see it in full. */
+export function isWorthSeeing(status: string): boolean {
+  return urgencyOf(status) <= URGENCY.RUNNING;
 }

@@ -1,7 +1,7 @@
 import { type ContractProposal, contractReport, type JsonValue, suggestForServer } from "@planwright/plan";
 import { expect, test } from "vitest";
-import type { ExplainedTool } from "../api/tools.ts";
-import { suggestionJson, suggestionLines } from "./suggestion-lines.ts";
+import type { ExplainedTool } from "../operations.ts";
+import { suggestionJson, suggestionLines } from "./tool-text.ts";
 
 const calls = {
   since: "2026-11-23T10:00:00.000Z",

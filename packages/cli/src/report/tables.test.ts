@@ -1,9 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { type ListedRequest, toListedRequest } from "../api/listed-requests.ts";
-import { colourStyle } from "../terminal/style.ts";
-import { bulkTable } from "./bulk-table.ts";
-import { requestsTable, table } from "./tables.ts";
+import { type ListedRequest, toListedRequest } from "../operations.ts";
+import { colourStyle } from "../terminal/output.ts";
+import { bulkTable, requestsTable, table } from "./tables.ts";
 
 const style = (_: unknown, text: string) => text;
 const LONG = "Reserve a pen for each of the authors who wrote about tea in the last year, and tell them";

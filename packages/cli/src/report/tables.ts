@@ -1,12 +1,10 @@
 import { pendingControl, pendingText } from "@planwright/client";
 import { durationText, isJsonObject, shareText } from "@planwright/plan";
 import measure from "fast-string-truncated-width";
-import type { ListedRequest } from "../api/listed-requests.ts";
-import type { CalledTool, ListedTool } from "../api/tools.ts";
-import type { Style } from "../terminal/style.ts";
+import type { BulkResult, CalledTool, ListedRequest, ListedTool } from "../operations.ts";
+import type { Style } from "../terminal/output.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { toSecond } from "./format.ts";
-import { markOf } from "./status-mark.ts";
+import { markOf, problem, toSecond } from "./format.ts";
 
 /** How a table fits the width of a terminal. */
 interface Fit {
@@ -246,4 +244,23 @@ export function requestsTable(
 function timeText(at: string, columns: number): string {
   const instant = toSecond(at);
   return oneLine(columns < WIDE ? instant.replace(/^\d{4}-(.*)T(\d\d:\d\d).*Z$/, "$1 $2Z") : instant, 24);
+}
+
+/**
+ * Requests with the result of a change or its preview.
+ * @param columns - width of the terminal; long texts are cut. Infinity cuts nothing. Pure.
+ */
+export function bulkTable(
+  results: readonly BulkResult[],
+  { columns, style }: { columns: number; style: Style },
+): string[] {
+  if (results.length === 0) return ["No request fits."];
+  const rows = results.map(({ requestId, status, error, title }) => [
+    oneLine(requestId, 64),
+    status ?? "UNKNOWN",
+    error === null
+      ? oneLine(title ?? "", columns)
+      : style("attention", oneLine(`refused: ${problem(error)}`, columns)),
+  ]);
+  return table(["REQUEST", "STATUS", ""], rows, style, { columns, least: [null, null, 12] });
 }

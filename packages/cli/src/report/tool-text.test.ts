@@ -6,7 +6,7 @@ import {
   toolContract,
 } from "@planwright/plan";
 import { expect, test } from "vitest";
-import type { ExplainedTool } from "../api/tools.ts";
+import type { ExplainedTool } from "../operations.ts";
 import { contractProblems, toolsTable } from "./tables.ts";
 import { toolText } from "./tool-text.ts";
 

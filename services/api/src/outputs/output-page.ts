@@ -141,7 +141,7 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
     await hold(jsonBytes(value, Number.POSITIVE_INFINITY) * COPIES);
     return inOnePart(stringifyExactJson(value ?? null), ref);
   }
-  const step = await store.getStepRun(tenant, planId, name.stepKey);
+  const step = await store.getStepHead(tenant, planId, name.stepKey);
   if (step?.status !== "COMPLETED") throw new OutputNotFoundError(ref);
   return openStep(step);
 

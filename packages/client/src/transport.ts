@@ -8,7 +8,7 @@ import {
 import type { EventSourceMessage } from "eventsource-parser";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
-import { ApiRefusedError, ApiUnreachableError, NotTheApiError } from "../errors.ts";
+import { ApiRefusedError, ApiUnreachableError, NotTheApiError } from "./errors.ts";
 
 /** The address of the API, the credential and the limits of calls. */
 export interface TransportOptions {
