@@ -7,7 +7,7 @@ import { askApprovalAs, claimOnceDue, executeAs, failAs, writeCalled } from "./w
 const SHOWN = `key item status waitReason dependsOn tool carriedFrom approved effectClass startedAt finishedAt durationMs warnings
   error { code message retryable remedy } attempts { attempt attemptId executor startedAt endedAt outcome error { code } }`;
 const COUNTS = "counts { total completed failed skipped cancelled inDoubt running pending }";
-const AT = `query ($id: ID!, $seq: Int!, $filter: StepFilter) { requestAt(requestId: $id, seq: $seq) { requestId seq at
+const AT = `query ($id: ID!, $seq: Int!, $filter: StepFilter) { request(requestId: $id, at: $seq) { requestId seq at
   plan { planId version status error { code remedy } startedAt finishedAt ${COUNTS} steps(filter: $filter) { ${SHOWN} } } } }`;
 const NOW = `query ($id: ID!) { request(requestId: $id) { seq plan { planId version status ${COUNTS} steps { ${SHOWN} } } } }`;
 
@@ -22,7 +22,7 @@ const submit = (plan?: object) => submitPlan(running, plan);
 async function at(id: string, seq: number, filter: object | null = null) {
   const { body } = await running.graphql(AT, { id, seq, filter });
   expect(body.errors).toBeUndefined();
-  return body.data.requestAt;
+  return body.data.request;
 }
 
 async function now(id: string) {
@@ -140,13 +140,32 @@ test("steps are filtered like those of a plan, with the items that were known th
   expect(await keysOf(seq, { stepId: "nowhere" })).toEqual([]);
 });
 
-test("a seq below 0 is refused with a remedy, and an unknown request or one of another tenant is not found", async () => {
+test("a step has its output and arguments of then, and a plan that has not ended has no outputs", async () => {
+  const { requestId, planId } = await submit();
+  await executeAs(running.store, planId as never);
+  const values =
+    "plan { outputs steps { key output resolvedArguments } stepsConnection(first: 1) { nodes { key status } totalCount } }";
+  const read = async (seq: number | null) => {
+    const query = `query ($id: ID!, $seq: Int) { request(requestId: $id, at: $seq) { seq ${values} } }`;
+    return (await running.graphql(query, { id: requestId, seq })).body.data.request;
+  };
+  const last = await read(null);
+  const [author, blog] = last.plan.steps;
+  expect((await read(2)).plan).toEqual({
+    outputs: null,
+    steps: [author, { ...blog, output: null, resolvedArguments: null }],
+    stepsConnection: { nodes: [{ key: "createAuthor", status: "COMPLETED" }], totalCount: 2 },
+  });
+  expect(await read(last.seq)).toEqual(last);
+});
+
+test("an entry below 0 is refused with a remedy, and an unknown request or one of another tenant is not found", async () => {
   const { requestId, planId } = await submit();
   await executeAs(running.store, planId as never);
   const ask = async (id: string, seq: number, headers: Record<string, string> = {}) =>
     (await running.graphql(AT, { id, seq }, headers)).body.errors;
   expect(await ask(requestId, -1)).toMatchObject([
-    { extensions: { code: "BAD_USER_INPUT", argument: "seq", remedy: expect.stringContaining("Give 0") } },
+    { extensions: { code: "BAD_USER_INPUT", argument: "at", remedy: expect.stringContaining("Give 0") } },
   ]);
   expect(await ask("req_1700000000_aaaaaaaaaaaaaaaaaaaa", 1)).toMatchObject([
     { extensions: { code: "NOT_FOUND" } },

@@ -7,14 +7,8 @@ import {
   type StepRun,
   stepRuns,
 } from "@planwright/engine";
+import type { WantedValues } from "../records/document-heads.ts";
 import { type EntryLog, type EntryPosition, entryIdOf, type SelectedEvents } from "./entry-log.ts";
-
-/** Which values are wanted. */
-export interface WantedValues {
-  /** Arguments, and the data that tools added to errors. */
-  body?: boolean | undefined;
-  output?: boolean | undefined;
-}
 
 /** The part of a unit that has values or names the entries with them. */
 type Unit = Omit<FoldedUnit, "item" | "tool">;

@@ -157,8 +157,8 @@ function createStateReads(
       const state = await foldedTo(requestId, seq);
       // The last stored version is the current one.
       const plan = [...state.plans.values()].at(-1) ?? null;
-      const { seq: last, at, owner } = state;
-      return { seq: last, at, owner, plan, steps: plan ? await stepsOf(tenant, plan) : [] };
+      const { seq: last, at, owner, epoch } = state;
+      return { seq: last, at, owner, epoch, plan, steps: plan ? await stepsOf(tenant, plan) : [] };
     },
 
     async readLastSeqs(tenant, requestIds) {

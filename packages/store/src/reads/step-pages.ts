@@ -163,7 +163,7 @@ function wantedBy(page: StepPage): (unit: Pick<StepRun, "position" | "item" | "s
  * @param units - all units of a plan, in plan order
  * @throws {CursorInvalidError}
  */
-export function pageOfSteps(units: readonly StepRun[], page: StepPage): Page<StepRun> {
+export function pageOfSteps<Unit extends StepRun>(units: readonly Unit[], page: StepPage): Page<Unit> {
   return pageOf(units.filter(wantedBy(page)), page.first);
 }
 
@@ -177,7 +177,7 @@ export function isStepWanted(
   return status === undefined || status.includes(unit.status);
 }
 
-function pageOf(found: readonly StepRun[], first: number): Page<StepRun> {
+function pageOf<Unit extends StepRun>(found: readonly Unit[], first: number): Page<Unit> {
   const items = found.slice(0, first);
   const last = items.at(-1);
   return { items, cursor: found.length > first && last ? stepCursor(last) : null };

@@ -5,7 +5,6 @@
 import type { FoldedPlan, FoldedRequest, JournalEntry, JournalEvent, StepRun } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { WantedValues } from "../journal/unit-values.ts";
 import type { ModelCallDocument } from "./model-call-document.ts";
 import type { PlanApproval, PlanDocument, UnitResolution } from "./plan-document.ts";
 
@@ -88,7 +87,7 @@ export interface EventHead extends Pick<JournalEntry, "at" | "by" | "planId" | "
 }
 
 /** The folded state of a request at an entry of its journal. */
-export interface RequestState extends Pick<FoldedRequest, "seq" | "at" | "owner"> {
+export interface RequestState extends Pick<FoldedRequest, "seq" | "at" | "owner" | "epoch"> {
   /** The version that was the current one; null before the first version. Without outputs. */
   plan: FoldedPlan | null;
   /** Steps and items of that version, in plan order, without their large values. */
@@ -160,6 +159,13 @@ export const PARTS = {
   planResults: projectionOf(RESULTS),
   modelCallTexts: projectionOf(CALL_TEXTS),
 } as const;
+
+/** Which values are wanted. */
+export interface WantedValues {
+  /** Arguments, and the data that tools added to errors. */
+  body?: boolean | undefined;
+  output?: boolean | undefined;
+}
 
 /**
  * Reads of heads and of their parts, bound to a tenant. Missing documents, and those of other tenants, are

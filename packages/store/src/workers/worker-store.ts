@@ -12,7 +12,7 @@ export interface LiveWorkers extends Readonly<Record<WorkerKind, number>> {
    * Names of all live workers. Stopping workers are only here: they take no more work, and finish the work
    * that they hold.
    */
-  readonly owners: ReadonlySet<string>;
+  readonly owners: Pick<ReadonlySet<string>, "has">;
 }
 
 /** Default time without a heartbeat after which a worker may be declared dead, in milliseconds. */

@@ -48,7 +48,6 @@ export const OPERATIONS = {
     request: ONE,
     requests: LIST,
     events: ONE,
-    requestAt: ONE,
     debugBundle: ONE,
     plan: ONE,
     output: ONE,

@@ -1,92 +1,81 @@
-/** A request at one entry of its journal. It uses only the journal, not the current state. */
-import { type StepRun, timeUse } from "@planwright/engine";
-import { type PlanId, type PlanStatus } from "@planwright/plan";
-import { isStepWanted, type RequestState } from "@planwright/store";
+/** A request at one entry of its journal: its plan and steps follow from the journal alone. */
+import { type FoldedPlan, type StepRun, timeUse } from "@planwright/engine";
+import type { PlanGraph, PlanHead, RequestDocument } from "@planwright/store";
 import { BadInputError, RequestNotFoundError } from "../errors/api-error.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { PlanTimes } from "../plans/plan-times.ts";
-import { type StepFilterArgument, toStepFilter } from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
-import { type GraphedPlan, type ShownStep, stepViews } from "../plans/step-views.ts";
+import { type PastPlan, type ShownStep, stepViews } from "../plans/step-views.ts";
+import { planWaitReason } from "../plans/wait-reason.ts";
 import { findRequest } from "../requests/find-request.ts";
 
-/** Arguments of the query requestAt. */
-export interface RequestAtArguments {
-  requestId: string;
-  seq: number;
-}
-
-type FoldedPlan = NonNullable<RequestState["plan"]>;
-
-/** The recorded part of a plan in the journal. */
-interface PlanAtView extends PlanTimes, Pick<FoldedPlan, "planId" | "version" | "startedAt" | "finishedAt"> {
-  /** Null before the first entry of an executor. */
-  status: PlanStatus | null;
-  error: FoldedPlan["error"];
-  counts: StepCounts;
-  steps(asked: { filter?: StepFilterArgument | null }): Promise<object[]>;
-}
-
-/** The result of the query requestAt. */
-export interface RequestAtView extends Pick<RequestState, "seq" | "at"> {
-  requestId: string;
-  plan: PlanAtView | null;
-}
+/** A request whose plan is that of an entry of its journal. */
+export type PastRequest = RequestDocument & {
+  past: { seq: number; at: Date | null; plan: (PlanHead & { past: PastPlan }) | null };
+};
 
 /** Estimated size of a step or item with its attempts, in bytes. */
 const STEP_BYTES = 1_024;
 
 /** @throws {BadInputError | RequestNotFoundError} */
 export async function readRequestAt(
-  { requestId, seq }: RequestAtArguments,
+  requestId: string,
+  at: number,
   context: GraphqlContext,
-): Promise<RequestAtView> {
-  if (seq < 0) {
+): Promise<PastRequest> {
+  if (at < 0) {
     throw new BadInputError(
-      "seq",
-      `seq is ${seq}; 0 or more is accepted`,
+      "at",
+      `at is ${at}; 0 or more is accepted`,
       "Give 0 for the state before the first entry, or more: request(requestId) { seq } is the last entry.",
     );
   }
   const { store, tenant, reads, bytes } = context;
   const request = await findRequest(context, requestId);
-  const head = await reads.plan(request.planId);
-  await bytes.reading(((head?.steps ?? 0) + (head?.items ?? 0)) * STEP_BYTES);
-  const state = await store.readStateAt(tenant, request._id, seq);
+  const current = await reads.plan(request.planId);
+  await bytes.reading(((current?.steps ?? 0) + (current?.items ?? 0)) * STEP_BYTES);
+  const state = await store.readStateAt(tenant, request._id, at);
   if (!state) throw new RequestNotFoundError(requestId);
-  const { seq: last, at, plan, steps } = state;
-  const times = plan && at ? timesAt(plan, at) : null;
-  return { requestId, seq: last, at, plan: plan && times && { ...planAt(plan, steps, context), ...times } };
+  const { seq, at: writtenAt, owner, plan, steps } = state;
+  const head = steps[0] && (await reads.plan(steps[0].planId));
+  if (!plan || !head || !writtenAt) return { ...request, past: { seq, at: writtenAt, plan: null } };
+  const past = {
+    ...head,
+    status: plan.status,
+    error: plan.error && { ...plan.error, data: undefined },
+    waitReason: plan.waitReason,
+    lease: owner && { owner: owner.worker, epoch: owner.epoch },
+    epoch: state.epoch,
+    approvals: plan.approvals,
+    resolutions: plan.resolutions,
+    cancelRequestedAt: plan.cancelAskedAt,
+    pauseRequestedAt: plan.pauseAskedAt,
+    queuedAt: plan.queuedAt,
+    startedAt: plan.startedAt,
+    finishedAt: plan.finishedAt,
+    updatedAt: writtenAt,
+    deadlineAt: null,
+    past: pastPlan(plan, steps, writtenAt),
+  };
+  return { ...request, past: { seq, at: writtenAt, plan: past } };
 }
 
-/**
- * A plan at an entry. The journal records the start with the first entry of an executor: before that the
- * status is null.
- */
-function planAt(
-  plan: FoldedPlan,
-  steps: readonly StepRun[],
-  { reads }: GraphqlContext,
-): Omit<PlanAtView, keyof PlanTimes> {
-  const { planId, version, status, error, startedAt, finishedAt } = plan;
+function pastPlan(plan: FoldedPlan, steps: readonly StepRun[], at: Date): PastPlan {
+  const shown = (graph: PlanGraph): ShownStep[] =>
+    // "limit" would be a guess unless an entry records it.
+    stepViews({ ...graph, ...asIfHeld(plan) }, steps, NOTHING_KNOWN).map((step) =>
+      step.waitsFor === "limit" && step.waitReason !== "limit" ? { ...step, waitsFor: null } : step,
+    );
+  const actedAnyway = steps.filter(
+    ({ status, effect }) =>
+      (status === "FAILED" || status === "CANCELLED") && (effect === "possible" || effect === "done"),
+  );
   return {
-    planId,
-    version,
-    status: status === "READY" ? null : status,
-    error: error && { ...error, data: null },
-    startedAt,
-    finishedAt,
+    ...timesAt(plan, at),
     counts: countsOf(steps),
-    async steps({ filter }: { filter?: StepFilterArgument | null }) {
-      // The entries of a request name its plans by their ids.
-      const graph = await reads.graph(planId as PlanId);
-      const wanted = graph && toStepFilter(graph, filter ?? {});
-      if (!graph || !wanted) return [];
-      const attempts = new Map(steps.map((step) => [step.key, step.attempts]));
-      return stepViews(asIfHeld(plan, graph), steps, NOTHING_KNOWN)
-        .filter((step) => isStepWanted(step, wanted))
-        .map((step) => stepAt(step, attempts.get(step.key) ?? []));
-    },
+    mayHaveActed: actedAnyway.length,
+    waitReason: planWaitReason(asIfHeld(plan), NOTHING_KNOWN),
+    steps: shown,
   };
 }
 
@@ -96,31 +85,16 @@ function timesAt(plan: FoldedPlan, at: Date): PlanTimes {
   return { durationMs: ownMs, waitedForPeopleMs: totalMs - ownMs };
 }
 
-/** Live workers are not recorded in the journal. With this value the wait reason is never "no worker". */
-const NOTHING_KNOWN = { planner: 1, executor: 1, owners: new Set([""]) };
+/** Live workers are not recorded in the journal: with these no wait is for a worker, and no attempt is lost. */
+const NOTHING_KNOWN = { planner: 1, executor: 1, owners: { has: () => true } };
 
 /**
  * The plan as if an executor held it, unless it waits or has ended, because the live workers at that time are
  * not known.
  */
-function asIfHeld(
-  { status, waitReason, resolutions }: FoldedPlan,
-  graph: Pick<GraphedPlan, "_id" | "plan" | "toolPins">,
-): GraphedPlan {
-  const lease = { owner: "", epoch: 1 };
-  const shown = status === "READY" ? "RUNNING" : status;
-  return { ...graph, status: shown, waitReason, resolutions, lease };
-}
-
-function stepAt(step: ShownStep, attempts: StepRun["attempts"]) {
-  const { waitsFor, waitReason, error } = step;
-  return {
-    ...step,
-    attempts,
-    error: error && { ...error, unit: step, data: null },
-    // "limit" would be a guess unless an entry records it.
-    waitReason: waitsFor === "limit" && waitReason !== "limit" ? null : waitsFor,
-  };
+function asIfHeld({ status, waitReason, resolutions }: FoldedPlan) {
+  const shown = status === "READY" ? ("RUNNING" as const) : status;
+  return { status: shown, waitReason, resolutions, lease: { owner: "", epoch: 1 } };
 }
 
 /** Items are counted with their step. */

@@ -1,9 +1,17 @@
 import type { StepRun } from "@planwright/engine";
 import type { StepStatus } from "@planwright/plan";
-import { type Page, type PlanGraph, type PlanHead, type StepFilter, stepCursor } from "@planwright/store";
+import {
+  isStepWanted,
+  type Page,
+  type PlanGraph,
+  type PlanHead,
+  pageOfSteps,
+  type StepFilter,
+  stepCursor,
+} from "@planwright/store";
 import { type Connection, type PageArguments, parsePage, toConnection } from "../operation/connection.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { type GraphedPlan, type ShownStep, stepViewsOfPage } from "./step-views.ts";
+import { type GraphedPlan, type PastPlan, type ShownStep, stepViewsOfPage } from "./step-views.ts";
 
 /** Arguments of the list. */
 export interface StepPageArguments extends PageArguments {
@@ -24,13 +32,18 @@ export interface StepConnection extends Connection<ShownStep> {
 
 /** One page of a plan's steps and items, in plan order. @throws {BadInputError | CursorInvalidError} */
 export async function readStepPage(
-  head: Omit<GraphedPlan, keyof PlanGraph> & Pick<PlanHead, "_id">,
+  head: Omit<GraphedPlan, keyof PlanGraph> & Pick<PlanHead, "_id"> & { past?: PastPlan },
   asked: StepPageArguments,
   { reads, liveWorkers }: Pick<GraphqlContext, "reads" | "liveWorkers">,
 ): Promise<StepConnection> {
   const page = parsePage(asked, "steps");
   const plan: GraphedPlan = { ...head, ...((await reads.graph(head._id)) ?? { plan: null }) };
   const filter = toStepFilter(plan, asked.filter ?? {});
+  if (head.past && filter) {
+    const units = head.past.steps(plan).filter((step) => isStepWanted(step, filter));
+    const found = pageOfSteps(units, { ...page, filter });
+    return { ...toConnection(found, stepCursor), totalCount: async () => units.length };
+  }
   const found: Page<StepRun> = filter
     ? await reads.stepPage(plan._id, { ...page, filter })
     : { items: [], cursor: null };

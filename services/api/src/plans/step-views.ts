@@ -13,7 +13,9 @@ import {
   type WaitReason,
 } from "@planwright/plan";
 import type { LiveWorkers, PlanGraph, PlanHead } from "@planwright/store";
+import type { PlanTimes } from "./plan-times.ts";
 import { type Settlement, settlementOf } from "./settlement.ts";
+import type { StepCounts } from "./step-counts.ts";
 import { stepWaitReason } from "./wait-reason.ts";
 
 /** A version of a plan, with the plan itself. */
@@ -31,6 +33,14 @@ export type ShownStep = StepRun & {
   /** The decision of an operator that gave the step its status. */
   settled: Settlement | null;
 };
+
+/** What a plan was at an entry, beyond the fields of its document. */
+export interface PastPlan extends PlanTimes {
+  counts: StepCounts;
+  mayHaveActed: number;
+  waitReason: WaitReason | null;
+  steps(graph: PlanGraph): ShownStep[];
+}
 
 /**
  * The steps of a plan in plan order, each followed by the started items of its forEach. Pure.

@@ -41,7 +41,7 @@ import type { RequestSnapshot } from "../feeds/request-feed.ts";
 import { checkOperations } from "../graphql/operations.ts";
 import { SDL } from "../graphql/sdl.ts";
 import { readEventPage } from "../journal/event-connection.ts";
-import { type RequestAtArguments, readRequestAt } from "../journal/request-at.ts";
+import { type PastRequest, readRequestAt } from "../journal/request-at.ts";
 import type { ExecutionResults } from "../legacy/execution-results.ts";
 import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
@@ -73,6 +73,9 @@ import { noteLogFacts } from "../telemetry/operation.ts";
 import { mutationResolvers } from "./mutation-resolvers.ts";
 import { modelCallResolvers, planResolvers, readCounts, stepResolvers } from "./plan-resolvers.ts";
 
+/** A request, now or at an entry of its journal. */
+type ShownRequest = RequestDocument & Partial<PastRequest>;
+
 /** Fields of Request that its document does not have, or has with another name. */
 const requestResolvers = {
   id: (request: RequestDocument) => request._id,
@@ -94,7 +97,8 @@ const requestResolvers = {
   modelWait: ({ planning }: RequestDocument) => planning.wait ?? null,
   diagnosis: (request: RequestDocument, _: unknown, context: GraphqlContext) =>
     readDiagnosis(request, context),
-  plan: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plan(request.planId),
+  plan: (request: ShownRequest, _: unknown, { reads }: GraphqlContext) =>
+    request.past ? request.past.plan : reads.plan(request.planId),
   plans: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plansOf(request),
   async plansConnection({ _id }: RequestDocument, page: PageArguments, { reads }: GraphqlContext) {
     return toConnection(await reads.planPage(_id, parsePage(page, "plans")), planCursor);
@@ -104,7 +108,9 @@ const requestResolvers = {
   async modelCallsConnection({ _id }: RequestDocument, page: PageArguments, { reads }: GraphqlContext) {
     return toConnection(await reads.modelCallPage(_id, parsePage(page, "model calls")), modelCallCursor);
   },
-  seq: ({ _id }: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.lastSeq(_id),
+  seq: ({ _id, past }: ShownRequest, _: unknown, { reads }: GraphqlContext) =>
+    past ? past.seq : reads.lastSeq(_id),
+  at: ({ past }: ShownRequest) => past?.at ?? null,
   events: ({ _id }: RequestDocument, page: PageArguments, context: GraphqlContext) =>
     readEventPage(_id, page, context),
   modelUse: ({ modelLimits, modelUse }: RequestDocument) => ({
@@ -143,8 +149,12 @@ function isSampled({ trace }: RequestDocument): boolean {
 
 /** Fields of Query. */
 const queryResolvers = {
-  request: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
-    findRequest(context, requestId),
+  request: (
+    _: unknown,
+    { requestId, at }: { requestId: string; at?: number | null },
+    context: GraphqlContext,
+  ) =>
+    at === null || at === undefined ? findRequest(context, requestId) : readRequestAt(requestId, at, context),
   async requests(_: unknown, page: RequestPageArguments, { store, tenant, reads }: GraphqlContext) {
     const found = await readRequestPage(store, tenant, page);
     reads.prime(found.nodes);
@@ -158,8 +168,6 @@ const queryResolvers = {
     const request = await findRequest(context, requestId);
     return readEventPage(request._id, page, context);
   },
-  requestAt: (_: unknown, asked: RequestAtArguments, context: GraphqlContext) =>
-    readRequestAt(asked, context),
   debugBundle: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
     debugBundle(context, requestId),
   plan: (_: unknown, { id }: { id: string }, context: GraphqlContext) =>

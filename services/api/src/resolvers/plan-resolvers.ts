@@ -5,7 +5,7 @@ import {
   stringifyExactJson,
   toExecutionState,
 } from "@planwright/plan";
-import type { ModelCallHead, PlanGraph, PlanHead } from "@planwright/store";
+import { isStepWanted, type ModelCallHead, type PlanGraph, type PlanHead } from "@planwright/store";
 import { readResults } from "../legacy/read-results.ts";
 import { selectedTools, toolOrder } from "../legacy/selected-tools.ts";
 import type { GraphqlContext } from "../operation/context.ts";
@@ -14,16 +14,24 @@ import type { Reads } from "../operation/reads.ts";
 import { readOutputReferences, readPlanOutputs } from "../outputs/plan-outputs.ts";
 import { planHashOf } from "../plans/plan-hash.ts";
 import { planTimes } from "../plans/plan-times.ts";
-import { readStepPage, type StepPageArguments } from "../plans/step-connection.ts";
+import {
+  readStepPage,
+  type StepFilterArgument,
+  type StepPageArguments,
+  toStepFilter,
+} from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
-import { type ShownStep, stepViews } from "../plans/step-views.ts";
+import { type PastPlan, type ShownStep, stepViews } from "../plans/step-views.ts";
 import { planWaitReason, shownDeadlineOf, shownExpiryOf } from "../plans/wait-reason.ts";
 
 /** The parent value of the fields of Plan; its large parts are read only if they are selected. */
 type PlanParent = Omit<
   PlanHead,
   "steps" | "stepTools" | "graphBytes" | "textBytes" | "resultBytes" | "smallOutputs"
->;
+> & { past?: PastPlan };
+
+/** True for a plan that had not ended at the entry that was asked for: what it returned came later. */
+const isOpenPast = ({ past, finishedAt }: PlanParent): boolean => past !== undefined && finishedAt === null;
 
 /** Numbers of steps by status: from the document of an ended plan, otherwise counted. */
 export async function readCounts(planId: PlanHead["_id"], reads: Reads): Promise<StepCounts> {
@@ -62,33 +70,40 @@ export const planResolvers = {
     (await reads.texts(plan._id))?.raw ?? null,
   diagnostics: async (plan: PlanParent, _: unknown, { reads }: GraphqlContext) =>
     (await reads.texts(plan._id))?.diagnostics ?? [],
-  async steps(plan: PlanParent, _: unknown, { reads, liveWorkers }: GraphqlContext) {
-    const [graph, recorded, live] = await Promise.all([
-      reads.graph(plan._id),
-      reads.steps(plan._id),
-      liveWorkers(),
-    ]);
-    return graph ? stepViews({ ...plan, ...graph }, recorded, live) : [];
+  async steps(
+    plan: PlanParent,
+    { filter }: { filter?: StepFilterArgument | null },
+    { reads, liveWorkers }: GraphqlContext,
+  ) {
+    const graph = await reads.graph(plan._id);
+    const wanted = graph && toStepFilter(graph, filter ?? {});
+    if (!graph || !wanted) return [];
+    const steps =
+      plan.past?.steps(graph) ??
+      stepViews({ ...plan, ...graph }, await reads.steps(plan._id), await liveWorkers());
+    return steps.filter((step) => isStepWanted(step, wanted));
   },
   stepsConnection: (plan: PlanParent, page: StepPageArguments, context: GraphqlContext) =>
     readStepPage(plan, page, context),
-  counts: (plan: PlanParent, _: unknown, { reads }: GraphqlContext) => readCounts(plan._id, reads),
-  mayHaveActed: ({ mayHaveActed = 0 }: PlanParent) => mayHaveActed,
+  counts: ({ _id, past }: PlanParent, _: unknown, { reads }: GraphqlContext) =>
+    past?.counts ?? readCounts(_id, reads),
+  mayHaveActed: ({ past, mayHaveActed = 0 }: PlanParent) => past?.mayHaveActed ?? mayHaveActed,
   async outputs(plan: PlanParent, _: unknown, context: GraphqlContext) {
+    if (isOpenPast(plan)) return null;
     const outputs = await readPlanOutputs(plan._id, context);
     return outputs && Object.fromEntries([...outputs].map(([name, kept]) => [name, toJson(kept)]));
   },
   outputReferences: (plan: PlanParent, _: unknown, context: GraphqlContext) =>
-    readOutputReferences(plan._id, context),
+    isOpenPast(plan) ? [] : readOutputReferences(plan._id, context),
   waitReason: async (plan: PlanParent, _: unknown, { liveWorkers }: GraphqlContext) =>
-    planWaitReason(plan, await liveWorkers()),
+    plan.past ? plan.past.waitReason : planWaitReason(plan, await liveWorkers()),
   executor: (plan: PlanParent) => plan.lease?.owner ?? null,
-  deadlineAt: shownDeadlineOf,
-  expiresAt: shownExpiryOf,
+  deadlineAt: (plan: PlanParent) => (plan.past ? null : shownDeadlineOf(plan)),
+  expiresAt: (plan: PlanParent) => (plan.past ? null : shownExpiryOf(plan)),
   durationMs: async (plan: PlanParent, _: unknown, { reads, nowMs }: GraphqlContext) =>
-    (await planTimes(plan, reads, nowMs)).durationMs,
+    (plan.past ?? (await planTimes(plan, reads, nowMs))).durationMs,
   waitedForPeopleMs: async (plan: PlanParent, _: unknown, { reads, nowMs }: GraphqlContext) =>
-    (await planTimes(plan, reads, nowMs)).waitedForPeopleMs,
+    (plan.past ?? (await planTimes(plan, reads, nowMs))).waitedForPeopleMs,
   resolutions: (plan: PlanParent) =>
     plan.resolutions.map(({ key, attempt, resolution, by, at }) => ({
       stepKey: key,

@@ -25,7 +25,7 @@ export type Versions = NonNullable<ResultOf<typeof READ_VERSIONS>["request"]>["p
 export const READ_MOMENT = graphql(
   `
     query Moment($requestId: ID!, $seq: Int!) {
-      requestAt(requestId: $requestId, seq: $seq) {
+      request(requestId: $requestId, at: $seq) {
         seq
         at
         plan {
@@ -87,7 +87,7 @@ export const READ_MOMENT = graphql(
   [ATTEMPT_RUN],
 );
 
-type RequestAt = ResultOf<typeof READ_MOMENT>["requestAt"];
+type RequestAt = NonNullable<ResultOf<typeof READ_MOMENT>["request"]>;
 
 /** A request at one entry of its journal. */
 export interface Moment {

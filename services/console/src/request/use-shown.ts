@@ -87,8 +87,9 @@ function useMoment(requestId: string, seq: number | null): ReadMoment {
     const controller = new AbortController();
     const timer = setTimeout(() => {
       client.execute(READ_MOMENT, { requestId, seq }, { signal: controller.signal }).then(
-        ({ requestAt }) => {
-          const moment = toMoment(requestAt);
+        ({ request }) => {
+          if (!request) return;
+          const moment = toMoment(request);
           // A seq after the last entry returns the current state, which can change.
           if (moment.seq === seq) addToCache(cache.current, seq, moment);
           setRead({ moment, problem: null });
