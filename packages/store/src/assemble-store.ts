@@ -3,7 +3,7 @@ import { createAccept } from "./acceptance/accept.ts";
 import { createAcceptance } from "./acceptance/acceptance.ts";
 import type { AcceptanceLog } from "./acceptance/acceptance-log.ts";
 import { createChangeStore } from "./changes/create-change-store.ts";
-import type { GroupCommit } from "./commit/group-commit.ts";
+import { followInBulks, type GroupCommit } from "./commit/group-commit.ts";
 import { createControlStore } from "./controls/create-control-store.ts";
 import type { Collections } from "./database/collections.ts";
 import type { ServerClock } from "./database/server-clock.ts";
@@ -12,9 +12,7 @@ import type { ExecutionStore } from "./execution/execution-store.ts";
 import type { EntryLog } from "./journal/entry-log.ts";
 import { createJournal } from "./journal/journal.ts";
 import type { JournalMetrics } from "./journal/journal-metrics.ts";
-import { createRequestTurns } from "./journal/request-turns.ts";
-import { createSettleOutbox } from "./journal/settle-outbox.ts";
-import type { TurnLog } from "./journal/turn-log.ts";
+import { createTransact } from "./journal/transact.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
 import type { LiveStore } from "./live/live-store.ts";
 import { readChanged } from "./live/read-changed.ts";
@@ -33,7 +31,6 @@ export interface StoreParts {
   entryLog: EntryLog;
   /** Reads entries. */
   readLog: EntryLog;
-  turnLog: TurnLog;
   acceptanceLog: AcceptanceLog;
   /** Names this process in what it writes. */
   owner: string;
@@ -75,7 +72,7 @@ export function assembleStore(parts: StoreParts): AssembledStore {
   const journal = createJournal({
     ...repeats,
     log: parts.entryLog,
-    turnLog: parts.turnLog,
+    follow: (writes) => followInBulks(group, collections, writes),
     owner,
     now,
     retryForMs: retryForMs.worker,
@@ -84,24 +81,23 @@ export function assembleStore(parts: StoreParts): AssembledStore {
     metrics,
   });
   const accept = createAccept({ ...repeats, log: parts.acceptanceLog, retryForMs: retryForMs.client, soon });
-  const turnsOf = (kind: keyof StoreParts["retryForMs"]) =>
-    createRequestTurns({
+  const transactFor = (kind: keyof StoreParts["retryForMs"]) =>
+    createTransact({
       ...repeats,
-      log: parts.turnLog,
+      retryEveryMs: retryEveryMs ?? 250,
+      collections,
       owner: `${owner}:${kind}`,
       now,
       retryForMs: retryForMs[kind],
       metrics,
     });
   const unitReads = createUnitReads(collections, parts.readLog);
-  const turns = turnsOf("client");
   const dependencies = {
     ...parts,
     accept,
     journal,
-    turns,
+    transact: transactFor("client"),
     unitReads,
-    settleOutbox: createSettleOutbox({ collections, log: parts.readLog, turns, now }),
   };
   return {
     operations: {
@@ -109,7 +105,7 @@ export function assembleStore(parts: StoreParts): AssembledStore {
       ...createControlStore(dependencies),
       ...createChangeStore(dependencies),
       ...createReads(dependencies),
-      ...createPlanningStore({ ...dependencies, turns: turnsOf("worker") }),
+      ...createPlanningStore({ ...dependencies, transact: transactFor("worker") }),
       ...createExecutionStore(dependencies),
       ...createWorkerStore(collections, clock),
       readChanged: (ids, wanted) => readChanged(collections, unitReads, ids, wanted),

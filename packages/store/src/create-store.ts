@@ -11,9 +11,9 @@ import { createIndexes, openCollections } from "./database/collections.ts";
 import { requireFormat } from "./database/format.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
+import { settleEarlierOutbox } from "./journal/earlier-outbox.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
 import type { JournalMetrics } from "./journal/journal-metrics.ts";
-import { createMongoTurnLog } from "./journal/turn-log.ts";
 import { watchChanges, watchRequestsAtRest } from "./live/watch-changes.ts";
 import {
   ServerTooOldError,
@@ -78,6 +78,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     await requireFormat(db);
     const collections = openCollections(client, db);
     await createIndexes(collections);
+    await settleEarlierOutbox(db, collections);
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
     const owner = randomUUID();
     const groupCollections = openCollections(groupClient, groupClient.db(db.databaseName));
@@ -89,9 +90,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         stuckAfterMs: STUCK_AFTER_MS,
         onBulk: options.onBulk,
       }),
-      entryLog: createMongoEntryLog(groupCollections.journal),
-      readLog: createMongoEntryLog(collections.journal),
-      turnLog: createMongoTurnLog(groupCollections),
+      entryLog: createMongoEntryLog(groupCollections),
+      readLog: createMongoEntryLog(collections),
       acceptanceLog: createMongoAcceptanceLog(groupCollections),
       owner,
       clock,

@@ -29,9 +29,7 @@ export {
 } from "./journal/entry-log.ts";
 export {
   EntryTooLargeError,
-  OutboxStuckError,
   RequestLagsError,
-  RequestRemovedError,
 } from "./journal/errors.ts";
 export {
   type AppendResult,

@@ -7,13 +7,13 @@ import {
   createMongoEntryLog,
   createStore,
   eventCursor,
-  type JournalDocument,
   planCursor,
   type Store,
 } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openCollections } from "../src/database/collections.ts";
 
 const TENANT = "t1";
 const PLAN: PlanId = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
@@ -30,7 +30,7 @@ beforeAll(async () => {
   store = await createStore({ url });
   client = await MongoClient.connect(url);
   db = client.db();
-  const log = createMongoEntryLog(db.collection<JournalDocument>("journal"));
+  const log = createMongoEntryLog(openCollections(client, db));
   const journal = createJournal({ log, owner: "w1", now: () => 1_700_000_000_000 });
   for (const requestId of REQUESTS) {
     for (const [index, size] of SIZES.entries()) {

@@ -4,6 +4,7 @@ import { createJournal, createStore, type JournalMetrics } from "@planwright/sto
 import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
+import { openCollections } from "../src/database/collections.ts";
 import { createMongoEntryLog, type EntryLog } from "../src/journal/entry-log.ts";
 import { createMemoryDatabase } from "../src/memory/memory-database.ts";
 import { createMemoryEntryLog } from "../src/memory/memory-entry-log.ts";
@@ -93,7 +94,11 @@ test("entries that MongoDB refuses count once, even if their bulk is sent again"
   const { seen, metrics } = counting();
   const client = await MongoClient.connect(testServers().mongodbUrl);
   onTestFinished(() => client.close());
-  const log = createMongoEntryLog(client.db().collection<JournalDocument>("journal_counted"));
+  const db = client.db();
+  const log = createMongoEntryLog({
+    ...openCollections(client, db),
+    journal: db.collection<JournalDocument>("journal_counted"),
+  });
   let losses = 1;
   const losing: EntryLog = {
     ...log,

@@ -16,7 +16,6 @@ import {
   type EntryLog,
   type EntryPosition,
   EntryTooLargeError,
-  entryIdOf,
   type Journal,
   type JournalDocument,
   type JournalOptions,
@@ -31,7 +30,8 @@ import { testServers } from "@planwright/testing";
 import fc from "fast-check";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TurnLog } from "../src/journal/turn-log.ts";
+import type { HeadWrite } from "../src/commit/pending-write.ts";
+import { openCollections } from "../src/database/collections.ts";
 import { withoutEventValues } from "../src/journal/without-values.ts";
 
 type EventOf<Type extends JournalEvent["type"]> = Extract<JournalEvent, { type: Type }>;
@@ -49,7 +49,7 @@ afterAll(() => client.close());
 const LOGS: { name: string; open: () => EntryLog }[] = [
   {
     name: "MongoDB",
-    open: () => createMongoEntryLog(client.db().collection<JournalDocument>(`journal_${randomUUID()}`)),
+    open: openMongoLog,
   },
   { name: "memory", open: () => createMemoryEntryLog(createMemoryDatabase()) },
 ];
@@ -61,11 +61,10 @@ function journalOver(log: EntryLog, more: Partial<JournalOptions> = {}): Journal
   return createJournal({ ...options, ...more });
 }
 
-/** A log with a turn log: without it a journal does not do the writes that follow. */
-function withTurns(log: EntryLog): [EntryLog, Partial<JournalOptions>] {
-  const append: TurnLog["append"] = async ({ entry: stamped }) =>
-    (await log.insert([stamped])).get(entryIdOf(stamped));
-  return [log, { turnLog: { append } }];
+function openMongoLog(): EntryLog {
+  const db = client.db();
+  const journal = db.collection<JournalDocument>(`journal_${randomUUID()}`);
+  return createMongoEntryLog({ ...openCollections(client, db), journal });
 }
 
 /** Loses operations, or answers to operations, in this order. */
@@ -78,7 +77,7 @@ function losing(log: EntryLog, losses: ("request" | "answer" | "none")[]): Entry
     return answer;
   }
   return {
-    insert: (entries) => pass(() => log.insert(entries)),
+    insert: (...of) => pass(() => log.insert(...of)),
     read: (...of) => pass(() => log.read(...of)),
     readTails: (after) => log.readTails(after),
     readAt: (...of) => pass(() => log.readAt(...of)),
@@ -393,7 +392,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
   });
 
   test("many events are split over entries that are short to fold, in order, with the writes that follow at the last", async () => {
-    const { journal, claim } = await held(...withTurns(open()));
+    const { journal, claim } = await held(open());
     const keys = Array.from({ length: 2_100 }, (_, index) => `s${index}`);
     const end: JournalEvent = { type: "plan.ended", status: "CANCELLED", outputs: null, error: null };
     const followed: number[] = [];
@@ -408,7 +407,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
   });
 
   test("the writes that follow the last entry are not part of earlier entries", async () => {
-    const { claim } = await held(...withTurns(open()));
+    const { claim } = await held(open());
     const large = ["a", "b", "c"].flatMap((key) => [
       started(key),
       completed(key, "x".repeat(MAX_ENTRY_BYTES / 2)),
@@ -425,18 +424,25 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect(followed).toEqual([[last]]);
   });
 
-  test("the writes that follow are computed only for a single entry, not for entries of one bulk", async () => {
-    const journal = journalOver(...withTurns(open()));
-    const asked: string[] = [];
+  test("the writes that follow are done when the append resolves, for a single entry in its own command", async () => {
+    const later: string[] = [];
+    const follow = async (writes: readonly HeadWrite[]) =>
+      void later.push(...writes.flatMap((write) => ("id" in write ? write.id : [])));
+    const log = open();
+    const alone: string[] = [];
+    const insert: EntryLog["insert"] = (entries, following = []) => {
+      alone.push(...following.flatMap((write) => ("id" in write ? write.id : [])));
+      return log.insert(entries);
+    };
+    const journal = journalOver({ ...log, insert }, { follow });
     const append = (requestId: string) =>
-      journal.append(entry(requestId, 1, STARTED_PLAN), () => {
-        asked.push(requestId);
-        return [];
-      });
+      journal.append(entry(requestId, 1, STARTED_PLAN), () => [
+        { collection: "requests", id: requestId, condition: {}, set: {} },
+      ]);
     await Promise.all([append("req_1"), append("req_2")]);
-    expect(asked).toEqual([]);
+    expect(later).toEqual(["req_1", "req_2"]);
     await append("req_3");
-    expect(asked).toEqual(["req_3"]);
+    expect({ later, alone }).toEqual({ later: ["req_1", "req_2"], alone: ["req_3"] });
   });
 
   test("an owner writes no event that cannot follow from the journal", async () => {
@@ -477,7 +483,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
 });
 
 test("over MongoDB readTails reads a long journal in many turns of the event loop, in which other work is done", async () => {
-  const log = createMongoEntryLog(client.db().collection<JournalDocument>(`journal_${randomUUID()}`));
+  const log = openMongoLog();
   const events = Array.from({ length: 1_000 }, () => started("a"));
   const at = new Date();
   await log.insert(
@@ -503,7 +509,7 @@ test("over MongoDB readTails reads a long journal in many turns of the event loo
 });
 
 test("over MongoDB readTails reads entries without values, and readAt with values", async () => {
-  const log = createMongoEntryLog(client.db().collection<JournalDocument>(`journal_${randomUUID()}`));
+  const log = openMongoLog();
   const journal = journalOver(log);
   const error = { code: "TOOL_FAILED", message: "no", retryable: true };
   const toApprove = { argsHash: "h", approvalHash: "p" };

@@ -165,7 +165,7 @@ test("when the database is away after the entry, the documents are written by th
   const database = createMemoryDatabase();
   let isCut = false;
   const cut: Reach = async ({ name, apply }) => {
-    if (isCut && /\.(write|follow)$/.test(name)) throw new UnreachableError("lost");
+    if (isCut && /\.(write|updateOne)$/.test(name)) throw new UnreachableError("lost");
     return apply();
   };
   const dying = createMemoryStore({ database, owner: "e1", reach: cut, retryForMs: 0 });

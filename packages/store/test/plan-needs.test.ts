@@ -191,11 +191,11 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
   });
 });
 
-test("a decision that is in the journal but not in the plan is written when it is repeated", async () => {
+test("a decision about a plan that has ended is in the journal and in what the plan needs, or in neither", async () => {
   const database = createMemoryDatabase();
   let isCut = false;
   const cut: Reach = async ({ name, apply }) => {
-    if (isCut && name === "plans.write") throw new UnreachableError("lost");
+    if (isCut && name === "transaction.commit") throw new UnreachableError("lost");
     return apply();
   };
   const api = createMemoryStore({ database, owner: randomUUID(), reach: cut, retryForMs: 0 });
@@ -213,7 +213,7 @@ test("a decision that is in the journal but not in the plan is written when it i
   await expect(api.resolveUnit(TENANT, claim.plan._id, retry("a"))).rejects.toThrow();
   expect(await foundBy(claim.plan.requestId)).toEqual(["doubt"]);
   isCut = false;
-  expect(await api.resolveUnit(TENANT, claim.plan._id, retry("a"))).toMatchObject({ type: "not in doubt" });
+  expect(await api.resolveUnit(TENANT, claim.plan._id, retry("a"))).toMatchObject({ type: "recorded" });
   expect(await foundBy(claim.plan.requestId)).toEqual([]);
 });
 

@@ -1,26 +1,27 @@
 import { type FoldedRequest, type JournalEvent, JournalInvalidError } from "@planwright/engine";
-import { type RequestId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
+import type { RequestId } from "@planwright/plan";
 import type { Idempotency } from "../acceptance/acceptance-store.ts";
+import type { HeadWrite } from "../commit/pending-write.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { RequestLagsError } from "../journal/errors.ts";
-import type { NewEntry } from "../journal/journal.ts";
-import { nextEntry } from "../journal/next-entry.ts";
-import type { FollowingWrite } from "../journal/turn-log.ts";
+import { type NextEntry, nextEntry } from "../journal/next-entry.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { Repeated } from "./change-store.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
 
 /**
- * How often a request whose document lags is read again, and the wait between two reads, in milliseconds.
- * Before each read its outbox is settled; the first one does not wait.
+ * How often a change is decided again although no entry came meanwhile, and the wait before that, in milliseconds:
+ * a document of the request has changed, or its owner has not written it yet.
  */
 const MAX_LAGS = 10;
 const LAG_MS = 200;
+/** How often an answer is decided again because an entry came while it was decided. */
+const MAX_MOVES = 5;
 
 /**
- * A request and the state folded from its journal, when a change is decided. The documents were read before
- * the journal, so the journal has at least what they say.
+ * A request and the state folded from its journal, when a change is decided. The documents were read after the
+ * journal: what they know of later entries makes the change be decided again, because its seq is taken.
  */
 export interface ChangedRequest {
   request: RequestDocument;
@@ -36,9 +37,7 @@ export interface ChangeEntry<Changed> {
   by: string;
   /** The version that the entry is about. Default: the current one. */
   planId?: PlanDocument["_id"];
-  following: (entry: NewEntry) => FollowingWrite[];
-  /** See `Turn`. */
-  isKept?: boolean;
+  following: () => readonly HeadWrite[];
   /** The answer once the entry is appended. */
   changed: Changed;
 }
@@ -59,9 +58,10 @@ export interface RequestChange<Answer, Changed> {
 }
 
 /**
- * Changes a request by an entry of its journal. The entry follows from all entries before it: of simultaneous
- * changes one is appended first, and the others are decided again after it. The idempotency key is part of
- * the entry. Undefined for an unknown request, for one that is being removed, and for another tenant's.
+ * Changes a request by an entry of its journal and the writes that follow from it, in one transaction. The entry
+ * follows from all entries before it: of simultaneous changes one is first, and the others are decided again after
+ * it. The idempotency key is part of the entry. Undefined for an unknown request, for one that is being removed,
+ * and for another tenant's.
  * @throws {IdempotencyKeyReusedError} when the key made another change
  * @throws {RequestLagsError} when the request's document still lags after all tries
  */
@@ -70,7 +70,7 @@ export async function changeRequest<Answer, Changed>(
   change: RequestChange<Answer, Changed>,
 ): Promise<Answer | Changed | Repeated | undefined> {
   try {
-    return await appendChange(context, change);
+    return await decideAndWrite(context, change);
   } catch (error) {
     if (!(error instanceof JournalInvalidError)) throw error;
     // A removal has begun since the request was read: its entries go one after the other.
@@ -79,63 +79,49 @@ export async function changeRequest<Answer, Changed>(
   }
 }
 
-async function appendChange<Answer, Changed>(
+async function decideAndWrite<Answer, Changed>(
   context: StoreDependencies,
   { tenant, requestId, operation, idempotency, decide }: RequestChange<Answer, Changed>,
 ): Promise<Answer | Changed | Repeated | undefined> {
-  const { collections, unitReads, turns, settleOutbox } = context;
+  const { collections, unitReads, transact } = context;
   const key = idempotency && entryKeyOf(operation, idempotency);
+  const repeated = async (): Promise<Repeated | undefined> => key && findRepeated(context, tenant, key);
 
-  const repeated = async (): Promise<Repeated | undefined> =>
-    key && findRepeated(context, { tenant, requestId }, key);
+  const hasMoved = async (from: FoldedRequest): Promise<boolean> =>
+    (await unitReads.ofRequest(requestId)).seq !== from.seq;
 
-  for (let lags = 0; ; ) {
+  for (let lags = 0, seq = 0, moves = 0; ; ) {
     const earlier = await repeated();
     if (earlier) return earlier;
+    const state = await unitReads.ofRequest(requestId);
     const request = await collections.requests.findOne({ _id: requestId, tenant });
-    if (!request) return undefined;
+    if (!request || state.isRemoved) return undefined;
     const plan = await collections.plans.findOne({ _id: request.planId, tenant });
-    const now = { request, plan, state: await unitReads.ofRequest(requestId) };
-    if (now.state.isRemoved) return undefined;
-    if (lagsBehind(now)) {
-      lags += 1;
-      if (lags > MAX_LAGS) throw new RequestLagsError({ requestId });
-      await settleOutbox.ofRequest(requestId);
-      if (lags > 1) await context.sleep(LAG_MS);
+    const decided = await decide({ request, plan, state });
+    if (decided.type === "answer") {
+      // Another call with the same key may have appended this change meanwhile.
+      const same = await repeated();
+      // The documents may follow from a later entry. The owner of a busy plan appends all the time.
+      if (same || moves === MAX_MOVES || !(await hasMoved(state))) return same ?? decided.answer;
+      moves += 1;
       continue;
     }
-    const decided = await decide(now);
-    // Another call with the same key may have appended this change meanwhile.
-    if (decided.type === "answer") return (await repeated()) ?? decided.answer;
-    const { events, by, following, planId: _id = request.planId, isKept = false } = decided;
+    const { events, by, following, planId: _id = request.planId } = decided;
     const content = { by: { kind: "api" as const, id: by }, events, ...(key && { idempotency: key }) };
-    const { entry } = nextEntry({ _id, requestId, tenant }, now.state, content);
-    const { type } = await turns.append({ entry, following, isKept });
+    let next: NextEntry;
+    try {
+      next = nextEntry({ _id, requestId, tenant }, state, content);
+    } catch (error) {
+      if (error instanceof JournalInvalidError && (await hasMoved(state))) continue;
+      throw error;
+    }
+    const { type } = await transact({ entry: next.entry, following });
     if (type === "appended") return decided.changed;
-    if (type === "removed") return undefined;
+    lags = state.seq > seq ? 0 : lags + 1;
+    seq = state.seq;
+    if (lags > MAX_LAGS) throw new RequestLagsError({ requestId });
+    if (lags > 1) await context.sleep(LAG_MS);
   }
-}
-
-/**
- * True while the journal is ahead of the documents: it has a version or a replan that the request's document
- * does not have, or events of a plan whose document says that it was not started. The process that appended
- * them is writing the documents now, or has died; the outbox keeps these writes until they are done. Pure.
- */
-function lagsBehind({ request, plan, state }: ChangedRequest): boolean {
-  const { plans } = state;
-  const { version, status, planning } = request;
-  const foldedVersion = [...plans.values()].at(-1)?.version ?? 0;
-  const isFirst = status === "PLANNING" && (planning.work ?? "plan") === "plan";
-  if (foldedVersion > version || (isFirst && foldedVersion === version)) return true;
-  const isPlanned = status === "PLANNING" || status === "NEEDS_INPUT";
-  if (state.planning.replanAsked && !isPlanned) return true;
-  const isUnstarted = (of: PlanDocument["status"]): boolean => UNSTARTED_PLAN_STATUSES.includes(of);
-  return plan !== null && isUnstarted(plan.status) && !isUnstarted(statusOf(plan, plans));
-}
-
-/** The journal has no event of an accepted plan before it is started. */
-function statusOf({ _id }: PlanDocument, plans: FoldedRequest["plans"]): PlanDocument["status"] {
-  return plans.get(_id)?.status ?? "READY";
 }
 
 /**

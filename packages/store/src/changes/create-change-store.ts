@@ -11,8 +11,8 @@ import {
   toolOfStep,
   UNSTARTED_PLAN_STATUSES,
 } from "@planwright/plan";
+import type { HeadWrite } from "../commit/pending-write.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { FollowingWrite } from "../journal/turn-log.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { withApprovals } from "../versions/ask-for-repeats.ts";
@@ -62,11 +62,11 @@ function createAnswerQuestions(context: StoreDependencies): Pick<ChangeStore, "a
           type: "append",
           events: [{ type: "answer.given", answers: given, discardsDraft }],
           by,
-          isKept: true,
           following: () => [
             {
               collection: "requests",
-              filter: { _id: requestId, status: "NEEDS_INPUT", "questions.id": { $all: ids } },
+              id: requestId,
+              condition: { status: "NEEDS_INPUT", "questions.id": { $all: ids } },
               expressions: afterAnswers(ids),
             },
           ],
@@ -134,16 +134,17 @@ function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<nul
     events: [{ type: "execution.asked" }],
     by,
     planId: _id,
-    isKept: true,
     following: () => [
       {
         collection: "plans",
-        filter: { _id, status: "READY" },
+        id: _id,
+        condition: { status: "READY" },
         expressions: { status: "QUEUED", isFresh: false, ...stamps },
       },
       {
         collection: "requests",
-        filter: { _id: requestId, planId: _id, status: "READY" },
+        id: requestId,
+        condition: { planId: _id, status: "READY" },
         expressions: { status: "EXECUTING", updatedAt: "$$NOW" },
       },
     ],
@@ -159,11 +160,11 @@ function whenPlanned({ request }: ChangedRequest, by: string): ChangeDecision<nu
     type: "append",
     events: [{ type: "execution.planned" }],
     by,
-    isKept: true,
     following: () => [
       {
         collection: "requests",
-        filter: { _id, status: "PLANNING", planId },
+        id: _id,
+        condition: { status: "PLANNING", planId },
         set: { autoExecute: true },
       },
     ],
@@ -179,8 +180,8 @@ function createAmend(context: StoreDependencies): Pick<ChangeStore, "amendPlan" 
   const { collections } = context;
 
   return {
-    findAmended: (tenant, requestId, idempotency) =>
-      findRepeated(context, { tenant, requestId }, entryKeyOf(OPERATION, idempotency)),
+    findAmended: (tenant, _, idempotency) =>
+      findRepeated(context, tenant, entryKeyOf(OPERATION, idempotency)),
 
     async amendPlan(tenant, requestId, amended): Promise<AmendAnswer> {
       const { fromVersion, autoExecute, by = "api", idempotency } = amended;
@@ -244,9 +245,9 @@ function no(answer: AmendAnswer): AmendDecision {
 }
 
 /** The write that supersedes a plan that was not started. */
-function superseded({ _id, status }: PlanDocument, now: Date): FollowingWrite {
+function superseded({ _id, status }: PlanDocument, now: Date): HeadWrite {
   const set = { status: "SUPERSEDED", finishedAt: now, dueAt: null, updatedAt: now };
-  return { collection: "plans", filter: { _id, status }, set };
+  return { collection: "plans", id: _id, condition: { status }, set };
 }
 
 /**

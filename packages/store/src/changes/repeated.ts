@@ -4,7 +4,6 @@
  */
 import { createHash } from "node:crypto";
 import type { JournalEntry } from "@planwright/engine";
-import type { RequestId } from "@planwright/plan";
 import { type Idempotency, KEY_LIFE_MS } from "../acceptance/acceptance-store.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
@@ -22,17 +21,6 @@ export function entryKeyOf(operation: string, { key, payloadHash }: Idempotency)
  * @throws {IdempotencyKeyReusedError} when the key was used for another change
  */
 export async function findRepeated(
-  context: Pick<StoreDependencies, "collections" | "clock" | "settleOutbox">,
-  { tenant, requestId }: { tenant: string; requestId: RequestId },
-  key: EntryKey,
-): Promise<Repeated | undefined> {
-  if (!(await readRepeated(context, tenant, key))) return undefined;
-  // The process that appended the change may have died before it updated the request's document.
-  await context.settleOutbox.ofRequest(requestId);
-  return readRepeated(context, tenant, key);
-}
-
-async function readRepeated(
   { collections: { journal, requests }, clock }: Pick<StoreDependencies, "collections" | "clock">,
   tenant: string,
   { key, payloadHash }: EntryKey,

@@ -43,8 +43,7 @@ export function createReplan(
           updatedAt: now,
         };
         const { version } = request;
-        const filter = {
-          _id: requestId,
+        const condition = {
           version,
           status: { $ne: "PLANNING" },
           "replans.made": notAbove(made),
@@ -53,8 +52,7 @@ export function createReplan(
           type: "append",
           events: [{ type: "replan.asked", ...replan }],
           by,
-          isKept: true,
-          following: () => [{ collection: "requests", filter, set: marks }],
+          following: () => [{ collection: "requests", id: requestId, condition, set: marks }],
           changed: { type: "asked" },
         };
       };
@@ -69,10 +67,8 @@ export function createReplan(
       const decide = ({ request }: ChangedRequest): ChangeDecision<null, { type: "cancelled" }> => {
         if (request.status !== "PLANNING") return { type: "answer", answer: null };
         const { epoch } = request;
-        // The filter excludes planning that began since: a new claim has the next epoch, and another replan
-        // raises the count.
-        const filter = {
-          _id: requestId,
+        // Excludes planning that began since: a new claim has the next epoch, and another replan raises the count.
+        const condition = {
           status: "PLANNING",
           version: request.version,
           epoch,
@@ -82,8 +78,9 @@ export function createReplan(
           type: "append",
           events: [{ type: "planning.cancelled" }],
           by,
-          isKept: true,
-          following: () => [{ collection: "requests", filter, expressions: PLANNING_CANCELLED }],
+          following: () => [
+            { collection: "requests", id: requestId, condition, expressions: PLANNING_CANCELLED },
+          ],
           changed: { type: "cancelled" },
         };
       };

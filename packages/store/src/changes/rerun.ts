@@ -138,8 +138,9 @@ function plannedAgain(
     type: "append",
     events: [{ type: "replan.asked", note: null, execute }],
     by: options.by ?? "api",
-    isKept: true,
-    following: () => [{ collection: "requests", filter: { _id, version, status: "FAILED" }, set: marks }],
+    following: () => [
+      { collection: "requests", id: _id, condition: { version, status: "FAILED" }, set: marks },
+    ],
     changed: { type: "planning", request },
   };
 }

@@ -1,5 +1,5 @@
+import type { HeadWrite } from "../commit/pending-write.ts";
 import { NOTHING_PARKED } from "../heads/parked-for.ts";
-import type { FollowingWrite } from "../journal/turn-log.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { NextVersionTurn } from "../versions/version-turn.ts";
 import type { ChangeEntry } from "./change-request.ts";
@@ -12,26 +12,21 @@ export function versionEntry<Changed>(
   { document, events, request }: NextVersionTurn,
   by: string,
   changed: Changed,
-  before: readonly FollowingWrite[] = [],
+  before: readonly HeadWrite[] = [],
 ): ChangeEntry<Changed> {
-  const following: FollowingWrite[] = [
-    { collection: "plans", insert: document },
-    ...before,
-    movedTo(request),
-  ];
+  const following: HeadWrite[] = [{ collection: "plans", insert: document }, ...before, movedTo(request)];
   return {
     type: "append",
     events,
     by,
     planId: document._id,
-    isKept: true,
     following: () => following,
     changed,
   };
 }
 
-/** The request's document at its next version, unless it has a later one. Pure. */
-function movedTo({ _id, planId, version, status, autoExecute, updatedAt }: RequestDocument): FollowingWrite {
+/** The request's document at its next version. Pure. */
+function movedTo({ _id, planId, version, status, autoExecute, updatedAt }: RequestDocument): HeadWrite {
   const set = { ...NOTHING_PARKED, planId, version, status, autoExecute, updatedAt };
-  return { collection: "requests", filter: { _id, version: { $lt: version } }, set };
+  return { collection: "requests", id: _id, condition: { version: version - 1 }, set };
 }

@@ -17,15 +17,18 @@
  *    for long.
  */
 import type { ClientBulkWriteModel, Collection, Document, MongoClient } from "mongodb";
+import type { Collections } from "../database/collections.ts";
 import { isTimeLimit, isTransient } from "../database/transient-errors.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import {
   bodyOf,
+  followOneByOne,
   type GroupedCollection,
   type GroupSet,
   type GroupUpdate,
+  type HeadWrite,
   mergeInto,
   type PendingWrite,
   toUpdate,
@@ -69,7 +72,7 @@ export interface GroupCommit {
    * whether its own condition held.
    * @throws {StoreUnavailableError | WriteNotPossibleError}
    */
-  setInOrder(first: GroupSet | GroupUpdate, second: GroupSet): Promise<[boolean, boolean]>;
+  setInOrder(first: GroupSet | GroupUpdate, second: GroupSet | GroupUpdate): Promise<[boolean, boolean]>;
   /**
    * The same with expressions of an update pipeline.
    * @throws {StoreUnavailableError | WriteNotPossibleError}
@@ -220,6 +223,29 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
       }),
     counts: () => ({ bulks, writes }),
   };
+}
+
+/**
+ * Does writes that follow from an entry, in their order, as part of the bulks of a process.
+ * @throws {StoreUnavailableError | WriteNotPossibleError}
+ */
+export async function followInBulks(
+  group: GroupCommit,
+  collections: Pick<Collections, HeadWrite["collection"]>,
+  writes: readonly HeadWrite[],
+): Promise<void> {
+  const [first, second, ...others] = writes;
+  if (first && second && others.length === 0 && isGrouped(first) && isGrouped(second))
+    return void (await group.setInOrder(first, second));
+  for (const write of writes) {
+    if (!isGrouped(write)) await followOneByOne(collections, [write]);
+    else if ("set" in write) await group.set(write);
+    else await group.update(write);
+  }
+}
+
+function isGrouped(write: HeadWrite): write is GroupSet | GroupUpdate {
+  return "id" in write && write.collection !== "modelCalls";
 }
 
 /**

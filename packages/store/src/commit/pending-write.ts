@@ -1,4 +1,6 @@
-import type { Document } from "mongodb";
+import type { Collection, Document } from "mongodb";
+import type { Collections } from "../database/collections.ts";
+import { insertUnlessThere } from "../database/insert-unless-there.ts";
 
 /** The collections whose documents carry a `writeId`. */
 export type GroupedCollection = "requests" | "plans";
@@ -20,6 +22,43 @@ export interface GroupSet extends Target {
 /** Sets fields to expressions that MongoDB computes. */
 export interface GroupUpdate extends Target {
   expressions: Document;
+}
+
+/** A write to a document that follows an entry of the journal: a head, or a record that the entry names. */
+export type HeadWrite =
+  | GroupSet
+  | GroupUpdate
+  | (Omit<GroupSet, "collection"> & { collection: "modelCalls" })
+  | { collection: GroupedCollection | "modelCalls"; insert: Document & { _id: string } };
+
+/** The collection of a write. */
+export function collectionOf(
+  collections: Pick<Collections, HeadWrite["collection"]>,
+  { collection }: HeadWrite,
+): Collection<Document & { _id: string }> {
+  // The types of the collections differ; each write is made for its collection.
+  return collections[collection] as unknown as Collection<Document & { _id: string }>;
+}
+
+/** A write that is not sent by the group commit, in the form of the driver. */
+export function changeOf(write: Exclude<HeadWrite, { insert: unknown }>): Document | Document[] {
+  if ("expressions" in write) return [{ $set: write.expressions }];
+  const { set: $set, stamps = [] } = write;
+  return stamps.length === 0
+    ? { $set }
+    : { $set, $currentDate: Object.fromEntries(stamps.map((field) => [field, true])) };
+}
+
+/** Does writes one after the other, each of which may have been done before. */
+export async function followOneByOne(
+  collections: Pick<Collections, HeadWrite["collection"]>,
+  writes: readonly HeadWrite[],
+): Promise<void> {
+  for (const write of writes) {
+    const collection = collectionOf(collections, write);
+    if ("insert" in write) await insertUnlessThere(collection, write.insert);
+    else await collection.updateOne({ _id: write.id, ...write.condition }, changeOf(write));
+  }
 }
 
 /** What a write does to its document. */

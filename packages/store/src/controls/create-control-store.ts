@@ -6,10 +6,9 @@ import {
   UNSTARTED_PLAN_STATUSES,
 } from "@planwright/plan";
 import type { Document } from "mongodb";
-import { endEvent, endedBy, followingEnd, readEnd, writeEnd } from "../heads/plan-end.ts";
+import { endEvent, endedBy, endWrites } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
-import type { TurnResult } from "../journal/request-turns.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import type { PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
 import { askContracts, askReload, readContractAsk } from "../tools/tool-servers.ts";
@@ -143,42 +142,21 @@ function createCancel(
   context: StoreDependencies,
   askControl: AskControl,
 ): Pick<ControlStore, "requestCancel"> {
-  const { collections, journal, settleOutbox, turns, unitReads } = context;
+  const { collections, transact, unitReads } = context;
   const { plans } = collections;
 
-  /**
-   * Ends a plan that was never started. Its end is an entry; the documents of the plan and of the request
-   * follow. `taken`: another entry of the request was appended meanwhile.
-   */
-  async function endUnstarted(tenant: string, plan: PlanDocument, by: string): Promise<TurnResult["type"]> {
-    const { _id: planId, requestId } = plan;
+  /** Ends a plan that was never started, unless it is started, replaced or removed meanwhile. */
+  async function endUnstarted(tenant: string, plan: PlanDocument, by: string): Promise<void> {
+    const { _id: planId } = plan;
     const read = await unitReads.ofPlan(tenant, planId);
-    if (!read) return "removed";
-    // The end is in the journal already: the process that appended it died before it updated the documents,
-    // or it was for another client.
-    const earlier = await readEnd(journal, requestId, read.plan);
-    if (earlier) {
-      await writeEnd(context, plan, earlier);
-      return "appended";
-    }
-    // The plan was started after its document was read, or there is another version. If the documents do not
-    // say so, the process that writes them may have died.
-    if (!isUnstarted(plan, read)) {
-      await settleOutbox.ofRequest(requestId);
-      return "taken";
-    }
+    if (!read || !isUnstarted(plan, read)) return;
     const end = endEvent({ type: "finish", status: "CANCELLED", outputs: null });
     const events = [...cancelled(plan, read), end];
     const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: by }, events });
-    const { type } = await turns.append({
+    await transact({
       entry,
-      isKept: true,
-      following(stamped) {
-        const after = fold(read.request, [stamped]).plans.get(planId);
-        return followingEnd(plan, endedBy(end, after), stamped.at);
-      },
+      following: (stamped) => endWrites(plan, endedBy(end, fold(read.request, [stamped]).plans.get(planId))),
     });
-    return type;
   }
 
   return {
@@ -194,14 +172,8 @@ function createCancel(
         const found = await plans.findOne({ _id: planId, tenant });
         // It was started in between.
         if (found && isOpen(found) && found.cancelRequestedAt === null) continue;
-        // A plan that was cancelled before its start is checked again: the process that did it may have died
-        // before it updated the request.
-        const wasStarted =
-          found?.status !== "READY" && (found?.status !== "CANCELLED" || found.startedAt !== null);
-        if (wasStarted) return found;
-        const type = await endUnstarted(tenant, found, by);
-        if (type === "removed") return null;
-        if (type === "appended") return plans.findOne({ _id: planId, tenant });
+        if (found?.status !== "READY") return found;
+        await endUnstarted(tenant, found, by);
       }
     },
   };

@@ -1,7 +1,7 @@
 import type { JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { createReplan } from "../changes/replan.ts";
-import { askedEvent, HAS_CONTROLS } from "../heads/pending-controls.ts";
+import { askedEvent, controlsAfter, HAS_CONTROLS } from "../heads/pending-controls.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { PendingControl, PlanDocument } from "../records/plan-document.ts";
@@ -14,7 +14,7 @@ import { createResolve } from "./resolve.ts";
  * a resume and an approval find nothing to do.
  */
 export function createSettleLateControls(context: StoreDependencies): (planId: PlanId) => Promise<void> {
-  const { collections, journal, group, unitReads } = context;
+  const { collections, transact, group, unitReads } = context;
   const askDecision = createAskDecision(context, createAskControl(context));
   const { resolveUnit } = createResolve(context, askDecision);
   const { cancelPlanning } = createReplan(context);
@@ -43,8 +43,15 @@ export function createSettleLateControls(context: StoreDependencies): (planId: P
       const request = await unitReads.ofRequest(plan.requestId);
       if (request.isRemoved || (request.plans.get(plan._id)?.controlSeq ?? 0) >= control.id) return;
       const by = { kind: "api", id: control.by } as const;
-      const { type } = await journal.append(nextEntry(plan, request, { by, events }).entry);
+      const { entry } = nextEntry(plan, request, { by, events });
+      const expressions = { controls: controlsAfter(control.id) };
+      const condition = { finishedAt: { $ne: null } };
+      const { type } = await transact({
+        entry,
+        following: () => [{ collection: "plans", id: plan._id, condition, expressions }],
+      });
       if (type === "appended") return;
+      if (!(await collections.plans.findOne({ _id: plan._id }, { projection: { _id: 1 } }))) return;
     }
   }
 

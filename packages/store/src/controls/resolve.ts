@@ -6,11 +6,9 @@ import {
   stepRunAt,
   toEventError,
 } from "@planwright/engine";
-import type { PlanId } from "@planwright/plan";
 import { needsFields, needsOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
-import type { TurnResult } from "../journal/request-turns.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
 import type { PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
@@ -19,50 +17,32 @@ import type { ControlStore, ResolutionAnswer, UnitDecision } from "./control-sto
 
 /** The part of the store that records operators' decisions on calls in doubt. */
 export function createResolve(
-  { collections: { plans }, clock, group, turns, unitReads }: StoreDependencies,
+  { collections: { requests }, transact }: StoreDependencies,
   askDecision: AskDecision,
 ): Pick<ControlStore, "resolveUnit"> {
   /**
-   * A plan that has ended has no executor that would apply the decision, so the unit gets its last state
-   * here. `taken`: another entry has this seq.
+   * A plan that has ended has no executor that would apply the decision, so the unit gets its last state here.
+   * False when another entry was appended first.
    */
-  async function settle(
-    plan: PlanDocument,
-    read: PlanUnits,
-    unit: StepRun,
-    decision: UnitDecision,
-  ): Promise<TurnResult["type"]> {
+  async function settle({ plan, read, unit }: Settling, decision: UnitDecision): Promise<boolean> {
+    const { _id: planId, requestId } = plan;
     const events = [settled(unit, decision)];
-    const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: decision.by }, events });
-    // The request has changed now: it is kept as long as one that ended now.
-    const { type } = await turns.append({
+    const { entry, after } = nextEntry(plan, read.request, { by: { kind: "api", id: decision.by }, events });
+    const needs = needsOf(after.plans.get(planId)?.units.values() ?? []);
+    const { type } = await transact({
       entry,
-      isKept: true,
+      // The request has changed now: it is kept as long as one that ended now.
       following: ({ at: updatedAt }) => [
-        { collection: "plans", filter: { _id: plan._id }, set: { updatedAt } },
-        { collection: "requests", filter: { _id: plan.requestId }, set: { updatedAt } },
+        {
+          collection: "plans",
+          id: planId,
+          condition: { finishedAt: { $ne: null } },
+          set: { ...needsFields(plan, needs, updatedAt), updatedAt },
+        },
+        { collection: "requests", id: requestId, condition: {}, set: { updatedAt } },
       ],
     });
-    if (type === "appended") await updateNeeds(plan);
-    return type;
-  }
-
-  /** Updates `needs` of a plan that has ended. Reads again until no other process has written in between. */
-  async function updateNeeds(plan: PlanDocument): Promise<void> {
-    const { _id: planId, tenant, needs: before = [] } = plan;
-    for (let written = before; ; ) {
-      const read = await unitReads.ofPlan(tenant, planId);
-      const needs = needsOf(read?.plan?.units.values() ?? []);
-      if (needs.join() === written.join()) return;
-      await group.set({
-        collection: "plans",
-        id: planId,
-        condition: {},
-        set: needsFields(plan, needs, new Date(clock.now())),
-        stamps: ["updatedAt"],
-      });
-      written = needs;
-    }
+    return type === "appended";
   }
 
   return {
@@ -101,22 +81,14 @@ export function createResolve(
         const answer = await askDecision({ tenant, planId, by, about, decide });
         if (!answer) return { type: "unknown" };
         if (answer.type === "asked") return { type: "recorded", plan: answer.plan };
-        if (answer.type !== "settling") {
-          // The process that settled the unit may have died before it updated the plan.
-          if (answer.type === "not in doubt") await updateNeedsOf(tenant, planId);
-          return answer;
-        }
-        const type = await settle(answer.plan, answer.read, answer.unit, decision);
-        if (type === "removed") return { type: "unknown" };
-        if (type === "appended") return { type: "recorded", plan: answer.plan };
+        if (answer.type !== "settling") return answer;
+        const { plan } = answer;
+        if (await settle(answer, decision)) return { type: "recorded", plan };
+        // It is being removed.
+        if (!(await requests.findOne({ _id: plan.requestId }))) return { type: "unknown" };
       }
     },
   };
-
-  async function updateNeedsOf(tenant: string, planId: PlanId): Promise<void> {
-    const plan = await plans.findOne({ _id: planId, tenant });
-    if (plan?.finishedAt) await updateNeeds(plan);
-  }
 }
 
 /** A unit in doubt of a plan that has ended, to be settled. */

@@ -1,7 +1,7 @@
 import { ENDED_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
 import type { ApiKeyDocument } from "../records/api-key-document.ts";
-import type { JournalDocument, OutboxDocument } from "../records/journal-documents.ts";
+import type { JournalDocument } from "../records/journal-documents.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { OutputDocument } from "../records/output-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
@@ -27,7 +27,6 @@ export interface Collections {
   toolServers: Collection<ToolServerDocument>;
   observedOutputs: Collection<ObservedOutputDocument>;
   toolCallStats: Collection<ToolCallStatsDocument>;
-  outbox: Collection<OutboxDocument>;
   apiKeys: Collection<ApiKeyDocument>;
   workers: Collection<WorkerDocument>;
   removals: Collection<RemovalDocument>;
@@ -47,7 +46,6 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     toolServers: db.collection("toolServers"),
     observedOutputs: db.collection("observedOutputs"),
     toolCallStats: db.collection("toolCallStats"),
-    outbox: db.collection("outbox"),
     apiKeys: db.collection("apiKeys"),
     workers: db.collection("workers"),
     removals: db.collection("removals"),
@@ -90,10 +88,7 @@ export const ASKING_INDEX = "asking";
  * documents.
  */
 const INDEXES: {
-  [name in keyof Omit<
-    Collections,
-    "client" | "toolServers" | "outbox" | "removals" | "tenants"
-  >]: IndexDescription[];
+  [name in keyof Omit<Collections, "client" | "toolServers" | "removals" | "tenants">]: IndexDescription[];
 } = {
   requests: [
     // A key belongs to one request: of two submissions under one key this index refuses the second.
@@ -228,8 +223,6 @@ export async function createIndexes(collections: Collections): Promise<void> {
     collections.requests.createIndexes(INDEXES.requests),
     collections.plans.createIndexes(INDEXES.plans),
     collections.journal.createIndexes(INDEXES.journal),
-    // The outbox has only the default index: this creates the collection.
-    collections.outbox.createIndexes([{ key: { _id: 1 } }]),
     collections.outputs.createIndexes(INDEXES.outputs),
     collections.modelCalls.createIndexes(INDEXES.modelCalls),
     collections.tools.createIndexes(INDEXES.tools),

@@ -1,13 +1,23 @@
 /** Which errors of the driver mean "not now" and which mean "never". */
 
-import { MongoClientBulkWriteError } from "mongodb";
+import { MongoClientBulkWriteError, MongoServerError } from "mongodb";
 
 const DUPLICATE_KEY = 11_000;
 const MAX_TIME_EXPIRED = 50;
+const WRITE_CONFLICT = 112;
 
 /** An insert failed because a document with the same key was there. */
 export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
+}
+
+/**
+ * The error for documents that are there, but not committed by a majority yet, so that they cannot be read: the
+ * same operation is repeated, as after a write conflict.
+ */
+export function notCommittedYet(ids: readonly string[]): MongoServerError {
+  const message = `${ids.join(", ")} cannot be read yet: no majority has committed it`;
+  return new MongoServerError({ message, code: WRITE_CONFLICT });
 }
 
 /** A bulk over several collections failed only because documents with the same keys were there. */

@@ -4,13 +4,10 @@
  * 1. Noted events are part of the next entry, in their order. When an entry is durable, all entries before it
  *    are durable.
  * 2. One append is in flight at a time: later events form the next entry (J3).
- * 3. An entry is appended after the entries of other writers. An entry of a higher epoch means that the lease
- *    is lost (J1).
+ * 3. An entry of a higher epoch means that the lease is lost (J1).
  * 4. The first entry under a lease begins with `lease.taken`.
- * 5. An entry that cannot follow from the entries before it is not written: the journal could not be folded
- *    any more.
- * 6. Controls of clients and operators are in the next entry, before all noted events (J6).
- * 7. A plan that has ended gets no more entries. A claimer that finds it ended by its predecessor loses the
+ * 5. Controls of clients and operators are in the next entry, before all noted events (J6).
+ * 6. A plan that has ended gets no more entries. A claimer that finds it ended by its predecessor loses the
  *    lease.
  */
 import {
@@ -20,16 +17,13 @@ import {
   type FoldedPlan,
   type FoldedRequest,
   type FoldedUnit,
-  fold,
-  type JournalEntry,
   type JournalEvent,
 } from "@planwright/engine";
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
 import { askedEvent } from "../heads/pending-controls.ts";
 import { EntryTooLargeError } from "../journal/errors.ts";
 import type { Journal, NewEntry } from "../journal/journal.ts";
-import type { FollowingWrite } from "../journal/turn-log.ts";
-import { withoutEventValues } from "../journal/without-values.ts";
+import { appendAsOwner, type FollowingOf } from "../journal/owner-entries.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import type { PendingControl } from "../records/plan-document.ts";
 
@@ -82,16 +76,9 @@ export interface ClaimJournal {
    * @throws {LeaseLostError | StoreUnavailableError}
    */
   append(events: readonly JournalEvent[]): Promise<void>;
-  /**
-   * Appends the last events of the plan, with the writes that follow from them. Returns whether these writes
-   * are done; otherwise the caller has to do them.
-   * @param followingOf - computes the writes from the entry and the request after it
-   */
-  appendLast(events: readonly JournalEvent[], followingOf: FollowingOf): Promise<boolean>;
+  /** Appends the last events of the plan, and waits for the writes that follow from them. */
+  appendLast(events: readonly JournalEvent[], following: FollowingOf): Promise<void>;
 }
-
-/** The writes that follow from an entry, computed from it and the request after it. */
-export type FollowingOf = (entry: JournalEntry, after: FoldedRequest) => FollowingWrite[];
 
 /** A claimed plan, with its owner and its journal. */
 export interface ClaimedJournal {
@@ -119,7 +106,6 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   let last: Promise<void> = Promise.resolve();
   /** The writes of `appendLast`. */
   let followingOf: FollowingOf | undefined;
-  let isFollowed = false;
   let onControl: () => void = () => undefined;
   /** Number of the latest control that was taken. */
   let taken = state.plans.get(planId)?.controlSeq ?? 0;
@@ -151,26 +137,17 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
 
   async function appendEntry(
     events: readonly JournalEvent[],
-    follows: FollowingOf | undefined,
+    following: FollowingOf | undefined,
   ): Promise<void> {
     const by = { kind: "executor" as const, id: owner };
-    for (;;) {
+    await appendAsOwner({ journal, requestId, tenant, state, requireValid, lost }, () => {
       // An owner that claimed the plan since has appended its lease; an owner before may have ended the plan.
       if (state.epoch > epoch || hasEnded()) throw lost();
       // An owner before this one may have recorded controls since the plan was claimed.
       const open = events.filter((event) => !("asked" in event && isDurable(event)));
-      const entry = { requestId, tenant, planId, epoch, by, events: open, seq: state.seq + 1 };
-      requireValid(entry);
-      const result = await journal.append(
-        entry,
-        follows && ((stamped) => follows(stamped, fold(state, [withoutEventValues(stamped)]))),
-      );
-      if (result.type === "appended") {
-        isFollowed = result.isFollowed ?? false;
-        return follow([result.entry]);
-      }
-      follow(await journal.read(requestId, state.seq));
-    }
+      return { planId, epoch, by, events: open, following };
+    });
+    if (asked.some(isDurable)) queueMicrotask(tell);
   }
 
   /** @throws {JournalInvalidError} O(events): only the units of these events are copied. */
@@ -186,11 +163,6 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
       plans.set(planId, { ...known, units, approvals: [], resolutions: [] });
     }
     advance({ ...state, plans }, [{ ...entry, at: new Date(0), writeId: "" }]);
-  }
-
-  function follow(entries: readonly JournalEntry[]): void {
-    advance(state, entries.map(withoutEventValues));
-    if (asked.some(isDurable)) queueMicrotask(tell);
   }
 
   const isDurable = (control: ControlEvent): boolean => (control.asked?.id ?? 0) <= (plan()?.controlSeq ?? 0);
@@ -254,11 +226,10 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
       pending.push(...events);
       return flush();
     },
-    async appendLast(events, follows) {
+    appendLast(events, following) {
       pending.push(...events);
-      followingOf = follows;
-      await flush();
-      return isFollowed;
+      followingOf = following;
+      return flush();
     },
   };
 }

@@ -15,14 +15,13 @@ import {
 } from "@planwright/engine";
 import { isForPerson, type Plan, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
 import { createSettleLateControls } from "../controls/late-controls.ts";
-import { readEnd, writeEnd } from "../heads/plan-end.ts";
+import { endWrites, readEnd } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-values.ts";
 import type { LeaseTable } from "../leases/lease-table.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import { removeRecords } from "../retention/remove-ended.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
 import { updatePlanSummary } from "./update-plan-summary.ts";
@@ -49,21 +48,14 @@ export function createClaims(
   };
 
   /**
-   * The journal for the new owner, and the records in it; null for a plan that has ended, or whose request
-   * was removed. The journal of a plan that was never claimed has no events of it.
+   * The journal for the new owner, and the records in it; null for a plan that has ended. The journal of a plan
+   * that was never claimed has no events of it.
    */
   async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal | null> {
     const { _id: planId, requestId, tenant, epoch, takenFrom = null } = plan;
     const { controls } = plan;
     const claimed = { journal, requestId, tenant, planId, owner, epoch, takenFrom, controls };
     const isNew = epoch === FIRST_EPOCH && plan.isFresh && (plan.controlSeq === 0 || plan.controls);
-    const request =
-      isNew || (await collections.requests.findOne({ _id: requestId }, { projection: { _id: 1 } }));
-    if (!request) {
-      // A change stored this version after its request was removed, and its process died.
-      await removeRecords(collections, [{ _id: requestId, tenant }]);
-      return null;
-    }
     const entries = isNew ? [] : await journal.readWithoutValues(requestId);
     const state = fold(emptyRequest(requestId), entries);
     const waited = waitOf(plan, state);
@@ -86,7 +78,7 @@ export function createClaims(
   async function completeEarlierEnd(plan: PlanDocument, found: FoldedPlan | undefined): Promise<boolean> {
     const ended = await readEnd(journal, plan.requestId, found);
     if (!ended) return false;
-    await writeEnd(context, plan, ended);
+    await context.group.setInOrder(...endWrites(plan, ended));
     return true;
   }
 

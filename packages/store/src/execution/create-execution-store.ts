@@ -18,14 +18,7 @@ import {
 } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
 import { HAS_CONTROLS } from "../heads/pending-controls.ts";
-import {
-  type EndedPlan,
-  endEvent,
-  endedBy,
-  followingEnd,
-  isForPlanner,
-  writeEnd,
-} from "../heads/plan-end.ts";
+import { type EndedPlan, endEvent, endedBy, endWrites, isForPlanner } from "../heads/plan-end.ts";
 import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-values.ts";
@@ -239,7 +232,7 @@ const RECONCILE_AFTER_MS = 15_000;
 function createPlanEnds(
   context: StoreDependencies,
 ): Pick<ExecutionStore, "releasePlan" | "finishPlan" | "reconcileRequests"> {
-  const { collections, group, clock, settleOutbox } = context;
+  const { collections, group, clock } = context;
   const { requests } = collections;
   const removeHalfAccepted = createRemoveHalfAccepted(collections);
   const held = (claim: PlanClaim) => ({
@@ -322,11 +315,10 @@ function createPlanEnds(
         const ended = endedBy(end, folded);
         return { ...ended, controlSeq: journal.settled(ended.controlSeq) };
       };
-      const isFollowed = await journal.appendLast([...events, end], ({ at }, { plans }) =>
-        followingEnd(plan, endedAs(plans.get(plan._id)), at),
+      await journal.appendLast([...events, end], (_, { plans }) =>
+        endWrites(plan, endedAs(plans.get(plan._id))),
       );
-      const ended = endedAs(journal.plan());
-      return { isForPlanner: isFollowed ? isForPlanner(plan, ended) : await writeEnd(context, plan, ended) };
+      return { isForPlanner: isForPlanner(plan, endedAs(journal.plan())) };
     },
 
     async reconcileRequests() {
@@ -360,8 +352,6 @@ function createPlanEnds(
           }),
         ),
       );
-      // Last, because it may throw: an outbox document whose writes fail must not stop the other corrections.
-      await settleOutbox.abandoned();
       return corrected.filter(Boolean).length;
     },
   };

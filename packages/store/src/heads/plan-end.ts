@@ -14,10 +14,8 @@ import {
 } from "@planwright/engine";
 import { type JsonObject, type RequestId, STARTED_REQUEST_STATUSES, type StepStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { StoreDependencies } from "../journal/dependencies.ts";
-import { RequestRemovedError } from "../journal/errors.ts";
+import type { GroupSet, GroupUpdate } from "../commit/group-commit.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { FollowingWrite } from "../journal/turn-log.ts";
 import { isPlain } from "../outputs/inline-value.ts";
 import { keptError } from "../outputs/kept-error.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
@@ -89,15 +87,6 @@ export async function readEnd(
   return event && endedBy(event, plan);
 }
 
-/** The changes by the end of a plan: of its document, then of the request's document. */
-interface EndWrites {
-  /** Expressions. */
-  plan: Document;
-  /** Condition on the request: false when this end was written already and the request has changed since. */
-  ifStarted: Document;
-  request: RequestChange;
-}
-
 /** Pure. */
 function requestAfter({ followUp }: PlanDocument, ended: EndedPlan): RequestChange {
   const { status, error, cancelAskedAt: cancelRequestedAt } = ended;
@@ -107,45 +96,41 @@ function requestAfter({ followUp }: PlanDocument, ended: EndedPlan): RequestChan
   );
 }
 
-/** Pure. */
-function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
-  const { _id, plan, epoch, needs: before = [], mayHaveActed: actedBefore = 0 } = document;
+/**
+ * The writes that follow from the end of a plan: to its document, then to the request's document. They change
+ * nothing when they are repeated, or when the request has changed since. Pure.
+ */
+export function endWrites(document: PlanDocument, ended: EndedPlan): [GroupUpdate, GroupSet] {
+  const { _id, requestId, plan, epoch, needs: before = [], mayHaveActed: actedBefore = 0 } = document;
   const { status, units, outputs, error, finishedAt, controlSeq } = ended;
   const needs = needsOf(units.values());
   const mayHaveActed = countMayHaveActed(units.values());
   const late = controlsAfter(controlSeq);
-  return {
-    plan: {
-      status,
-      // Controls that came too late are settled by the executor that takes the plan next.
-      controls: late,
-      dueAt: { $cond: [{ $gt: [{ $size: late }, 0] }, "$$NOW", null] },
-      waitReason: null,
-      counts: { $literal: countSteps(plan?.steps ?? [], units) },
-      // An empty list would put every ended plan into the index of plans that need a person.
-      ...((needs.length > 0 || before.length > 0) && needsFields(document, needs, finishedAt)),
-      ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),
-      ...(epoch > 1 && { waitedForPeopleMs: ended.waitedForPeopleMs }),
-      outputs: { $literal: outputs },
-      error: { $literal: error && withoutBytes(error) },
-      lease: null,
-      finishedAt,
-    },
-    ifStarted: { planId: _id, status: { $in: STARTED_REQUEST_STATUSES } },
-    request: requestAfter(document, ended),
+  const expressions: Document = {
+    status,
+    // Controls that came too late are settled by the executor that takes the plan next.
+    controls: late,
+    dueAt: { $cond: [{ $gt: [{ $size: late }, 0] }, "$$NOW", null] },
+    waitReason: null,
+    counts: { $literal: countSteps(plan?.steps ?? [], units) },
+    // An empty list would put every ended plan into the index of plans that need a person.
+    ...((needs.length > 0 || before.length > 0) && needsFields(document, needs, finishedAt)),
+    ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),
+    ...(epoch > 1 && { waitedForPeopleMs: ended.waitedForPeopleMs }),
+    outputs: { $literal: outputs },
+    error: { $literal: error && withoutBytes(error) },
+    lease: null,
+    finishedAt,
+    updatedAt: "$$NOW",
   };
-}
-
-/** The writes that follow from the entry of a plan's end, when they are part of the same command. Pure. */
-export function followingEnd(plan: PlanDocument, ended: EndedPlan, at: Date): FollowingWrite[] {
-  const { plan: expressions, ifStarted, request } = writesOf(plan, ended);
-  const stamps = Object.fromEntries(request.stamps.map((field) => [field, at]));
   return [
-    { collection: "plans", filter: { _id: plan._id }, expressions: { ...expressions, updatedAt: at } },
+    // Not fenced by the lease: the journal says that the plan has ended.
+    { collection: "plans", id: _id, condition: { finishedAt: null }, expressions },
     {
       collection: "requests",
-      filter: { _id: plan.requestId, ...ifStarted },
-      set: { ...request.set, ...stamps },
+      id: requestId,
+      condition: { planId: _id, status: { $in: STARTED_REQUEST_STATUSES } },
+      ...requestAfter(document, ended),
     },
   ];
 }
@@ -153,33 +138,6 @@ export function followingEnd(plan: PlanDocument, ended: EndedPlan, at: Date): Fo
 /** True when the request waits for a planner after this end of its plan. Pure. */
 export function isForPlanner(plan: PlanDocument, ended: EndedPlan): boolean {
   return requestAfter(plan, ended).stamps.includes(PLANNING_DUE);
-}
-
-/**
- * Writes the end of a plan to its document and the request's document, in this order. A repeat changes
- * nothing.
- * @returns whether the request waits for a planner now
- * @throws {RequestRemovedError} when there is no such request any more
- */
-export async function writeEnd(
-  { group, collections }: Pick<StoreDependencies, "group" | "collections">,
-  plan: PlanDocument,
-  ended: EndedPlan,
-): Promise<boolean> {
-  const writes = writesOf(plan, ended);
-  const [isEnded, isChanged] = await group.setInOrder(
-    {
-      collection: "plans",
-      id: plan._id,
-      // Not fenced by the lease: the journal says that the plan has ended.
-      condition: { finishedAt: null },
-      expressions: { ...writes.plan, updatedAt: "$$NOW" },
-    },
-    { collection: "requests", id: plan.requestId, condition: writes.ifStarted, ...writes.request },
-  );
-  const isThere = isEnded || isChanged || (await collections.requests.findOne({ _id: plan.requestId }));
-  if (!isThere) throw new RequestRemovedError({ id: plan.requestId });
-  return isChanged && isForPlanner(plan, ended);
 }
 
 function isEnd(event: JournalEvent): event is EndEvent {

@@ -3,8 +3,7 @@ import type { GroupCommit } from "../commit/group-commit.ts";
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import type { Journal } from "./journal.ts";
-import type { RequestTurns } from "./request-turns.ts";
-import type { SettleOutbox } from "./settle-outbox.ts";
+import type { Transact } from "./transact.ts";
 import type { UnitReads } from "./unit-reads.ts";
 
 /** Dependencies of the parts of the store. */
@@ -12,8 +11,7 @@ export interface StoreDependencies {
   collections: Collections;
   group: GroupCommit;
   journal: Journal;
-  turns: RequestTurns;
-  settleOutbox: SettleOutbox;
+  transact: Transact;
   unitReads: UnitReads;
   clock: ServerClock;
   /** Source of ids. */

@@ -1,7 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { JournalEntry, JournalEvent } from "@planwright/engine";
-import { type Collection, type Document, MongoBulkWriteError } from "mongodb";
-import { isDuplicateKey } from "../database/transient-errors.ts";
+import { type ClientBulkWriteModel, type Document, MongoBulkWriteError } from "mongodb";
+import { changeOf, collectionOf, followOneByOne, type HeadWrite } from "../commit/pending-write.ts";
+import type { Collections } from "../database/collections.ts";
+import { isBulkOfDuplicates, isDuplicateKey, notCommittedYet } from "../database/transient-errors.ts";
 import type { JournalDocument } from "../records/journal-documents.ts";
 
 /** Digits of a seq in the id of an entry: ids sort as texts. */
@@ -30,9 +32,15 @@ export type SelectedEvents = EntryPosition & Pick<JournalEntry, "events">;
 export interface EntryLog {
   /**
    * Stores each entry whose position is free. Durable when it resolves.
+   * @param following - writes that follow from a single entry, in the same command behind it; none of them is
+   *   done when another entry has the position. Each changes nothing when it is repeated, or done after writes
+   *   of later entries. Default: none
    * @returns for each position that is taken, by entry id, the entry that is stored there
    */
-  insert(entries: readonly JournalEntry[]): Promise<ReadonlyMap<string, JournalEntry>>;
+  insert(
+    entries: readonly JournalEntry[],
+    following?: readonly HeadWrite[],
+  ): Promise<ReadonlyMap<string, JournalEntry>>;
   /** Entries after a seq, in their order, at most `limit`. */
   read(requestId: string, afterSeq: number, limit: number): Promise<JournalEntry[]>;
   /**
@@ -96,11 +104,16 @@ export function toJournalDocument(entry: JournalEntry): JournalDocument {
   return { _id: entryIdOf(entry), ...entry };
 }
 
+type Schemas = Record<string, Document & { _id: string }>;
+
 /**
  * Entries in MongoDB.
- * @param collection - of a client with majority and journalled writes that does not repeat writes by itself
+ * @param collections - of a client with majority and journalled writes that does not repeat writes by itself
  */
-export function createMongoEntryLog(collection: Collection<JournalDocument>): EntryLog {
+export function createMongoEntryLog(
+  collections: Pick<Collections, "client" | "journal" | HeadWrite["collection"]>,
+): EntryLog {
+  const { client, journal: collection } = collections;
   let eventsOfTurn = 0;
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -120,16 +133,36 @@ export function createMongoEntryLog(collection: Collection<JournalDocument>): En
     return ids.length === 0 ? [] : collection.find({ _id: { $in: [...ids] } }).toArray();
   }
 
+  /** One command, so that a process that dies has sent all of it or nothing. */
+  async function send(documents: JournalDocument[], following: readonly HeadWrite[]): Promise<void> {
+    if (following.length === 0) return void (await collection.insertMany(documents, { ordered: false }));
+    const inserts = documents.map((document): ClientBulkWriteModel<Schemas> => {
+      return { name: "insertOne", namespace: collection.namespace, document };
+    });
+    const follow = following.map((write): ClientBulkWriteModel<Schemas> => {
+      const { namespace } = collectionOf(collections, write);
+      if ("insert" in write) return { name: "insertOne", namespace, document: write.insert };
+      const filter = { _id: write.id, ...write.condition };
+      return { name: "updateOne", namespace, filter, update: changeOf(write) };
+    });
+    await client.bulkWrite<Schemas>([...inserts, ...follow], { ordered: true });
+  }
+
   return {
-    async insert(entries) {
+    async insert(entries, following = []) {
       const documents = entries.map(toJournalDocument);
       try {
-        await collection.insertMany(documents, { ordered: false });
+        await send(documents, following);
         return new Map();
       } catch (error) {
-        const ids = takenIds(error, documents);
+        const ids = isBulkOfDuplicates(error) ? documents.map(({ _id }) => _id) : takenIds(error, documents);
         if (!ids) throw error;
         const taken = await entriesAt(ids);
+        if (taken.length === 0) throw notCommittedYet(ids);
+        const isOwn = ({ _id, writeId }: JournalDocument): boolean =>
+          documents.some((own) => own._id === _id && own.writeId === writeId);
+        // It was stored by an earlier try, which may have been interrupted behind it.
+        if (following.length > 0 && taken.some(isOwn)) await followOneByOne(collections, following);
         return new Map(taken.map((document) => [document._id, toEntry(document)]));
       }
     },

@@ -12,32 +12,11 @@ export class EntryTooLargeError extends storeError(
 ) {}
 
 /**
- * The document of a request still lags behind its journal: a process is writing it now, or has died. A later
- * try succeeds.
+ * A change of a request could not be written: its document does not say yet what its journal says, because its
+ * owner is writing it now or has died. A later try succeeds.
  */
 export class RequestLagsError extends storeError(
   "STORE_REQUEST_LAGS",
   true,
   ({ requestId }: { requestId: string }) => `Request ${requestId} lags behind its journal`,
-) {}
-
-/**
- * The request was removed, because it ended long ago, after this change of it was decided. The change is taken
- * back: nothing of it is left.
- */
-export class RequestRemovedError extends storeError(
-  "STORE_REQUEST_REMOVED",
-  false,
-  ({ id }: { id: string }) => `${id} was removed, because its request ended long ago`,
-) {}
-
-/**
- * The writes that follow from these entries cannot be done. They stay in the outbox, each under the `writeId`
- * of its entry, until an operator removes them.
- */
-export class OutboxStuckError extends storeError(
-  "STORE_OUTBOX_STUCK",
-  false,
-  ({ writeIds }: { writeIds: readonly string[] }) =>
-    `The outbox documents ${writeIds.join(", ")} have writes that fail; look at them in MongoDB`,
 ) {}

@@ -8,18 +8,18 @@
  * 3. An append whose answer was lost is sent again. It recognizes its own entry by the `writeId`.
  * 4. Appends of all requests of a process are sent together: while bulks are in flight the next one collects.
  * 5. An entry that cannot be stored at all fails alone.
- * 6. The writes that follow from an entry are part of its command if the entry is alone in it. Otherwise the
- *    caller does them after the answer.
+ * 6. The writes that follow from an entry are done when its append resolves: in the same command if the entry is
+ *    alone in it, otherwise after it.
  */
 import type { JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
 import { createBatches } from "../commit/batches.ts";
+import type { HeadWrite } from "../commit/pending-write.ts";
 import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import { type EntryLog, entryIdOf } from "./entry-log.ts";
-import { EntryTooLargeError, RequestRemovedError } from "./errors.ts";
+import { EntryTooLargeError } from "./errors.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
-import type { FollowingWrite, TurnLog } from "./turn-log.ts";
 
 /** Largest entry as it is stored, in bytes. */
 export const MAX_ENTRY_BYTES = 1_048_576;
@@ -35,8 +35,6 @@ export type AppendResult =
   | {
       type: "appended";
       entry: JournalEntry;
-      /** The writes that follow are done too. Absent: they are not done, or there are none. */
-      isFollowed?: true;
     }
   /** Nothing was written: this entry has the seq. */
   | { type: "taken"; entry: JournalEntry };
@@ -44,8 +42,8 @@ export type AppendResult =
 /** Options of {@link createJournal}. */
 export interface JournalOptions {
   log: EntryLog;
-  /** Appends an entry with the writes that follow from it. Default: the caller does these writes. */
-  turnLog?: Pick<TurnLog, "append"> | undefined;
+  /** Does writes that follow from an entry that shared its command with others. Default: there are none. */
+  follow?: ((writes: readonly HeadWrite[]) => Promise<void>) | undefined;
   /** Distinguishes this process's appends from all others. */
   owner: string;
   /** Unix milliseconds, by the clock of the database. */
@@ -72,13 +70,11 @@ export interface JournalOptions {
 export interface Journal {
   /**
    * Appends an entry at its `seq`, unless that is taken. Durable when it resolves.
-   * @param followingOf - computes the writes that follow from the entry; called only if they are part of the
-   *   same command, see invariant 6
-   * @throws {RequestRemovedError} nothing of the entry is left
+   * @param followingOf - computes the writes that follow from the entry, see invariant 6
    * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} after the second it is
    *   unknown whether it was written
    */
-  append(entry: NewEntry, followingOf?: (entry: JournalEntry) => FollowingWrite[]): Promise<AppendResult>;
+  append(entry: NewEntry, followingOf?: (entry: JournalEntry) => readonly HeadWrite[]): Promise<AppendResult>;
   /**
    * All entries of a request after a seq, in their order; none for an unknown request.
    * @throws {StoreUnavailableError}
@@ -97,14 +93,14 @@ export interface Journal {
 
 interface Waiting {
   entry: JournalEntry;
-  followingOf: ((entry: JournalEntry) => readonly FollowingWrite[]) | undefined;
+  followingOf: ((entry: JournalEntry) => readonly HeadWrite[]) | undefined;
   resolve: (result: AppendResult) => void;
   reject: (error: Error) => void;
 }
 
 /** A journal over a log of entries. */
 export function createJournal(options: JournalOptions): Journal {
-  const { log, turnLog, owner, now, monotonic = () => performance.now() } = options;
+  const { log, follow, owner, now, monotonic = () => performance.now() } = options;
   const { metrics, sleep = timer, retryForMs = 30_000, retryEveryMs = 250 } = options;
   const batches = createBatches<Waiting>({ send: commit, maxBatch: options.maxBatch, soon: options.soon });
   let sequence = 0;
@@ -115,33 +111,26 @@ export function createJournal(options: JournalOptions): Journal {
     try {
       const [only] = batch;
       // Computed only for a single entry: callers of entries that share a bulk do these writes themselves.
-      const following = only && batch.length === 1 && turnLog ? (only.followingOf?.(only.entry) ?? []) : [];
-      if (only && turnLog && following.length > 0) return await commitTurn(only, following, turnLog);
-      const taken = await untilAnswered("journal append", () => log.insert(batch.map(({ entry }) => entry)));
+      const following = only && batch.length === 1 ? (only.followingOf?.(only.entry) ?? []) : [];
+      const entries = batch.map(({ entry }) => entry);
+      const taken = await untilAnswered("journal append", () => log.insert(entries, following));
       countBulk(batch.length);
-      for (const { entry, resolve } of batch) {
+      for (const { entry, followingOf, resolve, reject } of batch) {
         const found = taken.get(entryIdOf(entry));
         const isOwn = found === undefined || found.writeId === entry.writeId;
-        resolve(isOwn ? { type: "appended", entry } : { type: "taken", entry: found });
+        const left = isOwn && batch.length > 1 ? (followingOf?.(entry) ?? []) : [];
+        const result: AppendResult = isOwn ? { type: "appended", entry } : { type: "taken", entry: found };
+        // The next bulk does not wait for it.
+        if (left.length > 0 && follow) follow(left).then(() => resolve(result), reject);
+        else resolve(result);
       }
     } catch (error) {
-      const isKnown = error instanceof StoreUnavailableError || error instanceof RequestRemovedError;
-      if (isKnown) for (const { reject } of batch) reject(error);
+      if (error instanceof StoreUnavailableError) for (const { reject } of batch) reject(error);
       else if (batch.length > 1) for (const one of batch) await commit([one]);
       else
         for (const { entry, reject } of batch)
           reject(new WriteNotPossibleError({ ids: [entryIdOf(entry)] }, error));
     }
-  }
-
-  async function commitTurn(
-    { entry, resolve }: Waiting,
-    following: readonly FollowingWrite[],
-    { append }: Pick<TurnLog, "append">,
-  ): Promise<void> {
-    const taken = await untilAnswered("journal append", () => append({ entry, following }));
-    countBulk(1);
-    resolve(taken ? { type: "taken", entry: taken } : { type: "appended", entry, isFollowed: true });
   }
 
   function countBulk(entries: number): void {

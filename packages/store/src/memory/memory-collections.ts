@@ -2,11 +2,26 @@ import type { Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { evaluate, valueAt } from "./evaluate.ts";
 import { matches } from "./matches.ts";
-import { type MemoryDatabase, type StoredDocument, sortDocuments } from "./memory-database.ts";
+import {
+  type MemoryDatabase,
+  type MemoryTransaction,
+  type StoredDocument,
+  sortDocuments,
+  WriteConflictError,
+} from "./memory-database.ts";
 import type { Reach } from "./reach.ts";
 
 type Filter = Document;
-type Change = { $set: Document } | { $set: Document }[];
+type Change = { $set: Document; $currentDate?: Document } | { $set: Document }[];
+/** The parts of the driver's session that this store uses. */
+interface MemorySession {
+  transaction: MemoryTransaction | null;
+  withTransaction<T>(write: () => Promise<T>): Promise<T>;
+  abortTransaction(): Promise<void>;
+}
+interface InSession {
+  session?: MemorySession;
+}
 /** Result of `find`: the parts of the driver's cursor that this store uses. */
 interface MemoryCursor {
   sort(by: Document): MemoryCursor;
@@ -22,7 +37,9 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
   const toUpdate = (change: Change) =>
     Array.isArray(change)
       ? { set: Object.assign({}, ...change.map(({ $set }) => $set)), isPipeline: true }
-      : { set: change.$set, isPipeline: false };
+      : { set: { ...change.$set, ...stamps(change.$currentDate) }, isPipeline: false };
+  const stamps = (fields: Document = {}): Document =>
+    Object.fromEntries(Object.keys(fields).map((field) => [field, new Date(database.now())]));
 
   function cursor(filter: Filter, by: Document, count: number): MemoryCursor {
     const read = async () =>
@@ -42,9 +59,12 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
     findOne: async (filter: Filter) => run("findOne", () => database.find(name, filter)[0] ?? null),
     countDocuments: async (filter: Filter, { limit = Number.POSITIVE_INFINITY }: { limit?: number } = {}) =>
       run("countDocuments", () => Math.min(database.find(name, filter).length, limit)),
-    insertOne: async (document: StoredDocument) => run("insertOne", () => database.insert(name, document)),
-    updateOne: async (filter: Filter, change: Change, options: { upsert?: boolean } = {}) =>
+    insertOne: async (document: StoredDocument, { session }: InSession = {}) =>
+      run("insertOne", () => (session?.transaction ?? database).insert(name, structuredClone(document))),
+    updateOne: async (filter: Filter, change: Change, options: { upsert?: boolean } & InSession = {}) =>
       run("updateOne", () => {
+        const transaction = options.session?.transaction;
+        if (transaction) return { matchedCount: Number(transaction.update(name, filter, toUpdate(change))) };
         const updated = database.update(name, filter, toUpdate(change));
         if (updated.length > 0 || !options.upsert) return countOf(updated);
         database.insert(name, { _id: String(filter["_id"]) });
@@ -76,6 +96,37 @@ function countOf(documents: readonly StoredDocument[]): { matchedCount: number; 
   return { matchedCount: documents.length, modifiedCount: documents.length };
 }
 
+/** The parts of the driver's client that this store uses: transactions are repeated after a conflict, as it does. */
+function createMemoryClient(database: MemoryDatabase, reach: Reach) {
+  return {
+    withSession<T>(use: (session: MemorySession) => Promise<T>): Promise<T> {
+      const session: MemorySession = {
+        transaction: null,
+        async withTransaction(write) {
+          for (;;) {
+            const transaction = database.transaction();
+            session.transaction = transaction;
+            const result = await write();
+            // Aborted.
+            if (session.transaction === null) return result;
+            session.transaction = null;
+            try {
+              await reach({ name: "transaction.commit", apply: () => transaction.commit() });
+              return result;
+            } catch (error) {
+              if (!(error instanceof WriteConflictError)) throw error;
+            }
+          }
+        },
+        async abortTransaction() {
+          session.transaction = null;
+        },
+      };
+      return use(session);
+    },
+  };
+}
+
 /** The collections of a database in memory, over the connection of one process. */
 export function createMemoryCollections(database: MemoryDatabase, reach: Reach): Collections {
   const names = [
@@ -87,7 +138,6 @@ export function createMemoryCollections(database: MemoryDatabase, reach: Reach):
     "tools",
     "toolServers",
     "observedOutputs",
-    "outbox",
     "removals",
     "workers",
   ];
@@ -96,7 +146,7 @@ export function createMemoryCollections(database: MemoryDatabase, reach: Reach):
   );
   // The driver's types have a hundred more members than this store uses. The tests of both stores check the
   // members that it uses.
-  return collections as Collections;
+  return Object.assign(collections as Collections, { client: createMemoryClient(database, reach) });
 }
 
 // The driver types an operand as `any`: its form depends on the stage.

@@ -3,7 +3,9 @@
  * clock, and the conditional updates of MongoDB, one at a time.
  *
  * 1. An update is atomic, at one instant of the server's clock.
- * 2. Documents are copied when they are stored and read. Values inside them are shared, so the store replaces
+ * 2. A transaction is atomic too, when it is committed: unless one of its documents was changed since it was first
+ *    used. MongoDB lets the other write wait or fails the transaction sooner; either result is possible there.
+ * 3. Documents are copied when they are stored and read. Values inside them are shared, so the store replaces
  *    them and never changes them.
  */
 import type { Document } from "mongodb";
@@ -47,10 +49,22 @@ export interface MemoryDatabase {
     options?: UpdateOptions,
   ): StoredDocument[];
   remove(collection: string, filter: Document): number;
+  /** Begins a transaction. */
+  transaction(): MemoryTransaction;
   /** Calls the listener at once for every write; not for removals. */
   onChange(listener: (change: DocumentChange) => void): void;
   /** Calls the listener at once for every document that was removed. */
   onRemove(listener: (collection: string, id: string) => void): void;
+}
+
+/** Writes that become visible together. */
+export interface MemoryTransaction {
+  /** @throws {DuplicateKeyError} */
+  insert(collection: string, document: StoredDocument): void;
+  /** Updates the document with the id in the filter, if it matches; returns whether it does. */
+  update(collection: string, filter: Document, update: DocumentUpdate): boolean;
+  /** A repeat changes nothing. @throws {WriteConflictError} Nothing is written then. */
+  commit(): void;
 }
 
 /** How an update is done. */
@@ -62,6 +76,11 @@ export interface UpdateOptions {
 /** A document with this id is there already. Has the code of the driver's errors. */
 export class DuplicateKeyError extends TypeError {
   readonly code = 11_000;
+}
+
+/** A document was changed by another write during the transaction. Has the code of the driver's errors. */
+export class WriteConflictError extends TypeError {
+  readonly code = 112;
 }
 
 /** An empty database. @param now - the server's clock, Unix milliseconds */
@@ -95,8 +114,48 @@ export function createMemoryDatabase(now: () => number = () => Date.now()): Memo
     for (const listener of listeners) listener({ collection, before, after } as DocumentChange);
   }
 
+  function transaction(): MemoryTransaction {
+    /** The documents that it uses: as they were when it used them first, and as it leaves them. */
+    const used = new Map<
+      string,
+      { collection: string; id: string; before: StoredDocument | null; after: StoredDocument | null }
+    >();
+    let isCommitted = false;
+
+    function use(collection: string, id: string) {
+      const before = documentsOf(collection).get(id) ?? null;
+      const known = used.get(`${collection}/${id}`) ?? { collection, id, before, after: before };
+      used.set(`${collection}/${id}`, known);
+      return known;
+    }
+
+    return {
+      insert(collection, document) {
+        const one = use(collection, document._id);
+        if (one.after) throw new DuplicateKeyError(`${collection} has ${document._id} already`);
+        one.after = { ...document };
+      },
+      update(collection, filter, update) {
+        const one = use(collection, String(filter["_id"]));
+        if (!one.after || !matches(filter, { document: one.after, nowMs: now() })) return false;
+        one.after = updated(one.after, update, now());
+        return true;
+      },
+      commit() {
+        if (isCommitted) return;
+        for (const { collection, id, before } of used.values())
+          if ((documentsOf(collection).get(id) ?? null) !== before)
+            throw new WriteConflictError(`${collection}/${id} was changed during the transaction`);
+        isCommitted = true;
+        for (const { collection, before, after } of used.values())
+          if (after && after !== before) put(collection, before, after);
+      },
+    };
+  }
+
   return {
     now,
+    transaction,
     find: (collection, filter) => matching(collection, filter, now()).map((document) => ({ ...document })),
     insert(collection, document) {
       if (documentsOf(collection).has(document._id)) {

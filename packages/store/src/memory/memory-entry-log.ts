@@ -1,6 +1,9 @@
 import type { JournalEntry, JournalEvent } from "@planwright/engine";
+import { followOneByOne, type HeadWrite } from "../commit/pending-write.ts";
+import type { Collections } from "../database/collections.ts";
 import { type EntryLog, entryIdOf, toJournalDocument } from "../journal/entry-log.ts";
 import { withoutEventValues } from "../journal/without-values.ts";
+import { createMemoryCollections } from "./memory-collections.ts";
 import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";
 import { type Reach, reachAtOnce } from "./reach.ts";
 
@@ -8,9 +11,14 @@ const COLLECTION = "journal";
 
 /**
  * Entries in a database in memory, over the connection of one process. Entries are copied when they are
- * stored and read.
+ * stored and read. Writes that follow from an entry are sent one by one, so that a process may die in between. With
+ * MongoDB this needs the death of the server too.
  */
-export function createMemoryEntryLog(database: MemoryDatabase, reach: Reach = reachAtOnce): EntryLog {
+export function createMemoryEntryLog(
+  database: MemoryDatabase,
+  reach: Reach = reachAtOnce,
+  collections: Pick<Collections, HeadWrite["collection"]> = createMemoryCollections(database, reach),
+): EntryLog {
   function insert(given: readonly JournalEntry[]): ReadonlyMap<string, JournalEntry> {
     const taken = new Map<string, JournalEntry>();
     for (const entry of given) {
@@ -37,7 +45,13 @@ export function createMemoryEntryLog(database: MemoryDatabase, reach: Reach = re
   }
 
   return {
-    insert: (given) => reach({ name: "journal.insert", entries: given, apply: () => insert(given) }),
+    async insert(given, following = []) {
+      const taken = await reach({ name: "journal.insert", entries: given, apply: () => insert(given) });
+      const isOwn = (entry: JournalEntry): boolean =>
+        (taken.get(entryIdOf(entry)) ?? entry).writeId === entry.writeId;
+      if (given.every(isOwn)) await followOneByOne(collections, following);
+      return taken;
+    },
     read: (requestId, afterSeq, limit) =>
       reach({ name: "journal.read", apply: () => read(requestId, afterSeq, limit) }),
     async *readTails(positions) {

@@ -8,9 +8,9 @@ import {
 } from "@planwright/engine";
 import type { JsonValue, Plan } from "@planwright/plan";
 import type { Document } from "mongodb";
-import { PLANNING_CANCELLED, settled } from "../heads/parked-for.ts";
+import type { GroupSet } from "../commit/group-commit.ts";
+import { settled } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { FollowingWrite } from "../journal/turn-log.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { readStepRuns, withValues } from "../journal/unit-values.ts";
 import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
@@ -25,13 +25,12 @@ import { answerContracts, readLeftOut, takeContractAsk } from "../tools/tool-ser
 import { NOTHING_CARRIED, versionTurn } from "../versions/version-turn.ts";
 import { createModelCalls, earlierCalls } from "./model-calls.ts";
 import { createPlannerClaims, type PlannerClaims } from "./planner-claims.ts";
-import { beginPlanning, openPlannerJournal } from "./planner-journal.ts";
 import type { ContractAskStore, PlanningClaim, PlanningStore } from "./planning-store.ts";
 import { createReplanning } from "./replanning.ts";
 
 /** Claims requests and records the results of planning, fenced by the journal. */
 export function createPlanningStore(context: StoreDependencies): PlanningStore & ContractAskStore {
-  const claims = createPlannerClaims();
+  const claims = createPlannerClaims(context);
   const requestLeases = createLeaseTable("requests", context);
   const firstPlan = createFirstPlan(context, claims);
   const replanning = createReplanning(context, claims);
@@ -94,14 +93,14 @@ function createAnswering(
     error: RecordedError | null,
   ): Promise<void> {
     const { _id, planId } = claim.request;
-    const filter = { _id, planId, "lease.epoch": claim.epoch, "planning.work": "answer" };
+    const condition = { planId, "lease.epoch": claim.epoch, "planning.work": "answer" };
     const released = { lease: null, dueAt: null, "planning.wait": null };
     return claims.append<void>(claim, () => {
       const set = { ...change, ...released, updatedAt: new Date(clock.now()) };
       return {
         type: "append",
         events: [{ type: "answer.written", error }],
-        following: () => [{ collection: "requests", filter, set }],
+        following: () => [{ collection: "requests", id: _id, condition, set }],
         done: undefined,
       };
     });
@@ -140,7 +139,7 @@ function createPostponing(
           type: "append",
           events: [{ type: "planning.postponed", error, since, tries, dueAt, until }],
           following: () => [
-            { collection: "requests", filter: { _id: request._id, "lease.epoch": epoch }, set },
+            { collection: "requests", id: request._id, condition: { "lease.epoch": epoch }, set },
           ],
           done: wait,
         };
@@ -165,7 +164,7 @@ const RULES = {
 
 /** The part of the store that gives requests to planners. */
 function createClaimRequests(
-  { collections, journal, turns, settleOutbox }: StoreDependencies,
+  { collections, journal }: StoreDependencies,
   leases: LeaseTable<"requests">,
   claims: PlannerClaims,
   endPoisoned: (claim: PlanningClaim) => Promise<void>,
@@ -179,30 +178,19 @@ function createClaimRequests(
     return fold(emptyRequest(_id), isFirst ? [] : await journal.readWithoutValues(_id));
   }
 
-  /** Completes the document of a request whose journal says that its planning has ended. */
-  async function settleEnded({ _id, epoch }: RequestDocument): Promise<void> {
-    await settleOutbox.ofRequest(_id);
-    const now = fold(emptyRequest(_id), await journal.readWithoutValues(_id));
-    if (!now.planning.isCancelled) return;
-    const filter = { _id, status: "PLANNING", "lease.epoch": epoch };
-    await turns.follow([{ collection: "requests", filter, expressions: PLANNING_CANCELLED }]);
-  }
-
   return {
     async claimRequest(requestId, owner) {
       const request = await leases.claim(requestId, owner, RULES);
       if (!request) return null;
-      const planner = openPlannerJournal({ journal, turns, request, state: await readState(request) });
-      if (!(await beginPlanning(planner, request))) {
-        await settleEnded(request);
+      const claim = await claims.begin(request, await readState(request));
+      if (!claim) return null;
+      if (request.claims > MAX_PLANNING_CLAIMS) {
+        await endPoisoned(claim);
         return null;
       }
-      const isPoisoned = request.claims > MAX_PLANNING_CLAIMS;
-      const hasEarlier = request.planning.claimsOfWork > 1 && !isPoisoned;
-      const claim = claims.open(planner, request, hasEarlier ? await earlierCalls(collections, request) : []);
-      if (!isPoisoned) return claim;
-      await endPoisoned(claim);
-      return null;
+      if (request.planning.claimsOfWork > 1)
+        claim.earlierCalls.push(...(await earlierCalls(collections, request)));
+      return claim;
     },
   };
 }
@@ -289,16 +277,16 @@ function createFirstPlan(
    * The write to a request that is planned for the first time. Once the first version is in the journal the
    * request moves on, whichever planner has claimed it.
    */
-  const whilePlanned = ({ request }: PlanningClaim, set: Document): FollowingWrite => {
-    const { _id, version } = request;
+  const whilePlanned = ({ request }: PlanningClaim, set: Document): GroupSet => {
+    const { _id: id, version } = request;
     // A replan has the same version until it has made the next one.
-    const filter = { _id, version, status: "PLANNING", "planning.work": { $in: ["plan", null] } };
-    return { collection: "requests", filter, set };
+    const condition = { version, status: "PLANNING", "planning.work": { $in: ["plan", null] } };
+    return { collection: "requests", id, condition, set };
   };
   /** The same, only under this claim: the next claim may append such an event again. */
-  const whileHeld = ({ request, epoch }: PlanningClaim, set: Document): FollowingWrite => {
-    const filter = { _id: request._id, status: "PLANNING", "lease.epoch": epoch };
-    return { collection: "requests", filter, set };
+  const whileHeld = ({ request, epoch }: PlanningClaim, set: Document): GroupSet => {
+    const condition = { status: "PLANNING", "lease.epoch": epoch };
+    return { collection: "requests", id: request._id, condition, set };
   };
 
   return {
@@ -315,7 +303,7 @@ function createFirstPlan(
         return {
           type: "append",
           events,
-          isKept: true,
+          storesVersion: true,
           following: () => [{ collection: "plans", insert: document }, whilePlanned(claim, set)],
           done: document,
         };
@@ -341,7 +329,7 @@ function createFirstPlan(
         return {
           type: "append",
           events: [...events, failed],
-          isKept: true,
+          storesVersion: true,
           following: () => [{ collection: "plans", insert: document }, whilePlanned(claim, set)],
           done: undefined,
         };

@@ -13,16 +13,21 @@ import { randomUUID } from "node:crypto";
 import type { FoldedRequest } from "@planwright/engine";
 import { escapeHalves, type RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
+import type { GroupSet } from "../commit/group-commit.ts";
 import type { Collections } from "../database/collections.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { NewEntry } from "../journal/journal.ts";
-import type { FollowingWrite } from "../journal/turn-log.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { exceededLimit, modelUseOf } from "./model-budget.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
-import type { PlannerJournal } from "./planner-journal.ts";
-import type { ContractAskStore, EndedModelCall, ModelCallBegin, PlanningStore } from "./planning-store.ts";
+import type {
+  ContractAskStore,
+  EndedModelCall,
+  ModelCallBegin,
+  PlanningClaim,
+  PlanningStore,
+} from "./planning-store.ts";
 
 type Begun = Awaited<ReturnType<PlanningStore["beginModelCall"]>>;
 
@@ -32,8 +37,8 @@ export function createModelCalls(
   claims: PlannerClaims,
 ): Pick<PlanningStore, "recordModelCall" | "beginModelCall" | "endModelCall"> &
   Pick<ContractAskStore, "beginContractCall" | "endContractCall"> {
-  /** Calls that this process began and that have not ended, with the journals for their ends. */
-  const open = new Map<string, PlannerJournal>();
+  /** Calls that this process began and that have not ended, with the claims under which their ends are written. */
+  const open = new Map<string, PlanningClaim>();
 
   return {
     async recordModelCall(call) {
@@ -55,13 +60,14 @@ export function createModelCalls(
           done: { type: "open", callId },
         };
       });
-      if (begun.type === "open") open.set(callId, claims.journalOf(claim));
+      if (begun.type === "open") open.set(callId, claim);
       return begun;
     },
 
     async endModelCall(callId, end) {
-      const journal = open.get(callId);
-      await journal?.appendWithoutLease<void>(({ planning }) => {
+      const claim = open.get(callId);
+      if (!claim) return;
+      await claims.appendWithoutLease<void>(claim, ({ planning }) => {
         if (!planning.calls.has(callId)) return { type: "nothing", done: undefined };
         const { spent, error, answer } = end;
         const set = { ...end, answer: escapeHalves(answer), endedAt: new Date(clock.now()) };
@@ -69,7 +75,7 @@ export function createModelCalls(
           type: "append",
           events: [{ type: "model.answered", callId, spent, error }],
           following: (entry, after) => [
-            { collection: "modelCalls", filter: { _id: callId, endedAt: null }, set },
+            { collection: "modelCalls", id: callId, condition: { endedAt: null }, set },
             useAfter(entry, after, planning.away && !after.planning.away ? { "planning.wait": null } : {}),
           ],
           done: undefined,
@@ -115,14 +121,10 @@ function openCall(
 }
 
 /** The write of the use to the request's document, unless the document follows a later entry. */
-function useAfter(
-  { requestId, seq }: NewEntry,
-  { planning }: FoldedRequest,
-  more: Document = {},
-): FollowingWrite {
+function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest, more: Document = {}): GroupSet {
   const isEarlier = { $or: [{ modelUseSeq: null }, { modelUseSeq: { $lt: seq } }] };
   const set = { modelUse: modelUseOf(planning), modelUseSeq: seq, ...more };
-  return { collection: "requests", filter: { _id: requestId, ...isEarlier }, set };
+  return { collection: "requests", id: requestId, condition: isEarlier, set };
 }
 
 /**

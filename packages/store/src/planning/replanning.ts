@@ -60,15 +60,15 @@ export function createReplanning(
         const moved = { planId, version, status, autoExecute, diagnostics, error: null, replan: null };
         // Only the version is compared: once the new version is in the journal the request moves on,
         // whichever planner has claimed it.
-        const filter = { _id: request._id, version: request.version };
+        const condition = { version: request.version };
         return {
           type: "append",
           events,
           planId,
-          isKept: true,
+          storesVersion: true,
           following: () => [
             { collection: "plans", insert: document },
-            { collection: "requests", filter, set: { ...settled(now), ...moved } },
+            { collection: "requests", id: request._id, condition, set: { ...settled(now), ...moved } },
           ],
           done: document,
         };
@@ -79,8 +79,7 @@ export function createReplanning(
       const { request, epoch } = claim;
       const { _id, planId } = request;
       const status = endedAs(await currentPlan(request));
-      const filter = {
-        _id,
+      const condition = {
         planId,
         status: "PLANNING",
         "lease.epoch": epoch,
@@ -92,7 +91,9 @@ export function createReplanning(
         return {
           type: "append",
           events: [{ type: "planning.failed", error }],
-          following: () => [{ collection: "requests", filter, set: { ...settled(now), ...ended } }],
+          following: () => [
+            { collection: "requests", id: _id, condition, set: { ...settled(now), ...ended } },
+          ],
           done: undefined,
         };
       });

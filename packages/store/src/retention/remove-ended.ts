@@ -4,14 +4,12 @@
  * 1. A removal begins with an entry of the journal, `removal.began`. It takes the next seq, so of a simultaneous
  *    change and removal one is first: a change that comes second finds this entry and is refused, and a removal
  *    that comes second does nothing.
- * 2. Before that, in this order, it reads the last seq, the outbox and the request's document. Changes of
- *    requests that have ended are in the outbox from before their entry until after their last write. So with
- *    an empty outbox the document has every change up to that seq.
+ * 2. Before that, in this order, it reads the last seq and the request's document. Changes of requests that have
+ *    ended are one transaction, so the document has every change up to that seq.
  * 3. From then on the request's document goes first, so that no client finds its records, and the entry
  *    `removal.began` last: it refuses changes as long as there is anything to be changed.
- * 4. A change that was decided before, and is appended after all this, finds no document of the request: it is
- *    taken back and not acknowledged (`RequestRemovedError`). If its process dies before, the version that it
- *    stored is removed by the executor that claims it, without a call.
+ * 4. A change that was decided before, and is written after all this, finds no document of the request: its
+ *    transaction writes nothing.
  * 5. A removal that has begun is noted in `removals` until everything is removed. After a crash the next
  *    removal continues: before the note the request is still found as an old one, and afterwards by the note.
  */
@@ -70,11 +68,10 @@ export async function removeEnded(
 }
 
 /**
- * Appends `removal.began`. False when the request is not old any more, or has changes that are not done yet; true
- * also when an earlier removal has begun.
+ * Appends `removal.began`. False when the request is not old any more; true also when an earlier removal has begun.
  */
 async function beginRemoval(
-  { requests, journal, outbox }: Pick<Collections, "requests" | "journal" | "outbox">,
+  { requests, journal }: Pick<Collections, "requests" | "journal">,
   requestId: RequestId,
   { isOld, by }: { isOld: object; by: string },
 ): Promise<boolean> {
@@ -84,8 +81,6 @@ async function beginRemoval(
     .limit(1)
     .toArray();
   if (last?.events.some(({ type }) => type === "removal.began")) return true;
-  const [unfinished] = await outbox.find({ requestId }).limit(1).toArray();
-  if (unfinished) return false;
   const request = await requests.findOne({ _id: requestId, ...isOld });
   if (!request) return (await requests.findOne({ _id: requestId })) === null;
   const { tenant, planId } = request;
@@ -119,8 +114,8 @@ async function removeRequests(collections: Collections, begun: readonly RemovalD
 }
 
 /** Removes all records of requests whose own documents are not there any more. */
-export async function removeRecords(
-  { plans, journal, outputs, modelCalls, outbox }: Collections,
+async function removeRecords(
+  { plans, journal, outputs, modelCalls }: Collections,
   gone: readonly RemovalDocument[],
 ): Promise<void> {
   for (const [tenant, removals] of groupBy(gone, (removal) => removal.tenant)) {
@@ -131,7 +126,6 @@ export async function removeRecords(
     await Promise.all([
       outputs.deleteMany({ tenant, planId: { $in: planIds } }),
       modelCalls.deleteMany(ofRequests),
-      outbox.deleteMany({ requestId: { $in: ids } }),
       ...ids.map((requestId) => removeEntriesButLast(journal, requestId)),
     ]);
     // Plans are removed after their outputs: their ids are needed to find these.

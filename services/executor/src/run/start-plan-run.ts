@@ -20,7 +20,6 @@ import {
   type ExecutionStore,
   type FinishCommand,
   LeaseLostError,
-  RequestRemovedError,
   StoreUnavailableError,
 } from "@planwright/store";
 import { createControlEvents } from "../controls/approvals.ts";
@@ -207,10 +206,6 @@ function reportFailure(
     trace?.ended("broken off", error.code);
     const facts = { err: error, code: error.code };
     logger.warn(facts, "the database was lost; the plan is left to any executor");
-  } else if (error instanceof RequestRemovedError) {
-    // Its end was durable, and the answer to this process came too late: nothing is left to do.
-    trace?.ended("broken off", error.code);
-    logger.warn({ code: error.code }, "the request was removed, as it had ended long ago");
   } else {
     trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
     logger.error({ err: error }, "run ended early; the plan is left to any executor");

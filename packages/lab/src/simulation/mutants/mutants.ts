@@ -307,7 +307,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "entries-lost-after-their-acknowledgement",
     violates: ["end-follows-entry", "journal-folds", "intent-first", "ends-complete", "dependency-first"],
-    log: (log) => ({ ...log, insert: async (entries) => log.insert(entries.filter(({ seq }) => seq !== 3)) }),
+    log: (log) => ({
+      ...log,
+      insert: async (entries, following) =>
+        log.insert(
+          entries.filter(({ seq }) => seq !== 3),
+          following,
+        ),
+    }),
   },
   {
     name: "intents-not-read",
@@ -324,7 +331,11 @@ export const MUTANTS: readonly Mutant[] = [
     violates: ["end-follows-entry"],
     log: (log) => ({
       ...log,
-      insert: (entries) => log.insert(entries.map((entry) => withoutEvents(entry, "plan.ended"))),
+      insert: (entries, following) =>
+        log.insert(
+          entries.map((entry) => withoutEvents(entry, "plan.ended")),
+          following,
+        ),
     }),
   },
   {

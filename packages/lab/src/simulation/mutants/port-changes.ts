@@ -45,9 +45,9 @@ export function barriersLast(steps: readonly Step[]): Step[] {
 export function withoutFence(log: EntryLog): EntryLog {
   return {
     ...log,
-    async insert(entries) {
+    async insert(entries, following) {
       for (let left = entries; left.length > 0; ) {
-        const taken = await log.insert(left);
+        const taken = await log.insert(left, following);
         const isRefused = (entry: JournalEntry) => {
           const existing = taken.get(entryIdOf(entry));
           return existing !== undefined && existing.writeId !== entry.writeId;
@@ -176,7 +176,7 @@ export function withoutKeys(entry: JournalEntry): JournalEntry {
 
 function removeRequest(database: MemoryDatabase, requestId: unknown): void {
   database.remove("requests", { _id: requestId });
-  for (const collection of ["plans", "journal", "outbox"]) database.remove(collection, { requestId });
+  for (const collection of ["plans", "journal"]) database.remove(collection, { requestId });
 }
 
 /** Removes the requests that had ended in the round before, without an entry that refuses changes. */

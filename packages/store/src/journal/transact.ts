@@ -1,0 +1,126 @@
+/**
+ * The cold way to write (docs/architecture.md, R3): what changes a request that has no owner.
+ *
+ * 1. One transaction stores the entry and does the writes that follow from it: all of them or nothing.
+ * 2. The entry's seq is the fence: a change that was decided before another entry is not written.
+ * 3. So are the conditions of the writes: when a document has changed since it was read, for example because an
+ *    owner claimed it, or when it was removed, nothing is written.
+ * 4. A write whose answer was lost is sent again. It recognizes its own entry by the `writeId`.
+ * 5. Nothing is read inside the transaction, so that writes of owners to the same documents do not wait for it.
+ */
+import type { JournalEntry } from "@planwright/engine";
+import { BSON } from "mongodb";
+import { changeOf, collectionOf, type HeadWrite } from "../commit/pending-write.ts";
+import type { Collections } from "../database/collections.ts";
+import { type RepeatOptions, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
+import { isDuplicateKey, notCommittedYet } from "../database/transient-errors.ts";
+import { StoreUnavailableError } from "../records/errors.ts";
+import { entryIdOf, toJournalDocument } from "./entry-log.ts";
+import { EntryTooLargeError } from "./errors.ts";
+import type { NewEntry } from "./journal.ts";
+import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
+
+/**
+ * Largest entry as BSON, in bytes: MongoDB stores 16 MiB in one document. Only a version that carries over very
+ * many items comes near this limit.
+ */
+const MAX_ENTRY_BSON_BYTES = 16_000_000;
+
+/** An entry, and the writes that follow from it, in this order. */
+export interface ColdWrite {
+  entry: NewEntry;
+  following: (entry: JournalEntry) => readonly HeadWrite[];
+}
+
+/** Result of a cold write. `taken`: nothing was written, because the request has changed; decide again. */
+export type ColdResult = { type: "appended"; entry: JournalEntry } | { type: "taken" };
+
+/**
+ * Does a cold write. Durable when it resolves.
+ * @throws {StoreUnavailableError} It is unknown then whether it was written.
+ * @throws {EntryTooLargeError} Nothing is written then. Such an entry cannot be split: its writes follow from
+ *   all of it.
+ */
+export type Transact = (write: ColdWrite) => Promise<ColdResult>;
+
+/** Options of {@link createTransact}. */
+export interface TransactOptions extends Omit<RepeatOptions, "operation"> {
+  collections: Pick<Collections, "client" | "journal" | HeadWrite["collection"]>;
+  /** Identifies this process in each `writeId`. */
+  owner: string;
+  /** Unix milliseconds, by the clock of the database. */
+  now: () => number;
+  /** Counts appends. Default: nothing is counted. */
+  metrics?: JournalMetrics | undefined;
+}
+
+/** Cold writes over a database. */
+export function createTransact({ collections, owner, now, metrics, ...repeat }: TransactOptions): Transact {
+  const { client, journal } = collections;
+  const { monotonic, retryForMs } = repeat;
+  const operation = "transaction";
+  let sequence = 0;
+
+  /** False when a condition did not hold: nothing is written then. */
+  function writeAll(
+    entry: JournalEntry,
+    following: readonly HeadWrite[],
+    deadlineAt: number,
+  ): Promise<boolean> {
+    let isRepeat = false;
+    return client.withSession((session) =>
+      session.withTransaction(
+        async () => {
+          // The driver repeats it for two minutes: longer than a client waits.
+          if (isRepeat && monotonic() > deadlineAt) throw new StoreUnavailableError({ operation });
+          isRepeat = true;
+          await journal.insertOne(toJournalDocument(entry), { session });
+          for (const write of following) {
+            const collection = collectionOf(collections, write);
+            if ("insert" in write) await collection.insertOne(write.insert, { session });
+            else {
+              const filter = { _id: write.id, ...write.condition };
+              const { matchedCount } = await collection.updateOne(filter, changeOf(write), { session });
+              if (matchedCount > 0) continue;
+              await session.abortTransaction();
+              return false;
+            }
+          }
+          return true;
+        },
+        { readConcern: { level: "snapshot" }, writeConcern: { w: "majority", journal: true } },
+      ),
+    );
+  }
+
+  async function attempt(
+    entry: JournalEntry,
+    following: readonly HeadWrite[],
+    deadlineAt: number,
+  ): Promise<ColdResult> {
+    try {
+      const isWritten = await writeAll(entry, following, deadlineAt);
+      return isWritten ? { type: "appended", entry } : { type: "taken" };
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      const found = await journal.findOne({ _id: entryIdOf(entry) });
+      if (!found) throw notCommittedYet([entryIdOf(entry)]);
+      return found.writeId === entry.writeId ? { type: "appended", entry } : { type: "taken" };
+    }
+  }
+
+  return async ({ entry: given, following: followingOf }) => {
+    sequence += 1;
+    const entry = { ...given, at: new Date(now()), writeId: `${owner}:cold:${sequence}` };
+    const sizeBytes = BSON.calculateObjectSize(entry, { ignoreUndefined: true });
+    if (sizeBytes > MAX_ENTRY_BSON_BYTES)
+      throw new EntryTooLargeError({ place: entryIdOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BSON_BYTES });
+    const following = followingOf(entry);
+    const deadlineAt = monotonic() + retryForMs;
+    const writing = repeatUntilAnswered(() => attempt(entry, following, deadlineAt), {
+      ...repeat,
+      operation,
+    });
+    return timedAppend(writing, { metrics, monotonic });
+  };
+}
