@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CallStep, Step } from "../document/step.ts";
-import { breakCycles } from "./break-cycles.ts";
-import { components, findCycle, topologicalOrder } from "./edges.ts";
-import { MinHeap } from "./min-heap.ts";
-import { DependencyCycleError } from "./order-errors.ts";
+import { components, findCycle, MinHeap, topologicalOrder } from "./edges.ts";
 import { planGraph } from "./plan-graph.ts";
 import {
   acyclicDependencies,
+  breakCycles,
   criticalPath,
+  DependencyCycleError,
   executionOrder,
   longestRemainingPaths,
   planWaves,
