@@ -202,7 +202,7 @@ function checked(policy: unknown, where: Where, diagnostics: DiagnosticCollector
   if (parsed.success && isPolicyInput(policy)) return policy;
   for (const issue of parsed.error?.issues ?? []) {
     const keys = [...(where.keys ?? []), ...issue.path.map(String)];
-    diagnostics.add("POLICY_INVALID", { keys }, { message: `${keys.join("../policy")}: ${issue.message}` });
+    diagnostics.add("POLICY_INVALID", { keys }, { message: `${keys.join(".")}: ${issue.message}` });
   }
   return {};
 }
@@ -239,7 +239,7 @@ function parseLimits(limits: unknown, diagnostics: DiagnosticCollector): Limits 
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     const keys = ["limits", ...issue.path.map(String)];
-    diagnostics.add("LIMITS_INVALID", { keys }, { message: `${keys.join("../policy")}: ${issue.message}` });
+    diagnostics.add("LIMITS_INVALID", { keys }, { message: `${keys.join(".")}: ${issue.message}` });
   }
   return undefined;
 }

@@ -81,7 +81,7 @@ export interface QueryWords {
 /** Indexes a query; without a query nothing is contained. */
 export function createQueryWords(query: string | undefined): QueryWords {
   const plain = normalText(query ?? "");
-  const spoken = plain.replace(/ at /g, "@").replace(/ dot /g, "./");
+  const spoken = plain.replace(/ at /g, "@").replace(/ dot /g, ".");
   return {
     contains(text) {
       const wanted = normalText(text);
