@@ -1,5 +1,3 @@
-export { ConditionInvalidError } from "./condition/condition-error.ts";
-export { type ConditionOptions, evaluateCondition } from "./condition/evaluate-condition.ts";
 export {
   type BackoffStrategy,
   BackoffStrategySchema,
@@ -11,8 +9,20 @@ export {
   effectClassOf,
   type ToolContract,
 } from "./contract/contract.ts";
-export { type IgnoredDeclaration } from "./contract/contract-decision.ts";
 export { type ContractField, type ContractReport, contractReport } from "./contract/contract-report.ts";
+export {
+  catalogueOfPlan,
+  changesSince,
+  findPinnedTool,
+  fingerprintOf,
+  isMaterialChange,
+  pinsByTool,
+  pinTools,
+  type ToolFingerprint,
+  type ToolPart,
+  type ToolPin,
+  toolDigest,
+} from "./contract/pin-tools.ts";
 export {
   type ContractProposal,
   PROPOSED_FIELDS,
@@ -27,48 +37,82 @@ export {
   actsWhenRepeated,
   type EffectiveContract,
   hasSideEffects,
+  type IgnoredDeclaration,
   knownContract,
   type ToolContractOptions,
   toolContract,
 } from "./contract/tool-contract.ts";
-export { CodedError } from "./diagnostics/coded-error.ts";
-export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostics/diagnostic.ts";
-export { nearestName } from "./diagnostics/nearest-name.ts";
+export {
+  CodedError,
+  DIAGNOSTIC_CODES,
+  type Diagnostic,
+  type DiagnosticCode,
+  nearestName,
+} from "./diagnostics/diagnostic.ts";
 export { type PlanningAdvice, planningAdvice } from "./diagnostics/planning-advice.ts";
-export { withoutNulls } from "./dialect/null-arguments.ts";
+export {
+  boundedText,
+  countText,
+  durationText,
+  hasPlaceholder,
+  ownTimeText,
+  PLACEHOLDER,
+  requestTitle,
+  shareText,
+} from "./diagnostics/wording.ts";
+export { type ParsePlanOptions, type ParsePlanResult, parsePlan, validatePlan } from "./dialect/read-plan.ts";
+export { withoutNulls } from "./dialect/rewrite-step.ts";
 export { nameSteps } from "./dialect/step-ids.ts";
-export {
-  createPlanId,
-  createRequestId,
-  OwnToolNameSchema,
-  type PlanId,
-  PlanIdSchema,
-  type RandomBytes,
-  type RequestId,
-  RequestIdSchema,
-  type StepId,
-  StepIdSchema,
-  type ToolName,
-  ToolNameSchema,
-} from "./document/ids.ts";
-export {
-  type AskedParameter,
-  type GapValue,
-  MAX_QUESTIONS,
-  type OpenQuestion,
-  OpenQuestionSchema,
-  QuestionIdSchema,
-} from "./document/open-question.ts";
 export {
   MAX_OUTPUT_PARTS,
   type Outputs,
   OutputsSchema,
   outputParts,
   outputSteps,
-} from "./document/outputs-schema.ts";
-export { type Plan, PlanSchema } from "./document/plan.ts";
-export { canonicalLocale, isTimezone, type PlanningContext } from "./document/planning-context.ts";
-export { planJsonSchema, printPlan } from "./document/print-plan.ts";
+  type Plan,
+  PlanSchema,
+  planJsonSchema,
+  printPlan,
+} from "./document/plan.ts";
+export {
+  type AskedParameter,
+  canonicalLocale,
+  type GapValue,
+  isTimezone,
+  MAX_QUESTIONS,
+  type OpenQuestion,
+  OpenQuestionSchema,
+  type PlanningContext,
+  QuestionIdSchema,
+} from "./document/planning-context.ts";
+export {
+  approvalTimeoutOf,
+  callTimeout,
+  type FailureMode,
+  FailureModeSchema,
+  type Limits,
+  type LimitsInput,
+  LimitsSchema,
+  MAX_STEP_TIMEOUT_MS,
+  type Policy,
+  type PolicyInput,
+  PolicyInvalidError,
+  PolicySchema,
+  type Profile,
+  ProfileSchema,
+  profileOptions,
+  resolvePolicy,
+} from "./document/policy.ts";
+export {
+  CREDENTIAL_FORMS,
+  isSecretKey,
+  REDACTED,
+  SECRET_NAME,
+  SecretNameSchema,
+  type SecretPlace,
+  secretNameOf,
+  secretPlaces,
+} from "./document/secret.ts";
 export {
   argumentsOfStep,
   type CallStep,
@@ -76,6 +120,8 @@ export {
   type Condition,
   ConditionSchema,
   conditionsOf,
+  createPlanId,
+  createRequestId,
   type ForEach,
   type ForEachOutput,
   type ForEachResult,
@@ -83,46 +129,61 @@ export {
   type ForEachStep,
   ForEachStepSchema,
   isForEachStep,
+  OwnToolNameSchema,
+  type PlanId,
+  PlanIdSchema,
+  type RandomBytes,
+  type RequestId,
+  RequestIdSchema,
   type RetryPolicy,
   RetryPolicySchema,
   type Step,
+  type StepId,
+  StepIdSchema,
   StepSchema,
+  type ToolName,
+  ToolNameSchema,
   toolOfStep,
 } from "./document/step.ts";
 export { type BarrierOrder, barrierOrder } from "./graph/barrier-order.ts";
-export { type Acyclic, breakCycles, openersOf } from "./graph/break-cycles.ts";
 export { stuckPositions, topologicalOrder } from "./graph/edges.ts";
 export { Heap, smallerFirst } from "./graph/heap.ts";
-export { DependencyAbsentError, DependencyCycleError } from "./graph/order-errors.ts";
-export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph/plan-graph.ts";
+export { type PlanGraph, type PlanGraphOptions, planGraph, readersOf } from "./graph/plan-graph.ts";
 export {
+  type Acyclic,
   acyclicDependencies,
+  breakCycles,
+  DependencyAbsentError,
+  DependencyCycleError,
   executionOrder,
   type OrderOptions,
+  openersOf,
   type PlanToOrder,
   planWaves,
 } from "./graph/plan-order.ts";
-export { readersOf } from "./graph/readers-of.ts";
-export { canonicalJson } from "./json/canonical-json.ts";
+export { canonicalDigest, canonicalJson, sha256, sha256OfParts } from "./json/canonical-json.ts";
 export { escapeHalves, findUnfit, unfitText } from "./json/copy-json.ts";
-export { canonicalDigest, sha256, sha256OfParts } from "./json/digest.ts";
 export {
   compareNumbers,
   digitsOf,
   type ExactNumber,
   exactAsText,
   exactNumberOf,
+  type HeldJson,
   isExactNumber,
   isJsonNumber,
   isWholeNumber,
+  JsonText,
+  LARGE_JSON_BYTES,
   mapExact,
   markNumbers,
   parseExactJson,
+  parseJson,
   stringifyExactJson,
   textOfOutsider,
   unmarkNumbers,
+  valueOfHeld,
 } from "./json/exact-json.ts";
-export { groupBy } from "./json/group-by.ts";
 export {
   depthOf,
   isJsonObject,
@@ -131,17 +192,22 @@ export {
   type JsonValue,
   JsonValueSchema,
 } from "./json/json.ts";
-export { type HeldJson, JsonText, LARGE_JSON_BYTES, valueOfHeld } from "./json/json-text.ts";
-export { mapJson } from "./json/map-json.ts";
-export { parseJson } from "./json/parse-json.ts";
-export { type PathSegment, printPlace, printReference } from "./json/path.ts";
+export { groupBy, mapJson, type PathSegment, printPlace, printReference } from "./json/map-json.ts";
 export {
   canMove,
   type ExecutionState,
+  isForPerson,
   type Need,
   needsPerson,
+  PRIORITIES,
+  type Priority,
+  PrioritySchema,
+  placeInLine,
   statusesOf,
   statusesWhere,
+  WAIT_REASONS,
+  type WaitReason,
+  WaitReasonSchema,
 } from "./lifecycle/lifecycle.ts";
 export {
   type FinalPlanStatus,
@@ -161,7 +227,6 @@ export {
   UNSTARTED_PLAN_STATUSES,
   WAITING_PLAN_STATUSES,
 } from "./lifecycle/plan-lifecycle.ts";
-export { PRIORITIES, type Priority, PrioritySchema, placeInLine } from "./lifecycle/priority.ts";
 export {
   ACTIVE_REQUEST_STATUSES,
   CANCELLABLE_REQUEST_STATUSES,
@@ -198,16 +263,14 @@ export {
   stepNeedsPerson,
   waitReasonOfStep,
 } from "./lifecycle/step-lifecycle.ts";
-export { isForPerson, WAIT_REASONS, type WaitReason, WaitReasonSchema } from "./lifecycle/wait-reason.ts";
-export { containsAsWords } from "./notation/word-boundary.ts";
-export { leavesOpen } from "./observed-output/leaves-open.ts";
-export { mergeShapes } from "./observed-output/merge-shapes.ts";
-export { mergeObserved, observeOutput } from "./observed-output/observe-output.ts";
-export { type OutputShape, type ShapeType, seenIn } from "./observed-output/output-shape.ts";
-export { shapeOfOutput } from "./observed-output/shape-of-output.ts";
-export { schemaOfShape } from "./observed-output/shape-schema.ts";
-export { checkToolCalls, ToolCallsInvalidError } from "./older-systems/check-tool-calls.ts";
-export { type CallGroup, needsOrdering, orderToolCalls } from "./older-systems/order-tool-calls.ts";
+export { containsAsWords } from "./notation/step-names.ts";
+export {
+  type CallGroup,
+  checkToolCalls,
+  needsOrdering,
+  orderToolCalls,
+  ToolCallsInvalidError,
+} from "./older-systems/order-tool-calls.ts";
 export {
   type InsertedCall,
   type OrderingPolicy,
@@ -215,54 +278,25 @@ export {
   readToolCalls,
   type ToolCall,
 } from "./older-systems/tool-call.ts";
-export { catalogueOfPlan, pinsByTool } from "./pins/catalogue-of-plan.ts";
 export {
-  changesSince,
-  findPinnedTool,
-  fingerprintOf,
-  isMaterialChange,
-  pinTools,
-  type ToolFingerprint,
-  type ToolPart,
-  type ToolPin,
-} from "./pins/pin-tools.ts";
-export { toolDigest } from "./pins/tool-digest.ts";
-export { callTimeout, MAX_STEP_TIMEOUT_MS } from "./policy/call-timeout.ts";
-export { type Limits, type LimitsInput, LimitsSchema } from "./policy/limits.ts";
+  ConditionInvalidError,
+  type ConditionOptions,
+  evaluateCondition,
+} from "./reference/evaluate-condition.ts";
 export {
-  approvalTimeoutOf,
-  type FailureMode,
-  FailureModeSchema,
-  type Policy,
-  type PolicyInput,
-  PolicySchema,
-  type Profile,
-  ProfileSchema,
-  profileOptions,
-  resolvePolicy,
-} from "./policy/policy.ts";
-export { PolicyInvalidError } from "./policy/policy-error.ts";
-export { type ParsePlanOptions, type ParsePlanResult, parsePlan } from "./reading/parse-plan.ts";
-export { validatePlan } from "./reading/validate-plan.ts";
-export { escapeText } from "./reference/escape-references.ts";
-export { readAsList } from "./reference/follow-path.ts";
-export { type ReferenceSpelling } from "./reference/read-reference.ts";
-export {
-  AmbiguousReferenceError,
-  ForbiddenReferenceError,
-  MissingFieldError,
-  type ReferenceError,
-  ResolvedTooLargeError,
-  UnresolvedReferenceError,
-} from "./reference/reference-errors.ts";
+  escapeText,
+  type Reference,
+  type ReferenceSpelling,
+  scanReferences,
+} from "./reference/read-reference.ts";
 export {
   callOfStep,
+  hasRequiredField,
   referencedSteps,
   referencesInArguments,
   stepsInStatus,
   stepsInValue,
 } from "./reference/referenced-steps.ts";
-export { hasRequiredField } from "./reference/required-fields.ts";
 export {
   addPart,
   emptyOutputs,
@@ -271,9 +305,18 @@ export {
   type ResolvedOutputs,
   resolveOutputs,
 } from "./reference/resolve-outputs.ts";
-export { type Resolved, type ResolveOptions, resolveReferences } from "./reference/resolve-references.ts";
-export { type Reference, scanReferences } from "./reference/scan-references.ts";
-export { readDeclaredOutput } from "./schema/declared-output.ts";
+export {
+  AmbiguousReferenceError,
+  ForbiddenReferenceError,
+  MissingFieldError,
+  type ReferenceError,
+  type Resolved,
+  ResolvedTooLargeError,
+  type ResolveOptions,
+  readAsList,
+  resolveReferences,
+  UnresolvedReferenceError,
+} from "./reference/resolve-references.ts";
 export {
   type FittedArguments,
   type FittedPlace,
@@ -291,34 +334,42 @@ export {
   readListedSchemas,
   withMeantValues,
 } from "./schema/schema-types.ts";
-export { validateArguments } from "./schema/validate-arguments.ts";
-export { CREDENTIAL_FORMS, isSecretKey, REDACTED, SECRET_NAME } from "./secrets/credential.ts";
-export { SecretNameSchema, type SecretPlace, secretNameOf, secretPlaces } from "./secrets/secret.ts";
+export { readDeclaredOutput, validateArguments } from "./schema/validate-arguments.ts";
+export { mergeObserved, observeOutput, shapeOfOutput } from "./tools/observe-output.ts";
 export {
-  bareName,
-  findLeftOut,
-  findRelatedTool,
-  findTool,
-  nameTools,
-  qualifiedName,
-} from "./tools/name-tools.ts";
-export { type OutputText, type OutputTexts, textOfOutput } from "./tools/output-text.ts";
+  leavesOpen,
+  mergeShapes,
+  type OutputShape,
+  type ShapeType,
+  schemaOfShape,
+  seenIn,
+} from "./tools/output-shape.ts";
 export {
   type LeftOutTool,
   readTool,
   type ToolAnnotations,
   type ToolDescriptor,
 } from "./tools/tool-descriptor.ts";
-export { createToolIndex, type ToolIndex, toolIndexOf } from "./tools/tool-index.ts";
+export {
+  bareName,
+  createToolIndex,
+  findLeftOut,
+  findRelatedTool,
+  findTool,
+  nameTools,
+  qualifiedName,
+  type ToolIndex,
+  toolIndexOf,
+} from "./tools/tool-index.ts";
 export {
   EFFECT_META,
+  type OutputText,
+  type OutputTexts,
   outputOfToolResult,
   saysNoEffect,
   structureOfText,
   type ToolResultError,
   type ToolResultLimits,
   type ToolResultOutput,
+  textOfOutput,
 } from "./tools/tool-result.ts";
-export { boundedText, countText, durationText, ownTimeText, shareText } from "./wording/amounts.ts";
-export { hasPlaceholder, PLACEHOLDER } from "./wording/placeholder.ts";
-export { requestTitle } from "./wording/request-title.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { pinTools } from "../src/contract/pin-tools.ts";
+import { parsePlan } from "../src/dialect/read-plan.ts";
 import type { JsonObject, JsonValue } from "../src/json/json.ts";
-import { observeOutput } from "../src/observed-output/observe-output.ts";
-import type { OutputShape } from "../src/observed-output/output-shape.ts";
-import { pinTools } from "../src/pins/pin-tools.ts";
-import { parsePlan } from "../src/reading/parse-plan.ts";
+import { observeOutput } from "../src/tools/observe-output.ts";
+import type { OutputShape } from "../src/tools/output-shape.ts";
 import type { ToolDescriptor } from "../src/tools/tool-descriptor.ts";
 
 const seen = (...outputs: JsonValue[]) =>

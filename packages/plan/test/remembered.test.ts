@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
+import { fingerprintOf, pinTools } from "../src/contract/pin-tools.ts";
 import { knownContract, toolContract } from "../src/contract/tool-contract.ts";
-import { fingerprintOf, pinTools } from "../src/pins/pin-tools.ts";
-import { remembered } from "../src/tools/remembered.ts";
-import type { ToolDescriptor } from "../src/tools/tool-descriptor.ts";
+import { remembered, type ToolDescriptor } from "../src/tools/tool-descriptor.ts";
 import { createToolIndex, toolIndexOf } from "../src/tools/tool-index.ts";
 
 test("a result is computed once for each object, even for equal objects", () => {

@@ -1,6 +1,6 @@
-export { type OpenDraft } from "./model-answer/open-draft.ts";
 export {
   type ModelAnswer,
+  type OpenDraft,
   type ReadModelAnswerOptions,
   readModelAnswer,
 } from "./model-answer/read-model-answer.ts";
@@ -11,8 +11,15 @@ export {
   type BoundAnswers,
   bindTexts,
   bindValues,
+  checkAnswer,
+  MAX_ANSWER_LENGTH,
+  type ReadAnswer,
   type UnfitAnswer,
-} from "./questions/bind-answers.ts";
-export { type DraftWithGaps, fillGaps } from "./questions/draft-with-gaps.ts";
-export { checkAnswer, MAX_ANSWER_LENGTH, type ReadAnswer } from "./questions/read-answer.ts";
-export { type Gap, toFreeQuestions, toQuestions } from "./questions/to-questions.ts";
+} from "./questions/read-answer.ts";
+export {
+  type DraftWithGaps,
+  fillGaps,
+  type Gap,
+  toFreeQuestions,
+  toQuestions,
+} from "./questions/to-questions.ts";

@@ -3,8 +3,7 @@ import { copyJson } from "../json/copy-json.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { ContractSource, ToolContract } from "./contract.ts";
-import { ownMember } from "./contract-layers.ts";
-import { toolContract } from "./tool-contract.ts";
+import { ownMember, toolContract } from "./tool-contract.ts";
 
 /** One field of a contract, for people. */
 export interface ContractField {

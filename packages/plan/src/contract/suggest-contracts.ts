@@ -9,12 +9,13 @@
  * 4. A model may only propose. Where it loosens what the rules have something against, the proposal is shown with
  *    that reason and is in no block; where it is tighter than the rules, the rules' line is the one that is left out.
  */
+
+import { jsonEquals } from "../json/canonical-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { jsonEquals } from "../json/json-equals.ts";
-import { bareName } from "../tools/name-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import { bareName } from "../tools/tool-index.ts";
 import type { ContractDeclaration } from "./contract.ts";
-import { ownMember } from "./contract-layers.ts";
+import { ownMember } from "./tool-contract.ts";
 
 /** A tool and what is known about it beside its declarations. */
 export interface ToolToSuggest {

@@ -1,31 +1,43 @@
-import { checkCondition } from "../condition/check-condition.ts";
-import { cut, type DiagnosticCollector, type Where } from "../diagnostics/diagnostic-collector.ts";
-import { dependencyNames } from "../document/dependency-names.ts";
-import { createDraftStep, type DraftStep, MAX_DEPENDENCIES } from "../document/draft-step.ts";
-import { plainName } from "../document/field-words.ts";
-import { StepIdSchema } from "../document/ids.ts";
-import { CallStepSchema, type ForEach, ForEachSchema, RetryPolicySchema } from "../document/step.ts";
-import { digitsOf, isJsonNumber, stringifyExactJson } from "../json/exact-json.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { jsonEquals } from "../json/json-equals.ts";
-import { FORBIDDEN_KEYS } from "../json/own-property.ts";
-import { fromJsonText } from "../json/parse-json.ts";
+import { cut, type DiagnosticCollector, type Where } from "../diagnostics/diagnostic.ts";
+import { dependencyNames, plainName } from "../document/field-words.ts";
+import type { Limits } from "../document/policy.ts";
+import {
+  argumentKeys,
+  CallStepSchema,
+  createDraftStep,
+  type DraftStep,
+  type ForEach,
+  ForEachSchema,
+  MAX_DEPENDENCIES,
+  RetryPolicySchema,
+  StepIdSchema,
+  ToolNameSchema,
+  toolKeys,
+} from "../document/step.ts";
+import { jsonEquals } from "../json/canonical-json.ts";
+import { copyJson, type JsonCopy, unfitText } from "../json/copy-json.ts";
+import { digitsOf, fromJsonText, isJsonNumber, parseJson, stringifyExactJson } from "../json/exact-json.ts";
+import { depthOf, FORBIDDEN_KEYS, isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { checkCondition } from "../reference/check-condition.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
-import { CALL_FIELDS, isArgumentsField, isCall, isToolField, LABEL_FIELDS } from "./call-fields.ts";
-import { forEachFields } from "./for-each-form.ts";
-import { judgeStepFields } from "./judge-fields.ts";
-import { readProvides } from "./provided-fields.ts";
-import { readCall, type StepReading } from "./read-call.ts";
 import {
   addIssues,
   at,
+  CALL_FIELDS,
   type FieldNames,
   type Fields,
+  forEachFields,
+  isArgumentsField,
+  isCall,
+  isToolField,
+  judgeStepFields,
+  LABEL_FIELDS,
   type ReadFields,
   readFields,
+  readProvides,
   type UnknownField,
   unknownField,
-} from "./read-fields.ts";
+} from "./call-fields.ts";
 import { toStepId } from "./step-ids.ts";
 
 const STEP_FIELDS: FieldNames = {
@@ -425,4 +437,160 @@ function withStepId({ fields, unknown }: ReadFields): ReadFields {
     else if (field.value !== rest.get("id")?.value) left.push(field);
   }
   return { fields: rest, unknown: left };
+}
+
+/** Context for reading the calls of a plan. */
+interface StepReading {
+  readonly limits: Limits;
+  readonly catalogue: Catalogue | undefined;
+  readonly diagnostics: DiagnosticCollector;
+}
+
+/** Reads tool and arguments into a step. */
+export function readCall(fields: Fields, step: DraftStep, reading: StepReading): void {
+  readTool(fields, step, reading.diagnostics);
+  const args = fields.get("arguments")?.value;
+  if (args !== undefined) step.arguments = readArguments(args, step, reading);
+}
+
+function readTool(fields: Fields, step: DraftStep, diagnostics: DiagnosticCollector): void {
+  const tool = fields.get("tool")?.value;
+  const where = { step, keys: toolKeys(step) };
+  if (tool === undefined) {
+    diagnostics.add("FIELD_MISSING", where, { message: `step ${step.id} names no tool` });
+  } else if (typeof tool !== "string" || !ToolNameSchema.safeParse(tool).success) {
+    const shown = cut(JSON.stringify(tool));
+    diagnostics.add("TOOL_NAME_INVALID", where, {
+      message: `step ${step.id}: ${shown} cannot be the name of a tool`,
+    });
+  } else step.tool = tool;
+}
+
+/**
+ * Arguments as an object, as a list of `{name, value}`, or as JSON text of one; an empty text or list means
+ * no arguments.
+ */
+function readArguments(value: JsonValue, step: DraftStep, { limits, diagnostics }: StepReading): JsonObject {
+  const where = { step, keys: argumentKeys(step) };
+  const read = typeof value === "string" ? readArgumentText(value, step, diagnostics) : value;
+  if (read === undefined) return {};
+  const args = Array.isArray(read) ? (namedValues(read) ?? read) : read;
+  if (!isJsonObject(args)) {
+    const message = `step ${step.id}: arguments are an object {"name": value}, or JSON text of one`;
+    diagnostics.add("ARGUMENTS_NOT_OBJECT", where, { message });
+    return {};
+  }
+  if (depthOf(args, limits.maxDepth) > limits.maxDepth) {
+    const message = `step ${step.id}: arguments are nested deeper than ${limits.maxDepth} levels`;
+    diagnostics.add("LIMIT_DEPTH", where, { message });
+    return {};
+  }
+  return args;
+}
+
+/** `[{"name": "city", "value": "Rome"}]` as `{"city": "Rome"}`; undefined for any other list. */
+function namedValues(list: readonly JsonValue[]): JsonObject | undefined {
+  const args: JsonObject = {};
+  for (const item of list) {
+    const entries = isJsonObject(item)
+      ? Object.keys(item).map((field) => [field, item[field] ?? null] as const)
+      : [];
+    const names = entries.filter(([field]) => NAMING.has(plainName(field)));
+    const values = entries.filter(([field]) => plainName(field) === "value");
+    const isMore = entries.some(([field]) => !DESCRIBING.has(plainName(field)));
+    const name = names[0]?.[1];
+    const value = values[0]?.[1];
+    if (names.length !== 1 || value === undefined || isMore || typeof name !== "string") return undefined;
+    if (name === "__proto__" || Object.hasOwn(args, name)) return undefined;
+    args[name] = value;
+  }
+  return args;
+}
+
+const NAMING = new Set(["name", "key", "parameter", "argument", "param", "arg"]);
+const DESCRIBING = new Set([...NAMING, "value", "type", "description", "required"]);
+
+function readArgumentText(
+  text: string,
+  step: DraftStep,
+  diagnostics: DiagnosticCollector,
+): JsonValue | undefined {
+  if (text.trim() === "") return {};
+  const parsed = parseJson(text);
+  // The text was inside the document's byte limit, so its JSON is small; what a document must not
+  // contain is reported.
+  const copy = parsed.ok ? copyJson(parsed.value, { maxDepth: 1_000, maxBytes: text.length * 4 }) : undefined;
+  if (copy?.ok) {
+    refuseUnfit(copy, diagnostics, { step, keys: argumentKeys(step) });
+    return copy.value;
+  }
+  const reason = parsed.ok ? "nested too deep" : parsed.message;
+  const message = `step ${step.id}: the text of its arguments is not JSON of an object (${reason}); write an object`;
+  diagnostics.add("ARGUMENTS_NOT_JSON", { step, keys: argumentKeys(step) }, { message });
+  return undefined;
+}
+
+/** Levels that the document adds around the arguments, to which the limit applies. */
+const LEVELS_AROUND_ARGUMENTS = 8;
+/** Indented text is larger than the document; text over this factor is refused without parsing. */
+const TEXT_FACTOR = 8;
+
+/**
+ * A copy of the input as JSON, from a value or from JSON text; undefined, with a diagnostic, when it is not
+ * JSON or too large.
+ */
+export function readValue(
+  input: unknown,
+  limits: Limits,
+  diagnostics: DiagnosticCollector,
+): JsonValue | undefined {
+  if (typeof input !== "string") return copyWithin(input, limits, diagnostics);
+  if (input.length > limits.maxBytes * TEXT_FACTOR) {
+    tooLarge(limits, diagnostics);
+    return undefined;
+  }
+  const parsed = parseJson(input);
+  if (parsed.ok) return copyWithin(parsed.value, limits, diagnostics);
+  const message = `The plan is not valid JSON: ${parsed.message}`;
+  diagnostics.add("PLAN_NOT_JSON", {}, { message });
+  return undefined;
+}
+
+function copyWithin(input: unknown, limits: Limits, diagnostics: DiagnosticCollector): JsonValue | undefined {
+  const { maxBytes, maxDepth } = limits;
+  const copy = copyJson(input, { maxBytes, maxDepth: maxDepth + LEVELS_AROUND_ARGUMENTS });
+  if (copy.ok) {
+    refuseUnfit(copy, diagnostics);
+    return copy.value;
+  }
+  switch (copy.problem) {
+    case "not-json":
+      diagnostics.add(
+        "PLAN_NOT_JSON",
+        {},
+        { message: `The plan holds something that is not JSON at ${copy.path}` },
+      );
+      return undefined;
+    case "too-deep":
+      diagnostics.add(
+        "LIMIT_DEPTH",
+        {},
+        { message: `The plan is nested deeper than ${maxDepth} levels at ${copy.path}` },
+      );
+      return undefined;
+    case "too-large":
+      tooLarge(limits, diagnostics);
+      return undefined;
+  }
+}
+
+/** Reports a field or a text that no plan can have, so that no argument is lost or changed without a word. */
+function refuseUnfit({ unfit }: JsonCopy, diagnostics: DiagnosticCollector, where: Where = {}): void {
+  if (unfit === undefined) return;
+  const code = unfit.problem === "half character" ? "PLAN_NOT_JSON" : "FIELD_UNKNOWN";
+  diagnostics.add(code, where, { message: unfitText(unfit) });
+}
+
+function tooLarge({ maxBytes }: Limits, diagnostics: DiagnosticCollector): void {
+  diagnostics.add("LIMIT_BYTES", {}, { message: `The plan is larger than ${maxBytes} bytes; split it` });
 }

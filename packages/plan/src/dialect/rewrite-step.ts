@@ -1,15 +1,24 @@
-import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
-import { argumentKeys, type DraftStep } from "../document/draft-step.ts";
-import type { Condition } from "../document/step.ts";
-import { isJsonObject, type JsonValue } from "../json/json.ts";
-import { mapJson, type Place, placeKeys, visitTexts } from "../json/map-json.ts";
-import { type PathSegment, printReference } from "../json/path.ts";
-import type { Policy } from "../policy/policy.ts";
-import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
-import type { TextReference } from "../reference/read-reference.ts";
-import { scanText } from "../reference/scan-text.ts";
-import type { SchemaAtPath } from "../schema/schema-paths.ts";
-import type { KnownOutputs } from "../validation/known-outputs.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic.ts";
+import type { Policy } from "../document/policy.ts";
+import { argumentKeys, type Condition, type DraftStep } from "../document/step.ts";
+import { isJsonObject, type JsonObject, type JsonValue, setOwn } from "../json/json.ts";
+import {
+  mapJson,
+  type PathSegment,
+  type Place,
+  placeKeys,
+  printReference,
+  visitTexts,
+} from "../json/map-json.ts";
+import {
+  type Located,
+  locateRoot,
+  type Names,
+  scanText,
+  type TextReference,
+} from "../reference/read-reference.ts";
+import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "../schema/schema-paths.ts";
+import type { KnownOutputs } from "../validation/catalogue.ts";
 import type { Translator } from "./translate-notations.ts";
 
 /** Context for rewriting references. */
@@ -292,4 +301,30 @@ function withoutOutputWord(
   if (own.type !== "absent") return undefined;
   const isCertain = rest.length === 0 ? own.closed : schemaAt(rest).type === "known";
   return isCertain ? rest : undefined;
+}
+
+/**
+ * The arguments without optional ones that are null although the tool does not accept null: structured model
+ * output cannot leave them out. Also inside objects that the schema describes. Arguments that the schema does
+ * not describe stay.
+ */
+export function withoutNulls(args: JsonObject, schema: JsonValue | undefined): JsonObject {
+  if (!isJsonObject(schema)) return args;
+  const { properties, required } = schema;
+  if (!isJsonObject(properties)) return args;
+  const needed = new Set(Array.isArray(required) ? required : []);
+  const kept: JsonObject = {};
+  for (const [name, value] of Object.entries(args)) {
+    const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (value === null && own !== undefined && !needed.has(name) && !takesNull(name, schema)) continue;
+    setOwn(kept, name, isJsonObject(value) && !Array.isArray(value) ? withoutNulls(value, own) : value);
+  }
+  return kept;
+}
+
+/** Also true when the schema does not define it. */
+function takesNull(name: string, schema: JsonObject): boolean {
+  const found = schemaAtPath(schema, [{ type: "key", key: name }]);
+  const types = found.type === "known" ? typesOfSchemas(found.schemas) : undefined;
+  return types === undefined || types.has("null");
 }

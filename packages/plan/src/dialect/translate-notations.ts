@@ -1,16 +1,17 @@
-import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
-import type { DraftStep } from "../document/draft-step.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic.ts";
+import type { Policy } from "../document/policy.ts";
+import type { DraftStep } from "../document/step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { visitTexts } from "../json/map-json.ts";
-import { createLiteralTexts, type LiteralTexts } from "../notation/literal-texts.ts";
-import { readInner } from "../notation/read-inner.ts";
-import { readObject } from "../notation/read-object.ts";
-import { mapReferenceObjects } from "../notation/reference-objects.ts";
-import { candidatesAt } from "../notation/scan-notations.ts";
-import { createStepNames, type StepNames } from "../notation/step-names.ts";
-import { type Notice, type Translating, translateText } from "../notation/translate-text.ts";
-import type { Policy } from "../policy/policy.ts";
-import { locateRoot, type Names } from "../reference/locate-root.ts";
+import { candidatesAt, mapReferenceObjects, readInner } from "../notation/scan-notations.ts";
+import {
+  createLiteralTexts,
+  createStepNames,
+  type LiteralTexts,
+  type StepNames,
+} from "../notation/step-names.ts";
+import { type Notice, readObject, type Translating, translateText } from "../notation/translate-text.ts";
+import { locateRoot, type Names } from "../reference/read-reference.ts";
 
 /** Translates references in foreign notations into our own, with a diagnostic for each. */
 export interface Translator {

@@ -1,8 +1,41 @@
 import { z } from "zod";
-import { LimitsSchema } from "../policy/limits.ts";
-import { PolicySchema } from "../policy/policy.ts";
-import { OutputsSchema } from "./outputs-schema.ts";
-import { StepSchema } from "./step.ts";
+import { stringifyExactJson } from "../json/exact-json.ts";
+import { type JsonObject, JsonValueSchema, jsonSchemaOf } from "../json/json.ts";
+import { LimitsSchema, PolicySchema } from "./policy.ts";
+import { type Step, StepIdSchema, StepSchema } from "./step.ts";
+
+/** Maximum number of step ids in outputs. */
+export const MAX_OUTPUTS = 10_000;
+export const MAX_OUTPUT_PARTS = 1_000;
+
+/** Name of a part of the outputs: 1 to 128 characters, without control characters. */
+export const OutputNameSchema = z.string().regex(/^[^\p{Cc}\p{Surrogate}]{1,128}$/u);
+
+/**
+ * The outputs of a plan: ids of steps, or parts by name, each a value with references to steps. An empty list
+ * or no parts mean all steps.
+ */
+export const OutputsSchema = z.union([
+  z.array(StepIdSchema).max(MAX_OUTPUTS),
+  z
+    .record(OutputNameSchema, JsonValueSchema)
+    .refine((parts) => Object.keys(parts).length <= MAX_OUTPUT_PARTS, {
+      message: `at most ${MAX_OUTPUT_PARTS} outputs are allowed`,
+    }),
+]);
+export type Outputs = z.infer<typeof OutputsSchema>;
+
+/** Parts by name; undefined when outputs are step ids or empty. */
+export function outputParts(outputs: Outputs | undefined): JsonObject | undefined {
+  return outputs === undefined || Array.isArray(outputs) || Object.keys(outputs).length === 0
+    ? undefined
+    : outputs;
+}
+
+/** The requested steps; undefined when outputs are parts, or all steps are meant. */
+export function outputSteps(outputs: Outputs | undefined): readonly string[] | undefined {
+  return Array.isArray(outputs) && outputs.length > 0 ? outputs : undefined;
+}
 
 /** The plan document: an immutable graph of steps. Unknown fields are refused. */
 export const PlanSchema = z.strictObject({
@@ -22,3 +55,40 @@ export const PlanSchema = z.strictObject({
   limits: LimitsSchema.prefault({}),
 });
 export type Plan = z.infer<typeof PlanSchema>;
+
+/**
+ * The canonical text of a plan: indented JSON with fields in one order. Equal plans give equal text, and
+ * `parsePlan(printPlan(plan), { limits: plan.limits })` returns the plan.
+ */
+export function printPlan(plan: Plan): string {
+  const { formatVersion, steps, outputs, literals, policy, limits } = plan;
+  return stringifyExactJson(
+    {
+      formatVersion,
+      steps: steps.map(inOrder),
+      outputs,
+      literals,
+      policy: sorted(policy),
+      limits: sorted(limits),
+    },
+    2,
+  );
+}
+
+function inOrder(step: Step) {
+  const { id, dependsOn, when, retry, timeoutMs, onError, approval } = step;
+  const call = "forEach" in step ? { forEach: step.forEach } : { tool: step.tool, arguments: step.arguments };
+  return { id, ...call, dependsOn, when, retry, timeoutMs, onError, approval };
+}
+
+function sorted(options: object): object {
+  return Object.fromEntries(Object.entries(options).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/**
+ * JSON Schema 2020-12 of the plan document in its canonical form, as input: fields with a default may be left
+ * out.
+ */
+export function planJsonSchema(): JsonObject {
+  return jsonSchemaOf(PlanSchema);
+}

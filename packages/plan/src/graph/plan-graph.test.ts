@@ -1,11 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CallStep, Step } from "../document/step.ts";
-import { breakCycles } from "./break-cycles.ts";
 import { components, findCycle, topologicalOrder } from "./edges.ts";
-import { DependencyCycleError } from "./order-errors.ts";
 import { planGraph } from "./plan-graph.ts";
-import { acyclicDependencies, executionOrder, planWaves } from "./plan-order.ts";
+import {
+  acyclicDependencies,
+  breakCycles,
+  DependencyCycleError,
+  executionOrder,
+  planWaves,
+} from "./plan-order.ts";
 
 /** A step whose tool is named after it. */
 const step = (id: string, dependsOn: string[] = [], more: Partial<CallStep> = {}): Step => ({

@@ -1,5 +1,4 @@
-import type { JsonValue } from "./json.ts";
-import { setOwn } from "./own-property.ts";
+import { type JsonValue, setOwn } from "./json.ts";
 
 /** Limits of a copy. */
 export interface CopyLimits {

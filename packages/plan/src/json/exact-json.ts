@@ -318,3 +318,62 @@ function isName(text: string, end: number): boolean {
   while (" \n\r\t".includes(text.charAt(at)) && at < text.length) at += 1;
   return text.charAt(at) === ":";
 }
+
+/** Parses JSON text, with exact numbers; the message contains the position of the error. */
+export function parseJson(text: string): { ok: true; value: JsonValue } | { ok: false; message: string } {
+  try {
+    return { ok: true, value: parseExactJson(text) };
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message.slice(0, 200) : "not JSON" };
+  }
+}
+
+/**
+ * A value, parsed when it is JSON text of an object or a list: strict forms of model answers can contain an
+ * object of any shape only as text. Any other text is returned unchanged.
+ */
+export function fromJsonText(value: JsonValue): JsonValue {
+  if (typeof value !== "string" || !/^\s*[{[]/.test(value)) return value;
+  const parsed = parseJson(value);
+  return parsed.ok && typeof parsed.value === "object" ? parsed.value : value;
+}
+
+/**
+ * Longest JSON text, in bytes, that is read, resolved or written on the event loop of a service. A larger
+ * one is held as a {@link JsonText}.
+ */
+export const LARGE_JSON_BYTES = 262_144;
+
+/** A value whose JSON text is large: it is held as that text, because building the value blocks the process. */
+export class JsonText {
+  /** May have the white space with which a tool wrote it. */
+  readonly text: string;
+  /** Size of the text in UTF-8. */
+  readonly sizeBytes: number;
+  #value: WeakRef<object> | undefined;
+
+  constructor(text: string, sizeBytes: number) {
+    this.text = text;
+    this.sizeBytes = sizeBytes;
+  }
+
+  /**
+   * The value; not to be changed. Takes about 50 ms for each MiB, more for many fields. It is kept only as
+   * long as memory allows.
+   */
+  value(): JsonValue {
+    const known = this.#value?.deref();
+    if (known !== undefined) return known as JsonValue;
+    const value = parseExactJson(this.text);
+    if (typeof value === "object" && value !== null) this.#value = new WeakRef(value);
+    return value;
+  }
+}
+
+/** A value, or the text of a large one. */
+export type HeldJson = JsonValue | JsonText;
+
+/** The value itself; see {@link JsonText.value} for the time that it takes. */
+export function valueOfHeld(held: HeldJson): JsonValue {
+  return held instanceof JsonText ? held.value() : held;
+}

@@ -6,12 +6,13 @@ import {
   type StatusFacts,
   statusesBefore,
   statusesOf,
+  type WaitReason,
+  WaitReasonSchema,
 } from "./lifecycle.ts";
 import { PLAN_LIFECYCLE, planNeed } from "./plan-lifecycle.ts";
 import { REQUEST_LIFECYCLE } from "./request-lifecycle.ts";
 import { STATE_LOOKS, stateLook } from "./state-words.ts";
 import { isSettledStepStatus, isTerminalStepStatus, STEP_LIFECYCLE } from "./step-lifecycle.ts";
-import { type WaitReason, WaitReasonSchema } from "./wait-reason.ts";
 
 const TABLES: [string, Rows<string, StatusFacts<string>>, string[]][] = [
   ["requests", REQUEST_LIFECYCLE, ["PLANNING", "READY", "EXECUTING", "FAILED"]],

@@ -1,3 +1,26 @@
+import { z } from "zod";
+
+/** The priorities of a request among those of its tenant, the most urgent last. */
+export const PRIORITIES = ["low", "normal", "high"] as const;
+
+export const PrioritySchema = z.enum(PRIORITIES);
+export type Priority = z.infer<typeof PrioritySchema>;
+
+/**
+ * How much earlier than its time waiting work counts, in milliseconds. Because this is a time and not a
+ * class, work ages: a request of low priority is passed only by normal ones that came at most 10 minutes
+ * after it, and by high ones that came at most 20 minutes after it.
+ */
+const HEAD_START_MS: Readonly<Record<Priority, number>> = { low: -600_000, normal: 0, high: 600_000 };
+
+/**
+ * The place of waiting work among that of its tenant: the lowest comes first.
+ * @param sinceMs - since when it waits, in Unix milliseconds
+ */
+export function placeInLine(sinceMs: number, priority: Priority = "normal"): number {
+  return sinceMs - HEAD_START_MS[priority];
+}
+
 /**
  * The common parts of the status tables. A table has one row for each status; its type, schema, filters and
  * sets derive from it. No other code lists statuses.
@@ -64,4 +87,25 @@ export function canMove<Table extends Moves>(
 /** True when only the decision of a person lets it continue. */
 export function needsPerson(need: Need): boolean {
   return need !== "worker" && need !== "nothing";
+}
+
+/** Why an unfinished step, plan or request waits, and what it waits for. */
+export const WAIT_REASONS = {
+  dependency: { needs: "nothing" },
+  limit: { needs: "nothing" },
+  backoff: { needs: "nothing" },
+  memory: { needs: "nothing" },
+  approval: { needs: "approval" },
+  "in doubt": { needs: "doubt" },
+  paused: { needs: "resume" },
+  "no worker": { needs: "worker" },
+} as const satisfies Record<string, { needs: Need }>;
+
+/** Why an unfinished step, plan or request waits. */
+export type WaitReason = keyof typeof WAIT_REASONS;
+export const WaitReasonSchema = z.enum(statusesOf(WAIT_REASONS));
+
+/** True for a wait that only a person ends; false also for what is no wait reason. Pure. */
+export function isForPerson(reason: string): boolean {
+  return Object.hasOwn(WAIT_REASONS, reason) && needsPerson(WAIT_REASONS[reason as WaitReason].needs);
 }

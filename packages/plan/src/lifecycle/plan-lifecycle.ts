@@ -8,8 +8,9 @@ import {
   statusesOf,
   statusesWhere,
   type TerminalStatus,
+  WAIT_REASONS,
+  type WaitReason,
 } from "./lifecycle.ts";
-import { WAIT_REASONS, type WaitReason } from "./wait-reason.ts";
 
 /** A row of {@link PLAN_LIFECYCLE}. */
 interface PlanFacts<Status extends string> extends StatusFacts<Status> {

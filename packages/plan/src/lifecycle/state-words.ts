@@ -2,10 +2,11 @@
  * The words, marks and tones of states for people: the one table from which the command line, the console and the
  * diagnosis speak, so that they say the same about the same state.
  */
+
+import { isForPerson, type WaitReason } from "./lifecycle.ts";
 import type { PlanStatus } from "./plan-lifecycle.ts";
 import type { RequestStatus } from "./request-lifecycle.ts";
 import type { StepStatus } from "./step-lifecycle.ts";
-import { isForPerson, type WaitReason } from "./wait-reason.ts";
 
 /** What a state means for the reader. `active`: work is in progress; `attention`: a person has to act, or may. */
 export type StateTone = "good" | "bad" | "active" | "attention" | "quiet";

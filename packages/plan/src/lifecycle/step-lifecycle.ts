@@ -6,8 +6,8 @@ import {
   type StatusFacts,
   statusesOf,
   type TerminalStatus,
+  type WaitReason,
 } from "./lifecycle.ts";
-import type { WaitReason } from "./wait-reason.ts";
 
 /** A row of {@link STEP_LIFECYCLE}. */
 interface StepFacts<Status extends string> extends StatusFacts<Status> {

@@ -2,9 +2,8 @@
  * The meaning of names in foreign notations. Ids win, as in our own notation; then tools, labels, and
  * positions in the plan (`1`, `step 2`, `E3`) count. Only an unambiguous name is a reference.
  */
-
-import { lookUp } from "../json/own-property.ts";
-import type { Names } from "../reference/locate-root.ts";
+import { lookUp } from "../json/json.ts";
+import type { Names } from "../reference/read-reference.ts";
 
 /** A step with its names in the written plan. */
 export interface NamedStep {
@@ -188,3 +187,104 @@ function numberIn(name: string): number | undefined {
   const digits = (AFTER_WORD.exec(name) ?? AFTER_LETTER.exec(name))?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
+
+/** Literal texts in the form of a reference: the request contains them, or they were escaped. */
+export interface LiteralTexts {
+  has(text: string): boolean;
+  /** True for a text that the plan declares, or that was added. */
+  isDeclared(text: string): boolean;
+  /** Adds a literal text that was found. */
+  add(text: string): void;
+  /** The literal texts that were found, in order. */
+  readonly met: readonly string[];
+}
+
+/**
+ * @param known - declared by the plan
+ * @param request - the request, in which texts must occur literally
+ */
+export function createLiteralTexts(known: readonly string[], request: string | undefined): LiteralTexts {
+  const all = new Set(known);
+  const met = new Set<string>();
+  const said = new Map<string, boolean>();
+  const isSaid = (text: string) => {
+    const known = said.get(text) ?? (request !== undefined && isContained(request, text));
+    said.set(text, known);
+    return known;
+  };
+  return {
+    has: (text) => met.has(text) || (met.size < MAX_LITERALS && (all.has(text) || isSaid(text))),
+    isDeclared: (text) => all.has(text),
+    add(text) {
+      all.add(text);
+      met.add(text);
+    },
+    get met() {
+      return [...met];
+    },
+  };
+}
+
+/** Maximum number of literals in a plan. */
+const MAX_LITERALS = 1_000;
+
+/** True when the request contains the complete text: `$1` is not contained in `$100` or `$1.50`. */
+function isContained(request: string, text: string): boolean {
+  const isNumber = /[\p{L}\p{N}_]$/u.test(text);
+  return containsAsWords(request, text, (after) => isNumber && /^[.,][0-9]/.test(after));
+}
+
+const WORD = /^[\p{L}\p{N}\p{M}_]$/u;
+/** Scripts that are written without spaces, or with endings directly after a name. */
+const WITHOUT_SPACES =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]$/u;
+const SCRIPTS: readonly RegExp[] = [
+  /^\p{Script=Latin}$/u,
+  /^\p{Script=Cyrillic}$/u,
+  /^\p{Script=Greek}$/u,
+  /^\p{Script=Arabic}$/u,
+  /^\p{Script=Hebrew}$/u,
+];
+
+/**
+ * True when two adjacent characters belong to one word: both are letters, digits or `_`. Letters of two
+ * scripts belong to two words. Chinese, Japanese, Korean and Thai are written without spaces, so text next to
+ * them is a separate word.
+ */
+export function wordContinues(character: string, next: string): boolean {
+  if (!WORD.test(character) || !WORD.test(next)) return false;
+  if (WITHOUT_SPACES.test(character) || WITHOUT_SPACES.test(next)) return false;
+  const scripts = [scriptOf(character), scriptOf(next)];
+  return scripts.includes(-1) || scripts[0] === scripts[1];
+}
+
+/**
+ * True when a text contains another one as complete words. Case matters; the empty text is never contained.
+ * @param isPart - true for further texts that continue the previous word
+ */
+export function containsAsWords(
+  text: string,
+  wanted: string,
+  isPart = (_after: string): boolean => false,
+): boolean {
+  if (wanted === "") return false;
+  const first = firstOf(wanted);
+  const last = lastOf(wanted);
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
+    const end = at + wanted.length;
+    const continues =
+      wordContinues(lastOf(text.slice(Math.max(0, at - 2), at)), first) ||
+      wordContinues(last, firstOf(text.slice(end, end + 2)));
+    if (!continues && !isPart(text.slice(end, end + 2))) return true;
+  }
+  return false;
+}
+
+/** Index of the script; -1 for characters of every script: digits, marks, `_`. */
+function scriptOf(character: string): number {
+  return SCRIPTS.findIndex((script) => script.test(character));
+}
+
+// Characters outside the basic plane have two code units.
+const firstOf = (text: string): string => String.fromCodePoint(text.codePointAt(0) ?? 32);
+const lastOf = (text: string): string => Array.from(text.slice(-2)).at(-1) ?? " ";

@@ -1,16 +1,12 @@
-import { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
-import { judgeStepFields } from "../dialect/judge-fields.ts";
-import { readProvides } from "../dialect/provided-fields.ts";
-import { readCall } from "../dialect/read-call.ts";
-import type { Fields, ReadFields } from "../dialect/read-fields.ts";
-import { stepFields } from "../dialect/read-step.ts";
+import { DiagnosticCollector } from "../diagnostics/diagnostic.ts";
+import { type Fields, judgeStepFields, type ReadFields, readProvides } from "../dialect/call-fields.ts";
+import { readCall, stepFields } from "../dialect/read-step.ts";
 import { nextFree } from "../dialect/step-ids.ts";
-import { dependencyNames } from "../document/dependency-names.ts";
-import { createDraftStep, type DraftStep } from "../document/draft-step.ts";
+import { dependencyNames } from "../document/field-words.ts";
+import { LimitsSchema, type PolicyInput } from "../document/policy.ts";
+import { createDraftStep, type DraftStep } from "../document/step.ts";
 import { copyJson } from "../json/copy-json.ts";
 import { isJsonObject, type JsonObject } from "../json/json.ts";
-import { LimitsSchema } from "../policy/limits.ts";
-import type { PolicyInput } from "../policy/policy.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { type Catalogue, createCatalogue } from "../validation/catalogue.ts";
 

@@ -1,11 +1,9 @@
-import { CodedError } from "../diagnostics/coded-error.ts";
-import { outputParts, outputSteps } from "../document/outputs-schema.ts";
-import type { Plan } from "../document/plan.ts";
-import type { JsonObject, JsonValue } from "../json/json.ts";
-import { type Lookup, lookUp, setOwn } from "../json/own-property.ts";
-import type { OutputTexts } from "../tools/output-text.ts";
+import { CodedError } from "../diagnostics/diagnostic.ts";
+import { outputParts, outputSteps, type Plan } from "../document/plan.ts";
+import { type JsonObject, type JsonValue, type Lookup, lookUp, setOwn } from "../json/json.ts";
+import type { OutputTexts } from "../tools/tool-result.ts";
+import { scanReferences } from "./read-reference.ts";
 import { type ResolveOptions, resolveReferences } from "./resolve-references.ts";
-import { scanReferences } from "./scan-references.ts";
 
 /** A part that is left out of the outputs. */
 export interface OmittedOutput {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import type { PathSegment } from "../json/path.ts";
+import type { PathSegment } from "../json/map-json.ts";
 import { jsonTypesOf, withMeantValues } from "./schema-types.ts";
 
 /** The information of a schema about a path. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { secretNameOf, secretPlaces } from "../secrets/secret.ts";
+import { secretNameOf, secretPlaces } from "../document/secret.ts";
 import { validateArguments } from "./validate-arguments.ts";
 
 test.each([

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findTool, nameTools } from "./name-tools.ts";
 import type { ToolDescriptor } from "./tool-descriptor.ts";
+import { findTool, nameTools } from "./tool-index.ts";
 
 /** `server:tool`, or a tool without a server. */
 const read = (texts: readonly string[]): ToolDescriptor[] =>

@@ -1,5 +1,6 @@
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic.ts";
 import { isJsonObject, type JsonObject } from "../json/json.ts";
-import type { OutputShape } from "../observed-output/output-shape.ts";
+import type { OutputShape } from "./output-shape.ts";
 
 /**
  * MCP tool annotations: hints, untrusted unless the server is trusted. `readOnlyHint` is believed of every
@@ -72,4 +73,35 @@ export interface LeftOutTool {
   tool: string | null;
   /** Why, as a clause with its own subject: "it has no inputSchema". */
   reason: string;
+}
+
+/** Warns about each tool that a catalogue defines twice: the later definition counts. */
+export function duplicateTools(tools: readonly ToolDescriptor[], diagnostics: DiagnosticCollector): void {
+  const names = new Set<string>();
+  const reported = new Set<string>();
+  for (const { name } of tools) {
+    if (names.has(name) && !reported.has(name)) {
+      reported.add(name);
+      const message = `tool ${cut(name)} is defined twice; the later definition counts`;
+      diagnostics.add("TOOL_DUPLICATE", {}, { message, severity: "warning" });
+    }
+    names.add(name);
+  }
+}
+
+/**
+ * A function that computes its result once for each object and caches it for the lifetime of the object.
+ * Neither the objects nor the results may change.
+ */
+export function remembered<Subject extends object, Answer extends NonNullable<unknown>>(
+  work: (subject: Subject) => Answer,
+): (subject: Subject) => Answer {
+  const known = new WeakMap<Subject, Answer>();
+  return (subject) => {
+    const found = known.get(subject);
+    if (found !== undefined) return found;
+    const answer = work(subject);
+    known.set(subject, answer);
+    return answer;
+  };
 }

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonValue } from "../json/json.ts";
-import { jsonOfText, type OutputText, textOfOutput } from "./output-text.ts";
-import { outputOfToolResult } from "./tool-result.ts";
+import { jsonOfText, type OutputText, outputOfToolResult, textOfOutput } from "./tool-result.ts";
 
 const text = (value: string) => ({ type: "text", text: value });
 const image = { type: "image", data: "AAAA", mimeType: "image/png" };

@@ -1,32 +1,33 @@
-import { comparisonsIn } from "../condition/comparisons.ts";
-import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
-import { argumentKeys, type DraftReference, type DraftStep, toolKeys } from "../document/draft-step.ts";
-import { conditionsOf } from "../document/step.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic.ts";
+import { callTimeout, isOfProfile, type Policy } from "../document/policy.ts";
+import {
+  argumentKeys,
+  conditionsOf,
+  type DraftReference,
+  type DraftStep,
+  toolKeys,
+} from "../document/step.ts";
 import { isExactNumber, stringifyExactJson } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import type { PathSegment } from "../json/path.ts";
-import { callTimeout } from "../policy/call-timeout.ts";
-import { isOfProfile } from "../policy/policy.ts";
-import { requiredPath } from "../reference/required-fields.ts";
-import { scanText } from "../reference/scan-text.ts";
+import type { PathSegment } from "../json/map-json.ts";
+import { comparisonsIn } from "../reference/check-condition.ts";
+import { scanText } from "../reference/read-reference.ts";
+import { requiredPath } from "../reference/referenced-steps.ts";
 import { schemaAtPath } from "../schema/schema-paths.ts";
-import { shortName } from "../tools/name-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
-import type { Catalogue } from "./catalogue.ts";
-import { checkArguments } from "./check-arguments.ts";
-import { checkNoValues, type PlannedCall } from "./check-no-values.ts";
+import { shortName } from "../tools/tool-index.ts";
 import {
   absenceOf,
+  type Catalogue,
   createKnownOutputs,
   givesTypes,
   type KnownOutputs,
   type KnownPlace,
   typesAt,
   weightOf,
-} from "./known-outputs.ts";
-import { isPlaceholder } from "./placeholder.ts";
-import { envelopeHint, fieldHint, listsIn } from "./reference-hints.ts";
-import type { ToolChecking } from "./tool-checking.ts";
+} from "./catalogue.ts";
+import { checkArguments, envelopeHint, fieldHint, listsIn } from "./check-arguments.ts";
+import { checkNoValues, isPlaceholder, type PlannedCall, type SaidHow } from "./check-no-values.ts";
 
 /** The tool that runs plans; inside a plan it would be recursive. */
 export const PLAN_TOOL = "execute_tool_plan";
@@ -392,4 +393,41 @@ function checkReadable(
     const message = `step ${step.id} calls ${step.tool}, whose contract cannot be read in part: ${sentence}`;
     diagnostics.add("CONTRACT_UNREADABLE", { step, keys: toolKeys(step) }, { message, severity: "warning" });
   }
+}
+
+/**
+ * Checks that fields to which parts of the outputs refer can exist, by the output schemas of their sources. A
+ * field that was only never observed is a warning.
+ */
+export function checkOutputs(
+  references: readonly DraftReference[],
+  steps: readonly DraftStep[],
+  { catalogue, policy, diagnostics }: ToolChecking,
+): void {
+  const outputs = createKnownOutputs(steps, catalogue);
+  for (const reference of references) {
+    const step = steps.find(({ id }) => id === reference.source.name);
+    const found = step && outputs.at(reference, step);
+    if (found?.type !== "absent") continue;
+    const suggestion = diagnostics.nearestField(found.key, found.declared);
+    const message = `output ${reference.keys[1]} refers to ${reference.text}: ${absenceOf(reference.source.name, found)}${didYouMean(suggestion)}`;
+    const isError = found.closed && policy.onMissingField === "error" && found.outputs === undefined;
+    const severity = isError ? "error" : "warning";
+    diagnostics.add(
+      "REFERENCE_FIELD_UNKNOWN",
+      { keys: reference.keys },
+      { message, severity, suggestion, observedIn: found.outputs },
+    );
+  }
+}
+
+/** Context for checking steps against a catalogue. */
+export interface ToolChecking {
+  readonly catalogue: Catalogue;
+  readonly policy: Policy;
+  readonly diagnostics: DiagnosticCollector;
+  /** Upper limit for a step's own timeout, in milliseconds. */
+  readonly maxStepTimeoutMs: number;
+  /** True for a text that is a literal value: the plan lists it in `literals`, or the request contains it. */
+  readonly isLiteral: (text: string, how: SaidHow) => boolean;
 }

@@ -1,7 +1,6 @@
 import { type JsonValue, parseJson } from "@planwright/plan";
 import { copyJson, unescapeText } from "@planwright/plan/internal";
-import { beginsComment, isQuote, skipSpaces } from "./read-string.ts";
-import { type ClosedJson, scanJson } from "./scan-json.ts";
+import { beginsComment, type ClosedJson, isQuote, scanJson, skipSpaces } from "./scan-json.ts";
 
 /** A JSON value in an answer. */
 export interface FoundValue {
@@ -202,4 +201,18 @@ function safeCopy(parsed: JsonValue, isRepaired: boolean): ReadJson {
   return copy.ok
     ? { ok: true, value: copy.value, isRepaired }
     : refused(`something in it is not JSON at ${copy.path}`);
+}
+
+/**
+ * The JSON value of a text that contains only this value, apart from spaces and a code fence; otherwise
+ * undefined.
+ */
+export function innerJson(text: string): { value: JsonValue; isRepaired: boolean } | undefined {
+  const trimmed = text.trim();
+  if (!/^(?:[{["]|```)/.test(trimmed)) return undefined;
+  const { values, broken, isCut, isTooDeep } = findJson(trimmed);
+  const [only, ...others] = values;
+  if (!only || others.length > 0 || broken.length > 0 || isCut || isTooDeep) return undefined;
+  const around = `${trimmed.slice(0, only.start)}${trimmed.slice(only.end)}`.replace(/[\s"]+/g, "");
+  return /^(?:```(?:json)?(?:```)?)?$/i.test(around) ? only : undefined;
 }

@@ -1,6 +1,5 @@
-import { isCallField, plainName } from "@planwright/plan/internal";
-import { endOfEllipsis, isElidingComment } from "./elision.ts";
-import { beginsComment, isQuote, readString, skipSpaces } from "./read-string.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { isCallField, plainName, unescapeText } from "@planwright/plan/internal";
 
 /** The scan result of a text that begins with a bracket. */
 export type ScannedJson =
@@ -236,4 +235,141 @@ class Scanner {
     const at = Math.max(end, this.#at + 1);
     return { type: "broken", at, reason, speaksOfSteps: this.#speaksOfSteps, isElided: this.#isElided };
   }
+}
+
+/** A text in quotes of any kind. */
+interface QuotedText {
+  /** The text without escapes. */
+  readonly value: string;
+  /** Position after the closing quote. */
+  readonly end: number;
+  /** True for JSON quotes around a `\u` without four digits: it may be a character or a path of Windows. */
+  readonly hasHalfEscape: boolean;
+  /**
+   * True when a quote inside is neither an apostrophe nor part of a pair around words: it may have been meant
+   * to end the text.
+   */
+  readonly isUnclear: boolean;
+}
+
+/** Closing quotes by opening quote. */
+const CLOSERS: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ["'", "'"],
+  ["“", '“”"'],
+  ["”", '“”"'],
+  ["‘", "‘’'"],
+  ["’", "‘’'"],
+]);
+
+const HEX = /^[0-9a-f]{4}$/i;
+
+/** True for a character that opens a text in quotes. */
+export function isQuote(char: string): boolean {
+  return CLOSERS.has(char);
+}
+
+/**
+ * Reads the text in quotes at `start`. A quote closes it when the next character can follow a text in JSON;
+ * in valid JSON every quote without a backslash does. Any other quote belongs to the text, such as the
+ * apostrophe in 'Alice's blog'.
+ * @returns undefined when the text is never closed
+ */
+function readString(text: string, start: number): QuotedText | undefined {
+  const closers = CLOSERS.get(text.charAt(start)) ?? '"';
+  const isPlain = text.charAt(start) === '"';
+  let hasEscape = false;
+  let hasHalfEscape = false;
+  const strays: number[] = [];
+  for (let at = start + 1; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === "\\") {
+      hasEscape = true;
+      at++;
+      hasHalfEscape ||= isPlain && text.charAt(at) === "u" && !HEX.test(text.slice(at + 1, at + 5));
+    } else if (closers.includes(char)) {
+      if (mayFollowText(text, at + 1)) {
+        const raw = text.slice(start + 1, at);
+        const value = hasEscape ? unescapeText(raw) : raw;
+        return { value, end: at + 1, hasHalfEscape, isUnclear: !areClear(text, strays) };
+      }
+      strays.push(at);
+    }
+  }
+  return undefined;
+}
+
+/**
+ * True when all stray quotes are apostrophes (after a letter) or pairs around words, with a space or bracket
+ * outside and no space inside.
+ */
+function areClear(text: string, strays: readonly number[]): boolean {
+  const doubles = strays.filter((at) => !"'‘’".includes(text.charAt(at)));
+  const isApostrophe = (at: number) => /[\p{L}\p{N}]/u.test(text.charAt(at - 1));
+  const isOpening = (at: number) => /[\s([]/.test(text.charAt(at - 1)) && /\S/.test(text.charAt(at + 1));
+  const isClosing = (at: number) => /\S/.test(text.charAt(at - 1));
+  return (
+    doubles.length % 2 === 0 &&
+    doubles.every((at, index) => (index % 2 === 0 ? isOpening(at) : isClosing(at))) &&
+    strays.every((at) => !"'‘’".includes(text.charAt(at)) || isApostrophe(at))
+  );
+}
+
+/** True at a comma, a colon, a closing bracket, a comment, a new line, or the end. */
+function mayFollowText(text: string, from: number): boolean {
+  const at = skipSpaces(text, from);
+  if (at === text.length || text.slice(from, at).includes("\n")) return true;
+  return ",:]}#".includes(text.charAt(at)) || beginsComment(text, at);
+}
+
+/** True when `//` or a block comment begins here. */
+export function beginsComment(text: string, at: number): boolean {
+  return text.startsWith("//", at) || text.startsWith("/*", at);
+}
+
+const SPACES = /\s*/y;
+
+/** Position of the first character at or after `from` that is not white space. */
+export function skipSpaces(text: string, from: number): number {
+  SPACES.lastIndex = from;
+  return SPACES.test(text) ? SPACES.lastIndex : from;
+}
+
+const ELLIPSIS = /\.{3}|…/;
+/** Words in a comment that replaces calls or values which the model left out. */
+const LEFT_OUT =
+  /\b(?:etc|and so on|and so forth|omitted|abbreviated|truncated|elided|similarly|likewise|repeat(?:ed)? for|same for|continued?|as above|(?:the )?rest (?:of|is|are|goes|follows?|here)|remaining (?:steps?|calls?|tools?|items?|ones|entries|authors?|parameters|arguments|fields)|(?:more|other|further|additional) (?:steps?|calls?|tools?|items?|entries|arguments|fields)(?: (?:here|follow|below|go|as|for|would|can|if))?$)\b/i;
+
+/** True for a comment that replaces something which was left out. */
+function isElidingComment(comment: string): boolean {
+  return ELLIPSIS.test(comment) || LEFT_OUT.test(comment.trim());
+}
+
+/** The end of the ellipsis at a position; undefined when there is none. */
+function endOfEllipsis(text: string, at: number): number | undefined {
+  if (text.charAt(at) === "…") return at + 1;
+  if (!text.startsWith("...", at)) return undefined;
+  let end = at + 3;
+  while (text.charAt(end) === ".") end++;
+  return end;
+}
+
+/**
+ * True for a plan in which an ellipsis replaces calls, as a text or as a name: `[{..}, "..."]`, `{"...": "..."}`.
+ */
+export function hasElidedCalls(document: JsonObject | JsonValue[]): boolean {
+  if (Array.isArray(document)) return document.some(isElided);
+  return (
+    Object.keys(document).some(isEllipsis) ||
+    Object.values(document).some((value) => Array.isArray(value) && value.some(isElided))
+  );
+}
+
+function isElided(item: JsonValue): boolean {
+  if (typeof item === "string") return isEllipsis(item) || isElidingComment(item.slice(0, 200));
+  return isJsonObject(item) && Object.keys(item).some(isEllipsis);
+}
+
+function isEllipsis(text: string): boolean {
+  return /^(?:\.{3,20}|…)$/.test(text.trim());
 }

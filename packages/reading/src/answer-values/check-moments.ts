@@ -14,7 +14,7 @@ import { type DateValue, datesSaidIn, dateValueOf } from "../moment/date-values.
 import type { FoundMoments } from "../moment/find-moments.ts";
 import { readingText, type SaidMoment } from "../moment/moment.ts";
 import type { ValueSources } from "./check-values.ts";
-import { createQueryWords } from "./query-words.ts";
+import { createQueryWords } from "./known-values.ts";
 
 /** Maximum number of values that are checked in one plan. */
 const MAX_VALUES = 20_000;

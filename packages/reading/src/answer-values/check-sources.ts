@@ -16,8 +16,7 @@ import {
 import { cut, schemaAtPath, toSegment, wordContinues } from "@planwright/plan/internal";
 import { datesSaidIn, dateValueOf } from "../moment/date-values.ts";
 import type { ValueSources } from "./check-values.ts";
-import { createQueryWords, normalText } from "./query-words.ts";
-import { addressesIn } from "./sample-values.ts";
+import { addressesIn, createQueryWords, normalText } from "./known-values.ts";
 
 /** Maximum number of diagnostics for one step. */
 const MAX_DIAGNOSTICS = 20;

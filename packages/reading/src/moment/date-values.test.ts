@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { datesSaidIn, dateValueOf } from "./date-values.ts";
-import { fitsMoment } from "./moment-fits.ts";
+import { datesSaidIn, dateValueOf, fitsMoment } from "./date-values.ts";
 
 test.each([
   ["2026-11-26", ["2026-11-26"]],

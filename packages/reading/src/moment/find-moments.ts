@@ -1,12 +1,18 @@
 import { type PlanningContext } from "@planwright/plan";
 import { Temporal } from "temporal-polyfill";
-import { todayIn } from "./calendar.ts";
-import { type ClockTime, clockTimeAt, partOfDay } from "./clock-time.ts";
-import { daysAt } from "./days-at.ts";
-import { daysReading, instantText, type MomentReading, type SaidMoment } from "./moment.ts";
-import { amountAt, countOf, unitOf } from "./moment-numbers.ts";
-import { type MomentWord, momentWords } from "./moment-words.ts";
-import type { SaidDays } from "./said-days.ts";
+import { type ClockTime, clockTimeAt, daysAt, partOfDay, type SaidDays } from "./days-at.ts";
+import {
+  amountAt,
+  countOf,
+  daysReading,
+  instantText,
+  type MomentReading,
+  type MomentWord,
+  momentWords,
+  type SaidMoment,
+  todayIn,
+  unitOf,
+} from "./moment.ts";
 
 /** The days and moments that the words of a text mean. */
 export interface FoundMoments {

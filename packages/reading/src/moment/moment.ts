@@ -1,6 +1,5 @@
-import { type PlanningContext } from "@planwright/plan";
+import type { PlanningContext } from "@planwright/plan";
 import { Temporal } from "temporal-polyfill";
-import type { Days } from "./calendar.ts";
 
 /**
  * A possible meaning of words: a day, consecutive days, a moment, or the time between two moments. Both ends
@@ -60,4 +59,133 @@ export function readingText(reading: MomentReading): string {
     case "span":
       return `${reading.from} to ${reading.to}`;
   }
+}
+
+/** Consecutive days, inclusive; one day when both ends are equal. */
+export interface Days {
+  readonly from: Temporal.PlainDate;
+  readonly to: Temporal.PlainDate;
+}
+
+/** A calendar period. */
+export type Period = "week" | "month" | "quarter" | "year";
+
+/** The current day in the time zone of a context. */
+export function todayIn({ now, timezone }: Pick<PlanningContext, "now" | "timezone">): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timezone).toPlainDate();
+}
+
+/** One day. */
+export const day = (date: Temporal.PlainDate): Days => ({ from: date, to: date });
+
+/** The day with this number (1 for Monday) in the week of a day. Weeks begin on Mondays (ISO 8601). */
+export const dayOfWeek = (date: Temporal.PlainDate, weekday: number): Temporal.PlainDate =>
+  date.add({ days: weekday - date.dayOfWeek });
+
+/** The period that contains a day, shifted by a number of periods. */
+export function periodOf(date: Temporal.PlainDate, period: Period, shift: number): Days {
+  switch (period) {
+    case "week": {
+      const from = dayOfWeek(date, 1).add({ weeks: shift });
+      return { from, to: from.add({ days: 6 }) };
+    }
+    case "month": {
+      const from = date.with({ day: 1 }).add({ months: shift });
+      return { from, to: from.with({ day: from.daysInMonth }) };
+    }
+    case "quarter": {
+      const first = date.month - ((date.month - 1) % 3);
+      const from = date.with({ month: first, day: 1 }).add({ months: 3 * shift });
+      return { from, to: from.add({ months: 3 }).subtract({ days: 1 }) };
+    }
+    case "year": {
+      const from = date.with({ month: 1, day: 1 }).add({ years: shift });
+      return { from, to: from.add({ years: 1 }).subtract({ days: 1 }) };
+    }
+  }
+}
+
+/** A word, number or sign in a text, with its position. */
+export interface MomentWord {
+  readonly text: string;
+  readonly lower: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Quoted text is data: "See you tomorrow" does not mean tomorrow. No quote is scanned twice. */
+const QUOTED = /"[^"]*"|“[^“”]*”|«[^«»]*»|`[^`]*`/g;
+/** A separate sign ends a group of words. */
+const WORD = /[+-]\d{2}:\d{2}(?!\d)|[\p{L}\p{N}]+(?:[.:]\d+)*|\S/gu;
+const HYPHEN = /(?<=\p{L})-(?=\p{L})/gu;
+const HALF_OF_DAY = /\b([ap])\.m\b\.?/gi;
+
+/** The words of a text in order, without quoted text. Takes linear time. */
+export function momentWords(text: string): MomentWord[] {
+  // Quotes are replaced by blanks, so that positions do not change.
+  const plain = text
+    .replace(QUOTED, (quoted) => ",".padEnd(quoted.length))
+    .replace(HALF_OF_DAY, (said, half: string) => `${half}m`.padEnd(said.length))
+    .replace(HYPHEN, " ");
+  return [...plain.matchAll(WORD)].map(({ 0: word, index }) => ({
+    text: word,
+    lower: word.toLowerCase(),
+    start: index,
+    end: index + word.length,
+  }));
+}
+
+/** A unit of time. */
+type TimeUnit = "minutes" | "hours" | "days" | "weeks" | "months" | "years";
+
+/** A number of units. */
+export interface TimeAmount {
+  readonly count: number;
+  readonly unit: TimeUnit;
+  readonly next: number;
+}
+
+const NUMBERS: ReadonlyMap<string, number> = new Map(
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    .split(" ")
+    .map((word, value) => [word, value]),
+);
+const UNITS: ReadonlyMap<string, TimeUnit> = new Map([
+  ["min", "minutes"],
+  ["mins", "minutes"],
+  ["minute", "minutes"],
+  ["minutes", "minutes"],
+  ["hr", "hours"],
+  ["hrs", "hours"],
+  ["hour", "hours"],
+  ["hours", "hours"],
+  ["day", "days"],
+  ["days", "days"],
+  ["week", "weeks"],
+  ["weeks", "weeks"],
+  ["month", "months"],
+  ["months", "months"],
+  ["year", "years"],
+  ["years", "years"],
+]);
+
+/** The number of "three" or "14"; null for any other word, and for numbers of more than four digits. */
+export function countOf(word: MomentWord | undefined): number | null {
+  if (!word) return null;
+  return /^\d{1,4}$/.test(word.text) ? Number(word.text) : (NUMBERS.get(word.lower) ?? null);
+}
+
+/** The time unit of a word. */
+export const unitOf = (word: MomentWord | undefined): TimeUnit | null => UNITS.get(word?.lower ?? "") ?? null;
+
+/** "two hours", "a week", "half an hour", "a fortnight"; null without an amount of time. */
+export function amountAt(words: readonly MomentWord[], at: number): TimeAmount | null {
+  const [first, second, third] = [words[at]?.lower, words[at + 1]?.lower, words[at + 2]?.lower];
+  if (first === "half" && (second === "an" || second === "a") && third === "hour")
+    return { count: 30, unit: "minutes", next: at + 3 };
+  const isOne = first === "a" || first === "an";
+  if (isOne && second === "fortnight") return { count: 2, unit: "weeks", next: at + 2 };
+  const count = isOne ? 1 : countOf(words[at]);
+  const unit = unitOf(words[at + 1]);
+  return count === null || unit === null ? null : { count, unit, next: at + 2 };
 }

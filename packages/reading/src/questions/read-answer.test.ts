@@ -6,11 +6,8 @@ import {
   parsePlan,
 } from "@planwright/plan";
 import { describe, expect, test } from "vitest";
-import { bindTexts, bindValues } from "./bind-answers.ts";
-import { fillGaps } from "./draft-with-gaps.ts";
-import { gapsOfPlan, keysOfPlace } from "./gaps-of-plan.ts";
-import { formOf, readAnswer } from "./read-answer.ts";
-import { toQuestions } from "./to-questions.ts";
+import { bindTexts, bindValues, formOf, readAnswer } from "./read-answer.ts";
+import { fillGaps, gapsOfPlan, keysOfPlace, toQuestions } from "./to-questions.ts";
 
 const about = (schema: JsonObject, ...keys: (string | number)[]) => ({
   stepId: "s1",

@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
   jsonTypesOf,
+  type OpenQuestion,
   type PlanningContext,
   parseJson,
   stringifyExactJson,
@@ -14,7 +15,6 @@ import {
 import { checkAgainstSchema, cut, isPlaceholder, toArgumentProblem } from "@planwright/plan/internal";
 import { datesSaidIn } from "../moment/date-values.ts";
 import { findMoments } from "../moment/find-moments.ts";
-import { labelsOf, withoutLabel } from "./answer-label.ts";
 
 /** The value of an answer, or the reason why it is invalid: for the user, with the required form. */
 export type ReadAnswer = { ok: true; value: JsonValue } | { ok: false; message: string };
@@ -309,4 +309,139 @@ function* datesIn(text: string, format: string, now: ValueSearch["context"]): Ge
     return;
   }
   if (format === "date" && moments.length === 0) yield* only([...datesSaidIn(text)]);
+}
+
+/** Labels are searched only in this number of characters at the beginning of an answer. */
+const MAX_LABEL = 80;
+
+/**
+ * The names that an answer may put before its value: the argument's, also together with the enclosing field
+ * ("author email" for `author.email`).
+ */
+export function labelsOf(keys: readonly (string | number)[]): string[] {
+  const names = keys.filter((key) => typeof key === "string");
+  const own = names.at(-1);
+  return own === undefined ? [] : [...new Set([own, names.join(" "), names.join(".")].map(plain))];
+}
+
+/** The normal form of a name: "authorId", "author_id" and "Author ID" are equal. */
+function plain(name: string): string {
+  return name.replaceAll(/[^\p{L}\p{N}]+/gu, "").toLowerCase();
+}
+
+/**
+ * The label at the beginning of an answer, in normal form, and the text after it; null without a label.
+ * "email: x", "email = x".
+ */
+export function labelIn(text: string): { label: string; rest: string } | null {
+  const found = /^([\p{L}][\p{L}\p{N} _.-]*?)\s*[:=]\s*(?=\S)/u.exec(text.slice(0, MAX_LABEL));
+  if (!found?.[1] || text.startsWith("//", found[0].length)) return null;
+  return { label: plain(found[1]), rest: text.slice(found[0].length).trim() };
+}
+
+/** The text after a label that is one of these names; otherwise the complete text. */
+function withoutLabel(text: string, labels: readonly string[]): string {
+  const found = labelIn(text);
+  return found && labels.includes(found.label) ? found.rest : text;
+}
+
+/** An answer with the question that it belongs to. */
+export interface BoundAnswer {
+  readonly question: OpenQuestion;
+  /** The given text, or the JSON text of a value. */
+  readonly text: string;
+  /** The value; undefined for an answer that only the model can read. */
+  readonly value: JsonValue | undefined;
+}
+
+/** A refused answer; its question stays open. */
+export interface UnfitAnswer {
+  readonly question: OpenQuestion;
+  readonly text: string;
+  /** Why, and what would be accepted. */
+  readonly message: string;
+}
+
+/** Answers, bound to their questions or refused. */
+export interface BoundAnswers {
+  readonly bound: readonly BoundAnswer[];
+  readonly unfit: readonly UnfitAnswer[];
+}
+
+/**
+ * Binds answers in words to the open questions, one for each, in their order. When all answers begin with
+ * labels, the labels decide instead of the order. Pure.
+ * @param texts - one for each question
+ */
+export function bindTexts(
+  questions: readonly OpenQuestion[],
+  texts: readonly string[],
+  context: AnswerContext = {},
+): BoundAnswers {
+  const ordered = byLabel(questions, texts) ?? texts;
+  return gather(
+    questions.map((question, index) => {
+      const text = ordered[index] ?? "";
+      const read = question.about ? readAnswer(question.about, text, context) : readWords(text);
+      return { question, text, read };
+    }),
+  );
+}
+
+/**
+ * Binds values to the questions that they name. A text for a question without an argument is an answer in
+ * words. Pure.
+ */
+export function bindValues(given: readonly { question: OpenQuestion; value: JsonValue }[]): BoundAnswers {
+  return gather(
+    given.map(({ question, value }) => {
+      const text = typeof value === "string" && !isExactNumber(value) ? value : stringifyExactJson(value);
+      const read = question.about ? checkAnswer(question.about, value) : readWords(text);
+      return { question, text, read };
+    }),
+  );
+}
+
+interface Read {
+  readonly question: OpenQuestion;
+  readonly text: string;
+  readonly read: { ok: true; value: JsonValue | undefined } | { ok: false; message: string };
+}
+
+function gather(all: readonly Read[]): BoundAnswers {
+  return {
+    bound: all.flatMap(({ question, text, read }) =>
+      read.ok ? [{ question, text, value: read.value }] : [],
+    ),
+    unfit: all.flatMap(({ question, text, read }) =>
+      read.ok ? [] : [{ question, text, message: read.message }],
+    ),
+  };
+}
+
+function readWords(text: string): Read["read"] {
+  return text.trim() === ""
+    ? { ok: false, message: "an empty text is no answer" }
+    : { ok: true, value: undefined };
+}
+
+/**
+ * The texts in the order of the questions that their labels name; undefined when a label is missing or does
+ * not name exactly one question.
+ */
+function byLabel(questions: readonly OpenQuestion[], texts: readonly string[]): string[] | undefined {
+  const labels = questions.map(({ about }) => (about ? labelsOf(about.keys) : []));
+  const ordered = questions.map(() => "");
+  const taken = new Set<number>();
+  for (const text of texts) {
+    const label = labelIn(text.trim())?.label;
+    const matching = labels.flatMap((names, index) =>
+      label !== undefined && names.includes(label) ? [index] : [],
+    );
+    const [only, second] = matching;
+    if (only === undefined || second !== undefined || taken.has(only)) return undefined;
+    taken.add(only);
+    ordered[only] = text;
+  }
+  return ordered;
 }

@@ -1,16 +1,21 @@
 import {
   type AskedParameter,
+  type Diagnostic,
+  type DiagnosticCode,
   findTool,
   type GapValue,
   isJsonObject,
   isJsonType,
   type JsonObject,
+  type JsonValue,
   MAX_QUESTIONS,
   type OpenQuestion,
+  type Plan,
   printPlace,
   type ToolDescriptor,
+  toolOfStep,
 } from "@planwright/plan";
-import { cut, schemaAtPath, toSegment } from "@planwright/plan/internal";
+import { cut, escapeReferences, schemaAtPath, setOwn, toSegment } from "@planwright/plan/internal";
 import { formOf } from "./read-answer.ts";
 
 /** An argument of a drafted step without a value. */
@@ -86,4 +91,101 @@ function wordsOf({ tool, keys, said, object, form }: Gap, { schema }: AskedParam
   const misfit = said ? ` ${JSON.stringify(cut(said, 80))} cannot be used.` : "";
   const about = meaning === "" ? "" : ` (${meaning})`;
   return `What should "${printPlace(keys)}"${about} of ${tool}${whose} be?${misfit} Give ${form ?? formOf(schema)}.`;
+}
+
+/** A drafted plan in which some arguments are still missing: `{steps: [{id, tool, arguments, ..}], ..}`. */
+export interface DraftWithGaps {
+  [field: string]: JsonValue;
+  steps: JsonObject[];
+}
+
+/**
+ * The draft with values in its gaps; nothing else changes. Pure.
+ * @throws {RangeError} if the draft has no such step or path
+ */
+export function fillGaps(draft: DraftWithGaps, values: readonly GapValue[]): DraftWithGaps {
+  const steps = draft.steps.map((step) => {
+    const own = values.filter(({ stepId }) => stepId === step["id"]);
+    return own.length === 0 ? step : own.reduce(fillStep, structuredClone(step));
+  });
+  const lost = values.find(({ stepId }) => !draft.steps.some(({ id }) => id === stepId));
+  if (lost) throw new RangeError(`The draft has no step ${lost.stepId}`);
+  return { ...draft, steps };
+}
+
+/** The step is a copy of the caller and is changed. */
+function fillStep(step: JsonObject, { stepId, keys, value }: GapValue): JsonObject {
+  const last = keys.at(-1);
+  const holder = keys.slice(0, -1).reduce<JsonValue | undefined>(memberOf, argumentsIn(step));
+  const literal = escapeReferences(value);
+  if (Array.isArray(holder) && typeof last === "number" && last < holder.length) holder[last] = literal;
+  else if (isJsonObject(holder) && typeof last === "string") setOwn(holder, last, literal);
+  else throw new RangeError(`Step ${stepId} has no place ${keys.join(".")}`);
+  return step;
+}
+
+function memberOf(value: JsonValue | undefined, key: string | number): JsonValue | undefined {
+  if (Array.isArray(value)) return typeof key === "number" ? value[key] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function argumentsIn(step: JsonObject): JsonValue | undefined {
+  const { forEach } = step;
+  const call = isJsonObject(forEach) && isJsonObject(forEach["do"]) ? forEach["do"] : step;
+  call["arguments"] ??= {};
+  return call["arguments"];
+}
+
+/** Errors that a valid value fixes. */
+const OPEN: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNSOURCED", "ARGUMENT_PLACEHOLDER"]);
+
+/**
+ * The arguments of a plan that only the user can give, from its diagnostics; undefined when the plan has
+ * other errors, which no answer would fix. Pure.
+ * @param missing - true when the planner asks for values that it left out: missing required arguments are
+ *   gaps too
+ */
+export function gapsOfPlan(
+  plan: Plan,
+  diagnostics: readonly Diagnostic[],
+  { missing }: { missing: boolean },
+): Gap[] | undefined {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const isOpen = (code: DiagnosticCode) => OPEN.has(code) || (missing && code === "ARGUMENT_MISSING");
+  const gaps = errors.map((error) => (isOpen(error.code) ? gapAt(plan, error) : null));
+  const known = gaps.filter((gap) => gap !== null);
+  if (known.length < errors.length) return undefined;
+  const byPlace = new Map(known.map((gap) => [JSON.stringify([gap.stepId, gap.keys]), gap]));
+  return [...byPlace.values()];
+}
+
+function gapAt(plan: Plan, { stepId, path = "" }: Diagnostic): Gap | null {
+  const [steps, index, ...below] = keysOfPlace(path) ?? [];
+  const step = typeof index === "number" && steps === "steps" ? plan.steps[index] : undefined;
+  if (!step || step.id !== stepId) return null;
+  const inCall = below[0] === "forEach" && below[1] === "do" ? below.slice(2) : below;
+  const [first, ...keys] = inCall;
+  return first === "arguments" && keys.length > 0 ? { stepId: step.id, tool: toolOfStep(step), keys } : null;
+}
+
+/** Maximum length of a path. */
+const MAX_LENGTH = 4_000;
+
+/**
+ * The keys of a path in the form of diagnostics: `steps[2].arguments["a b"]` is `["steps", 2, "arguments", "a
+ * b"]`. Undefined for an invalid path.
+ */
+export function keysOfPlace(place: string): (string | number)[] | undefined {
+  if (place.length > MAX_LENGTH) return undefined;
+  const keys: (string | number)[] = [];
+  const part = /\.?([A-Za-z0-9_$-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
+  while (part.lastIndex < place.length) {
+    const found = part.exec(place);
+    if (!found) return undefined;
+    const [, name, index, quoted] = found;
+    if (name !== undefined) keys.push(name);
+    else if (index !== undefined) keys.push(Number(index));
+    else keys.push(String(JSON.parse(quoted ?? '""')));
+  }
+  return keys;
 }
