@@ -15,7 +15,6 @@ const ASKED_FOR = [
   "packages/plan/src/lifecycle/state-words.ts",
   // Its text and its urgency in a terminal.
   "packages/cli/src/report/step-line.ts",
-  "packages/cli/src/report/step-urgency.ts",
   // The entry of an item with it in the list's output, and the engine's handling of such a step, also in a
   // plan that stops.
   "packages/engine/src/for-each/envelope.ts",

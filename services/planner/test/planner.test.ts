@@ -231,7 +231,7 @@ test("a request that cannot be planned ends FAILED with a code and a remedy", as
   await expect.poll(() => statusOf(request._id)).toBe("FAILED");
   expect((await store.getRequest(TENANT, request._id))?.error).toMatchObject({
     code: "NOT_UNDERSTOOD",
-    message: expect.stringContaining("set MODEL"),
+    message: expect.stringContaining("Set MODEL"),
   });
 });
 

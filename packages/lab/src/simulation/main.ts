@@ -15,6 +15,7 @@ import { fileURLToPath } from "node:url";
 import { developerCommand, wholeNumberOption, wordOption } from "../command/developer-command.ts";
 import { print } from "../report/output.ts";
 import { INVARIANTS } from "./checker/invariants.ts";
+import { hunt } from "./hunt.ts";
 import type { Mutant } from "./mutants/mutant.ts";
 import { MUTANTS } from "./mutants/mutants.ts";
 import type { RangeReport } from "./seed-worker.ts";
@@ -78,21 +79,6 @@ class WorkerDiedError extends TypeError {
   constructor({ from, to }: { from: number; to: number }) {
     super(`A worker process ended within the seeds ${from} to ${to - 1}; replay them one by one with --seed`);
   }
-}
-
-/** Number of seeds within which every planted fault has to be found: the rarest shows in about one of 750. */
-export const MAX_SEEDS = 1_500;
-
-/**
- * Simulates seeds with a planted fault, from its first seed, until the checker finds a violation; `result` is
- * null without one.
- */
-export async function hunt(mutant: Mutant): Promise<{ seeds: number; result: SeedResult | null }> {
-  for (let seed = mutant.firstSeed ?? 1; seed <= MAX_SEEDS; seed++) {
-    const result = await simulateSeed(seed, { mutant });
-    if (result.violation) return { seeds: seed, result };
-  }
-  return { seeds: MAX_SEEDS, result: null };
 }
 
 const wholeNumber = wholeNumberOption(0, 4_294_967_295);

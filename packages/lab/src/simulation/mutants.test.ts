@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hunt, MAX_SEEDS } from "./main.ts";
+import { hunt, MAX_SEEDS } from "./hunt.ts";
 import { MUTANTS } from "./mutants/mutants.ts";
 
 test.each(MUTANTS)(

@@ -41,9 +41,9 @@ export interface PlanUnits extends PlanState {
   seq: number;
 }
 
-/** A request that is being folded. */
+/** Requests that are being folded together. */
 interface Reading {
-  requestId: string;
+  requestIds: readonly string[];
   /** Resolves when it is folded, or when that failed. */
   ended: Promise<void>;
   /** The read after it, for all who came meanwhile. */
@@ -93,15 +93,15 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
    * journal, its later readers share one read of the entries after that.
    */
   async function requestsOf(requestIds: readonly string[]): Promise<Map<string, FoldedRequest>> {
-    const underWay = requestIds.flatMap((id) => readings.get(id) ?? []);
+    const underWay = new Set(requestIds.flatMap((id) => readings.get(id) ?? []));
     const free = requestIds.filter((id) => !readings.has(id));
-    const reads = [...underWay.map(readNext), ...(free.length > 0 ? [foldTails(free)] : [])];
+    const reads = [...[...underWay].map(readNext), ...(free.length > 0 ? [foldTails(free)] : [])];
     return new Map((await Promise.all(reads)).flatMap((found) => [...found]));
   }
 
   function readNext(reading: Reading): Promise<Map<string, FoldedRequest>> {
-    const { requestId, ended } = reading;
-    reading.next ??= ended.then(() => requestsOf([requestId]));
+    const { requestIds, ended } = reading;
+    reading.next ??= ended.then(() => requestsOf(requestIds));
     return reading.next;
   }
 
@@ -113,7 +113,8 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
       () => undefined,
       () => undefined, // its callers handle it
     );
-    for (const requestId of requestIds) readings.set(requestId, { requestId, ended });
+    const reading = { requestIds, ended };
+    for (const requestId of requestIds) readings.set(requestId, reading);
     return folded;
   }
 

@@ -23,7 +23,7 @@ import { MAX_PAGE } from "../operation/connection.ts";
 export const DOCUMENT_LIMITS = {
   /** Lexical tokens; counted during parsing, so that a huge document is refused early. */
   tokens: 2_000,
-  /** Nested selections. */
+  /** Nested selections; a fragment is no level of its own. */
   depth: 12,
   aliases: 15,
   /** 2 for each object and 1 for each field, times 1.5 for each level, times the page size. */
@@ -33,7 +33,11 @@ export const DOCUMENT_LIMITS = {
 /** Every limit except tokens. Introspection is not counted. */
 function limitRules(): ValidationRule[] {
   return [
-    maxDepthRule({ n: DOCUMENT_LIMITS.depth, ...reporting("depth", DOCUMENT_LIMITS.depth) }),
+    maxDepthRule({
+      n: DOCUMENT_LIMITS.depth,
+      flattenFragments: true,
+      ...reporting("depth", DOCUMENT_LIMITS.depth),
+    }),
     maxAliasesRule({ n: DOCUMENT_LIMITS.aliases, ...reporting("aliases", DOCUMENT_LIMITS.aliases) }),
     costRule(),
   ];

@@ -1,4 +1,5 @@
 import type { Resolution, StepRun } from "@planwright/engine";
+import { isTerminalPlanStatus } from "@planwright/plan";
 import type { UnitChange } from "@planwright/store";
 import type { Random } from "../../random/random.ts";
 import { nameOfUnit, unitsOfStep } from "../checker/plan-facts.ts";
@@ -54,8 +55,10 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
       // An operator who is wrong lets a later version call again.
       if (resolution.type === "failed") checker.effects.repeatAccepted(name);
       if (resolution.type === "retry") checker.effects.allowedAgain(name);
-      // For a call with a key, "retry" does not decide about the earlier call.
-      if (resolution.type !== "retry" || unit.effectClass !== "K") checker.records.resolvedByOperator(name);
+      // For a call with a key, "retry" does not decide about the earlier call, unless the plan has ended.
+      const hasEnded = facts !== undefined && isTerminalPlanStatus(facts.document.status);
+      if (resolution.type !== "retry" || unit.effectClass !== "K" || hasEnded)
+        checker.records.resolvedByOperator(name);
       const { type } = await api.ask((store) =>
         store.resolveUnit(TENANT, planId, { key, attempt, resolution, by: "operator" }),
       );
