@@ -29,9 +29,12 @@ export function shopTools(db: Db): Tool[] {
     if (fault === "throw") throw new TypeError(`no answer of bank.internal, password=hunter2`);
     if (fault === "die") process.kill(process.pid, "SIGKILL");
     if (fault === "wait")
-      await new Promise((_resolve, reject) =>
-        signal.addEventListener("abort", () => reject(new TypeError("stopped")), { once: true }),
-      );
+      await new Promise((_resolve, reject) => {
+        const stop = () => reject(new TypeError("stopped"));
+        signal.addEventListener("abort", stop, { once: true });
+        // The effect may have taken longer than the deadline.
+        if (signal.aborted) stop();
+      });
     return { order: await effects.countDocuments({}, options) };
   };
   const shared = { description: "Order a product", input, output };
