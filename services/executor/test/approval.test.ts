@@ -38,7 +38,11 @@ function decide(
 test("a step that needs approval shows its arguments, holds no executor, and is called after the approval", async () => {
   await bench.startExecutor();
   const { planId, step } = await submitWaiting(payment);
-  expect(step).toMatchObject({ status: "WAITING_APPROVAL", arguments: { value: 7 }, attempts: [] });
+  expect(step).toMatchObject({
+    status: "WAITING_APPROVAL",
+    arguments: { value: { value: 7 } },
+    attempts: [],
+  });
   expect(step.approvalHash).toMatch(/^[0-9a-f]{64}$/);
   expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ lease: null, waitReason: "approval" });
   expect(await bench.tools.ledger()).toEqual([]);
@@ -102,7 +106,7 @@ test("a list is approved in one decision, and each call has the approved argumen
     },
   ]);
   const calls = { "pay[0]": { value: 1 }, "pay[1]": { value: 2 }, "pay[2]": { value: 3 } };
-  expect(step).toMatchObject({ status: "WAITING_APPROVAL", arguments: { calls } });
+  expect(step).toMatchObject({ status: "WAITING_APPROVAL", arguments: { value: { calls } } });
   await decide(planId, "pay", step.approvalHash);
   const { plan } = await bench.end(planId);
   expect(plan.status).toBe("COMPLETED");

@@ -28,7 +28,7 @@ test("a plan is executed, with references filled in and every step recorded", as
   expect(plan.plan?.steps[1]).toMatchObject({ arguments: { value: "<<a.value.n>>" } });
   expect(steps.get("e")).toMatchObject({
     status: "COMPLETED",
-    arguments: { value: [7, "n is 7", 2] },
+    arguments: { value: { value: [7, "n is 7", 2] } },
     effectClass: "R",
     waitReason: null,
   });

@@ -32,7 +32,7 @@ test("an operator who knows that the call happened gives the output, and the pla
   await resolve(planId, { type: "completed", output: { value: "by hand" } });
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("COMPLETED");
-  expect(steps.get("after")).toMatchObject({ arguments: { value: "by hand" } });
+  expect(steps.get("after")).toMatchObject({ arguments: { value: { value: "by hand" } } });
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
@@ -62,7 +62,7 @@ test.each<["nulls" | "bare" | "text", string[]]>([
     const { plan, steps } = await bench.end(planId);
     expect(plan.status).toBe("COMPLETED");
     expect(steps.get("effect")).toMatchObject({ status: "COMPLETED", warnings });
-    expect(steps.get("after")).toMatchObject({ arguments: { value: 7 } });
+    expect(steps.get("after")).toMatchObject({ arguments: { value: { value: 7 } } });
     expect(await bench.tools.ledger()).toHaveLength(1);
   },
 );

@@ -67,7 +67,7 @@ test("a rerun of a list that completed in part calls only its failed items, unde
   expect(steps.get("each[0]")).toMatchObject({ status: "COMPLETED", carriedFrom: first._id });
   expect(steps.get("told")?.output).toMatchObject({ value: 3 });
   const mail = steps.get("mail")!;
-  expect(mail.arguments).toEqual({ value: 3 });
+  expect(mail.arguments?.value).toEqual({ value: 3 });
   const decision = {
     stepId: "mail",
     approvalHash: mail.approvalHash ?? "",

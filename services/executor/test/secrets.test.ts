@@ -74,13 +74,13 @@ test("a secret reaches the tool despite crashes and retries, and is stored and s
 
   expect(steps.get("keyed")).toMatchObject({
     status: "COMPLETED",
-    arguments: { value: { token: IN_PLAN } },
+    arguments: { value: { value: { token: IN_PLAN } } },
     output: { value: { token: "[redacted]" } },
   });
   for (const key of ["keyed", "again"]) {
     const { attempts, argsHash, arguments: args } = steps.get(key)!;
     expect(attempts).toHaveLength(2);
-    expect(argsHash).toBe(createHash("sha256").update(JSON.stringify(args)).digest("hex"));
+    expect(argsHash).toBe(createHash("sha256").update(JSON.stringify(args?.value)).digest("hex"));
   }
   expect(steps.get("refused")).toMatchObject({
     status: "FAILED",

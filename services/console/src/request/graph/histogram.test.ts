@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { histogramsOf } from "./plan-graph.tsx";
+import { histogramsOf } from "./histogram.ts";
 
 const item = (id: string, index: number | null, status: string) => ({
   id,

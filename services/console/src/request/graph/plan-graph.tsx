@@ -21,6 +21,7 @@ import { EFFECT_CLASS } from "../../design/effect-classes.ts";
 import { lookOf, STEP_LOOK, type StatusLook } from "../../design/statuses.ts";
 import { criticalPath } from "./critical-path.ts";
 import { type FoldedNode, type FoldKind, foldPlan } from "./fold.ts";
+import { type Histogram, histogramsOf } from "./histogram.ts";
 import { stepsWithTimes } from "./list-times.ts";
 import { LIST_HEIGHT, NODE_HEIGHT, NODE_WIDTH, shapeOf } from "./shape.ts";
 import { type Drawing, useLayout } from "./use-layout.ts";
@@ -371,46 +372,4 @@ function nodeInFocus(nodes: readonly DrawnNode[], selected: string | null): Draw
     nodes.find((node) => node.type === "step" && node.data.step.status === status);
   const found = ["FAILED", "IN_DOUBT", "WAITING_APPROVAL", "RETRYING", "RUNNING"].map(withStatus);
   return found.find((node) => node !== undefined) ?? nodes[0];
-}
-
-/** The items of a list by status, the most urgent first. */
-interface Histogram {
-  total: number;
-  bins: readonly { status: string; count: number }[];
-}
-
-/** The order of the bins: failed, waiting for a person, running, ended, not begun. */
-const ORDER = [
-  "FAILED",
-  "IN_DOUBT",
-  "WAITING_APPROVAL",
-  "RETRYING",
-  "RUNNING",
-  "COMPLETED",
-  "SKIPPED",
-  "CANCELLED",
-  "PENDING",
-];
-
-const rankOf = (status: string): number => (ORDER.includes(status) ? ORDER.indexOf(status) : ORDER.length);
-
-/** Counts the items of each list by status. A list without known items has no histogram. */
-export function histogramsOf(
-  steps: readonly Pick<StepRun, "id" | "item" | "status">[],
-): ReadonlyMap<string, Histogram> {
-  const counts = new Map<string, Map<string, number>>();
-  for (const { id, item, status } of steps) {
-    if (item === null) continue;
-    const ofStep = counts.get(id) ?? new Map<string, number>();
-    counts.set(id, ofStep);
-    ofStep.set(status, (ofStep.get(status) ?? 0) + 1);
-  }
-  return new Map([...counts].map(([id, ofStep]) => [id, histogramOf(ofStep)]));
-}
-
-function histogramOf(counts: ReadonlyMap<string, number>): Histogram {
-  const bins = [...counts]
-    .map(([status, count]) => ({ status, count }))
-    .toSorted((a, b) => rankOf(a.status) - rankOf(b.status));
-  return { total: bins.reduce((sum, { count }) => sum + count, 0), bins };
 }
