@@ -251,7 +251,8 @@ async function readNow(client: MongoClient, session: ClientSession): Promise<Doc
   const plans = await read("plans");
   const entries = await read<JournalDocument>("journal");
   // Safe casts: only the store writes these documents.
-  const steps = stepsOfJournals(plans as unknown as PlanDocument[], entries);
+  const runs = stepsOfJournals(plans as unknown as PlanDocument[], entries);
+  const steps = runs.map((run) => ({ ...run, _id: `${run.planId}/${run.key}` }));
   return {
     requests: z.array(FinalRequestSchema).parse(requests),
     plans: z.array(FinalPlanSchema).parse(plans),
