@@ -252,7 +252,11 @@ async function readNow(client: MongoClient, session: ClientSession): Promise<Doc
   const entries = await read<JournalDocument>("journal");
   // Safe casts: only the store writes these documents.
   const runs = stepsOfJournals(plans as unknown as PlanDocument[], entries);
-  const steps = runs.map((run) => ({ ...run, _id: `${run.planId}/${run.key}` }));
+  const steps = runs.map((run) => ({
+    ...run,
+    _id: `${run.planId}/${run.key}`,
+    output: run.output ?? null,
+  }));
   return {
     requests: z.array(FinalRequestSchema).parse(requests),
     plans: z.array(FinalPlanSchema).parse(plans),
