@@ -14,7 +14,7 @@ import { playRecords } from "./play-records.ts";
 
 const TENANT = "t1";
 const DAY_MS = 86_400_000;
-/** After this time another process settles the outbox, and takes work from a dead worker. */
+/** After this time another process takes work from a dead worker. */
 const LATER_MS = 700_000;
 const COLLECTIONS = ["requests", "plans", "journal", "outputs", "modelCalls", "outbox", "removals"];
 

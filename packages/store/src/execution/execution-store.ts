@@ -88,8 +88,8 @@ export interface ExecutionStore {
   applyControls(claims: readonly PlanClaim[]): Promise<void>;
   /**
    * Corrects requests whose executor died after the end of the plan and before it updated them. Removes
-   * requests whose acceptance was interrupted before their plan was stored (no client got an answer). Settles
-   * the outbox. Returns how many requests were corrected. @throws {OutboxStuckError}
+   * requests whose acceptance was interrupted before their plan was stored (no client got an answer).
+   * Returns how many requests were corrected. @throws {StoreUnavailableError}
    */
   reconcileRequests(): Promise<number>;
   /**
