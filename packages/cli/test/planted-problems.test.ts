@@ -486,7 +486,8 @@ test("not understood: that there is no model, how to set one, and the command th
   const sentence = "Polish the silver until it shines";
   const { exitCode, stdout } = await system.cli("run", sentence);
   expect(exitCode).toBe(1);
-  const report = await head(/req_\d{10}_[a-z0-9]+/.exec(stdout)?.[0] ?? "");
+  const requestId = /req_\d{10}_[a-z0-9]+/.exec(stdout)?.[0] ?? "";
+  const report = await head(requestId);
   expect(report).toContain("(NOT_UNDERSTOOD)");
   expect(report).not.toContain("found no tools");
   expect(report).toContain("MODEL set to a language model");
@@ -500,6 +501,8 @@ test("not understood: that there is no model, how to set one, and the command th
     const settings = { MODEL: "openai:scripted", OPENAI_BASE_URL: model.openAiUrl, OPENAI_API_KEY: "none" };
     await system.withService("planner", settings, async () => {
       expect(await typeNext(report)).toMatchObject({ exitCode: 0 });
+      // The command does not wait. A request that is still planned here would go to the next test's model.
+      expect(await system.until(requestId, hasEnded)).toMatchObject({ status: "COMPLETED" });
     });
   } finally {
     await system.stack.processes.planner.restart();
