@@ -148,6 +148,7 @@ function claimed(facts: PlanFacts, { before, after, actor, now, calmSince }: Pla
   // After a release no entry is being written, so the claim finds all entries. Its executor may die before it
   // writes `lease.taken`.
   if (!before.lease) lookForProgress(facts);
+  facts.claimsAtClaim = facts.claimsWithoutProgress;
   const dueAt = before.dueAt === null ? now : before.dueAt.getTime() - EPOCH_MS;
   if (calmSince <= dueAt && now - dueAt > CLAIMED_WITHIN_MS) {
     fail(
@@ -158,13 +159,9 @@ function claimed(facts: PlanFacts, { before, after, actor, now, calmSince }: Pla
 }
 
 function ended(facts: PlanFacts, { after, now, calmSince, soon }: PlanWrite, fail: Fail): void {
-  const { claimsWithoutProgress, cancelAskedAt, name } = facts;
-  if (after.error?.code === "POISONED" && claimsWithoutProgress <= MAX_CLAIMS_WITHOUT_PROGRESS) {
-    fail(
-      "progress-is-no-poison",
-      `${name} ended POISONED at claim ${claimsWithoutProgress} without progress`,
-    );
-  }
+  const { claimsAtClaim, cancelAskedAt, name } = facts;
+  if (after.error?.code === "POISONED" && claimsAtClaim <= MAX_CLAIMS_WITHOUT_PROGRESS)
+    fail("progress-is-no-poison", `${name} ended POISONED at claim ${claimsAtClaim} without progress`);
   if (cancelAskedAt !== null && calmSince <= cancelAskedAt && now - cancelAskedAt > CANCELLED_WITHIN_MS) {
     fail("cancel-stops", `${name} ended ${now - cancelAskedAt} ms after its cancel`);
   }
@@ -209,7 +206,10 @@ export function fenced(facts: PlanFacts, epoch: number): void {
 
 function lookForProgress(facts: PlanFacts): void {
   const finished = countFinished(facts);
-  if (finished > facts.finishedAtClaim) facts.claimsWithoutProgress = 1;
-  if (finished > facts.finishedAtClaim) facts.claimsWithoutAnyProgress = 1;
+  if (finished > facts.finishedAtClaim) {
+    facts.claimsWithoutProgress = 1;
+    facts.claimsWithoutAnyProgress = 1;
+    facts.claimsAtClaim = 1;
+  }
   facts.finishedAtClaim = finished;
 }

@@ -53,6 +53,8 @@ export interface PlanFacts {
   /** The same count, which everything that the store counts as progress resets. */
   claimsWithoutAnyProgress: number;
   finishedAtClaim: number;
+  /** `claimsWithoutProgress` as the latest claim found it: what the store counts later decides nothing for it. */
+  claimsAtClaim: number;
   /** Number of claims of each process that it has not reported as survived. */
   claimsOf: Map<SimulatedProcess, number>;
 }
@@ -102,6 +104,7 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     claimsWithoutProgress: 0,
     claimsWithoutAnyProgress: 0,
     finishedAtClaim: document.progressSeen,
+    claimsAtClaim: 0,
     claimsOf: new Map(),
   };
 }
