@@ -11,13 +11,6 @@ export interface BatchesOptions<Item> {
   soon?: ((happen: () => void) => void) | undefined;
 }
 
-/** Items that are sent together: while batches are in flight the next one collects items. */
-export interface Batches<Item> {
-  add(item: Item): void;
-  /** Resolves when nothing is waiting or in flight. */
-  idle(): Promise<void>;
-}
-
 /** Maximum number of batches in flight. */
 const MAX_IN_FLIGHT = 2;
 
@@ -26,7 +19,7 @@ export function createBatches<Item>({
   send,
   maxBatch = 1_000,
   soon = (happen) => void setImmediate(happen),
-}: BatchesOptions<Item>): Batches<Item> {
+}: BatchesOptions<Item>) {
   let waiting: Item[] = [];
   let waitingForIdle: (() => void)[] = [];
   let inFlight = 0;
@@ -53,12 +46,13 @@ export function createBatches<Item>({
   }
 
   return {
-    add(item) {
+    add(item: Item) {
       waiting.push(item);
       sendSoon();
     },
+    /** Resolves when nothing is waiting or in flight. */
     idle: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         waitingForIdle.push(resolve);
         sendSoon();
       }),

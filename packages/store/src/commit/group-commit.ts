@@ -267,29 +267,12 @@ interface QueueOptions {
   follows?: PendingWrite;
 }
 
-/** Writes that wait for a bulk, in order for each document, and the documents with a write in flight. */
-interface WriteQueue {
-  /** Queues a write. It is merged with a waiting one if both are plain sets under the same condition. */
-  add(
-    write: GroupSet | GroupUpdate,
-    options?: QueueOptions,
-  ): { result: Promise<WriteResult>; pending: PendingWrite };
-  /** Takes the writes that may be sent now, the first of each document. They are in flight from then on. */
-  takeBatch(): PendingWrite[];
-  /** The write has ended: the next one to its document may be sent. */
-  release(write: PendingWrite): void;
-  /** Number of writes in flight. */
-  inFlight(): number;
-  /** True when nothing is waiting or in flight. */
-  isIdle(): boolean;
-}
-
 /**
  * An empty queue.
  * @param owner - identifies this process in each `writeId`
  * @param maxBatch - maximum number of writes in one batch
  */
-function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number }): WriteQueue {
+function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number }) {
   /** By document; the first write of each queue goes into the next bulk. */
   const waiting = new Map<string, PendingWrite[]>();
   /** Documents with a write in flight. */
@@ -302,7 +285,8 @@ function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number
   }
 
   return {
-    add(write, { wantsDocument = false, follows } = {}) {
+    /** Queues a write. It is merged with a waiting one if both are plain sets under the same condition. */
+    add(write: GroupSet | GroupUpdate, { wantsDocument = false, follows }: QueueOptions = {}) {
       const { result, waiter } = createWaiter();
       const { collection, id, condition } = write;
       const key = `${collection}/${id}`;
@@ -322,7 +306,8 @@ function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number
       return { result, pending };
     },
 
-    takeBatch() {
+    /** Takes the writes that may be sent now, the first of each document. They are in flight from then on. */
+    takeBatch(): PendingWrite[] {
       const batch = new Set<PendingWrite>();
       for (const [key, queue] of waiting) {
         const [first] = queue;
@@ -336,8 +321,11 @@ function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number
       return [...batch];
     },
 
-    release: ({ key }) => void busy.delete(key),
+    /** The write has ended: the next one to its document may be sent. */
+    release: ({ key }: PendingWrite) => void busy.delete(key),
+    /** Number of writes in flight. */
     inFlight: () => busy.size,
+    /** True when nothing is waiting or in flight. */
     isIdle: () => waiting.size === 0 && busy.size === 0,
   };
 }

@@ -1,12 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { LeftOutTool } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import type {
-  ContractAnswer,
-  ContractAsk,
-  ServerReload,
-  ToolServerDocument,
-} from "../records/tool-documents.ts";
+import type { ContractAsk, ServerReload, ToolServerDocument } from "../records/tool-documents.ts";
 
 /** An executor's report on its connection to a tool server. */
 export type ToolServerReport = Omit<
@@ -119,7 +114,7 @@ export interface NewContractAsk extends Pick<ContractAsk, "tenant" | "modelLimit
 }
 
 /** How long a question is open, and its answer is given again for the same tools, in milliseconds. */
-const ASK_LIFE_MS = 600_000;
+export const ASK_LIFE_MS = 600_000;
 
 /**
  * The newest question about the contracts of a server's tools, if it is open or was answered without a failure, and
@@ -155,32 +150,4 @@ export async function readContractAsk(
 ): Promise<ContractAsk | null> {
   const found = await toolServers.findOne({ _id: server }, { projection: { contractAsk: 1 } });
   return found?.contractAsk ?? null;
-}
-
-/** Takes an open question for a planner, which is then the only one that asks a model. Null without any. */
-export async function takeContractAsk(
-  { toolServers }: Pick<Collections, "toolServers">,
-  planner: string,
-  at: Date,
-): Promise<{ server: string; ask: ContractAsk } | null> {
-  const taken = await toolServers.findOneAndUpdate(
-    {
-      "contractAsk.answer": null,
-      "contractAsk.takenBy": null,
-      "contractAsk.askedAt": { $gt: new Date(at.getTime() - ASK_LIFE_MS) },
-    },
-    { $set: { "contractAsk.takenBy": planner } },
-    { returnDocument: "after" },
-  );
-  return taken?.contractAsk ? { server: taken._id, ask: taken.contractAsk } : null;
-}
-
-/** Stores the answer to a question, unless a newer question has replaced it. */
-export async function answerContracts(
-  { toolServers }: Pick<Collections, "toolServers">,
-  { server, ask }: { server: string; ask: Pick<ContractAsk, "id"> },
-  answer: ContractAnswer,
-): Promise<void> {
-  const filter = { _id: server, "contractAsk.id": ask.id, "contractAsk.answer": null };
-  await toolServers.updateOne(filter, { $set: { "contractAsk.answer": answer } });
 }
