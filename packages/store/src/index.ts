@@ -141,10 +141,14 @@ export type {
 export type { WorkerDocument, WorkerKind } from "./records/worker-document.ts";
 export type { ClientStore, LiveStore, RetentionStore, Store } from "./store.ts";
 export { latencyBucket } from "./tools/latency-histogram.ts";
-export type { LearnedOutput } from "./tools/observed-outputs.ts";
 export { type CountedCalls, hourOf, type ToolCallStats, toolCallsSince } from "./tools/tool-call-stats.ts";
-export type { ToolListing } from "./tools/tool-listings.ts";
-export type { AskedReload, NewContractAsk, ToolServerReport } from "./tools/tool-servers.ts";
+export type {
+  AskedReload,
+  LearnedOutput,
+  NewContractAsk,
+  ToolListing,
+  ToolServerReport,
+} from "./tools/tool-store.ts";
 export type { ArgumentChange } from "./versions/change-arguments.ts";
 export type { EarlierCall, Repeat, UnitToCall } from "./versions/earlier-calls.ts";
 export { unfinishedLists } from "./versions/unfinished-lists.ts";

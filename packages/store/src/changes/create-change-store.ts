@@ -16,7 +16,7 @@ import type { HeadWrite } from "../commit/pending-write.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { GivenAnswer, RequestDocument } from "../records/request-document.ts";
-import { readCatalogue } from "../tools/tool-catalogue.ts";
+import { readCatalogue } from "../tools/tool-store.ts";
 import { withApprovals } from "../versions/ask-for-repeats.ts";
 import {
   carriedVersion,

@@ -12,7 +12,7 @@ import { parkedFor } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { readCatalogue } from "../tools/tool-catalogue.ts";
+import { readCatalogue } from "../tools/tool-store.ts";
 import { askForRepeats } from "../versions/ask-for-repeats.ts";
 import {
   carriedUnits,

@@ -22,6 +22,7 @@ import { isTimeLimit, isTransient } from "../database/transient-errors.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
+import { MAX_BATCH } from "./batches.ts";
 import {
   bodyOf,
   followOneByOne,
@@ -41,8 +42,6 @@ export interface GroupCommitOptions {
   database: string;
   /** Distinguishes this process's writeIds from all others. */
   owner: string;
-  /** Maximum number of writes in one bulk. Default 1,000. */
-  maxBatch?: number | undefined;
   /** How long a bulk is sent again while MongoDB does not answer, in milliseconds. Default 30,000. */
   retryForMs?: number | undefined;
   /** Waits between tries, in milliseconds. Default 250. */
@@ -98,10 +97,10 @@ export type { GroupedCollection, GroupSet, GroupUpdate };
 
 /** A group commit through one client, which has `retryWrites: false` and the write concern of all writes. */
 export function createGroupCommit(client: MongoClient, options: GroupCommitOptions): GroupCommit {
-  const { database, owner, maxBatch = 1_000, retryForMs = 30_000, retryEveryMs = 250 } = options;
+  const { database, owner, retryForMs = 30_000, retryEveryMs = 250 } = options;
   const { stuckAfterMs = 2_500, onBulk } = options;
   const send = createSendWrites(client, { database, retryForMs, retryEveryMs, stuckAfterMs });
-  const queue = createWriteQueue({ owner, maxBatch });
+  const queue = createWriteQueue(owner);
   /** Resolved when nothing is waiting or in flight. */
   let waitingForIdle: (() => void)[] = [];
   let isAboutToSend = false;
@@ -268,11 +267,10 @@ interface QueueOptions {
 }
 
 /**
- * An empty queue.
+ * Writes that wait for a bulk, in order for each document, and the documents with a write in flight.
  * @param owner - identifies this process in each `writeId`
- * @param maxBatch - maximum number of writes in one batch
  */
-function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number }) {
+function createWriteQueue(owner: string) {
   /** By document; the first write of each queue goes into the next bulk. */
   const waiting = new Map<string, PendingWrite[]>();
   /** Documents with a write in flight. */
@@ -315,7 +313,7 @@ function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number
         queue.shift();
         if (queue.length === 0) waiting.delete(key);
         batch.add(first);
-        if (batch.size === maxBatch) break;
+        if (batch.size === MAX_BATCH) break;
       }
       for (const { key } of batch) busy.add(key);
       return [...batch];

@@ -12,9 +12,7 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import type { PlanApproval, PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
-import type { ContractAsk } from "../records/tool-documents.ts";
-import type { AskedReload, NewContractAsk } from "../tools/tool-servers.ts";
-import { askContracts, askReload, readContractAsk } from "../tools/tool-servers.ts";
+import { createServerControls } from "../tools/tool-store.ts";
 import {
   type AskControl,
   type AskDecision,
@@ -37,21 +35,7 @@ export function createControlStore(dependencies: StoreDependencies) {
     ...createPause(dependencies, askControl),
     ...createApprove(askDecision, dependencies),
     ...createResolve(dependencies, askDecision),
-    /**
-     * Asks all executors to connect to a tool server anew; each of them reports what came of it in
-     * `toolServers`. Null when no executor knows the server.
-     */
-    askReload: (server: string, by: string): Promise<AskedReload | null> =>
-      askReload(dependencies.collections, server, { by, at: new Date(dependencies.clock.now()) }),
-    /**
-     * Asks a planner with a model what the contracts of a server's tools may be, unless that is being asked
-     * or was answered within the last ten minutes. Null when no executor knows the server.
-     */
-    askContracts: (server: string, ask: NewContractAsk): Promise<ContractAsk | null> =>
-      askContracts(dependencies.collections, server, { ...ask, at: new Date(dependencies.clock.now()) }),
-    /** The newest such question; null without one. */
-    readContractAsk: (server: string): Promise<ContractAsk | null> =>
-      readContractAsk(dependencies.collections, server),
+    ...createServerControls(dependencies),
   };
 }
 

@@ -6,7 +6,7 @@ import {
   positionsInResults,
   type StoredOutput,
 } from "@planwright/engine";
-import type { ToolDescriptor, WaitReason } from "@planwright/plan";
+import type { WaitReason } from "@planwright/plan";
 import {
   type HeldJson,
   isForEachStep,
@@ -29,14 +29,7 @@ import { readOutputTexts, removeStaleOutputs } from "../outputs/output-store.ts"
 import { LeaseLostError, OutputMissingError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
-import type { ServerReload } from "../records/tool-documents.ts";
-import type { LearnedOutput } from "../tools/observed-outputs.ts";
-import { learnOutputs } from "../tools/observed-outputs.ts";
-import type { CountedCalls } from "../tools/tool-call-stats.ts";
-import { addToolCalls } from "../tools/tool-call-stats.ts";
-import { publishTools } from "../tools/tool-catalogue.ts";
-import type { AskedReload, ToolServerReport } from "../tools/tool-servers.ts";
-import { publishServer, readAskedReloads, reportReload } from "../tools/tool-servers.ts";
+import { createToolReports } from "../tools/tool-store.ts";
 import type { Repeat, UnitToCall } from "../versions/earlier-calls.ts";
 import { createRepeats, readPlans, versionsOf } from "../versions/earlier-calls.ts";
 import { createClaims } from "./claims.ts";
@@ -46,7 +39,7 @@ import { updatePlanSummary, withoutSettledControls } from "./update-plan-summary
 
 /** Claims plans and writes their events, fenced by the epoch. */
 export function createExecutionStore(dependencies: StoreDependencies) {
-  const { collections, clock } = dependencies;
+  const { clock } = dependencies;
   const leases = createLeaseTable("plans", dependencies);
   const planLeases: LeaseStore<PlanId> = leases;
   return {
@@ -61,27 +54,7 @@ export function createExecutionStore(dependencies: StoreDependencies) {
      * local clock does not change it.
      */
     now: () => clock.now(),
-    /** Replaces the tools of a server in the catalogue; tools that are absent are removed. */
-    publishTools: (server: string, offered: readonly { descriptor: ToolDescriptor; digest: string }[]) =>
-      publishTools(collections, server, offered, new Date(clock.now())),
-    /** Replaces the stored state of the connection to a server. */
-    publishServer: (report: ToolServerReport) => publishServer(collections, report, new Date(clock.now())),
-    /** The newest request of an operator to reload each server, of the servers that have one. */
-    readAskedReloads: (): Promise<AskedReload[]> => readAskedReloads(collections),
-    /** Stores how this executor reloaded a server. */
-    reportReload: (server: string, reload: ServerReload) => reportReload(collections, server, reload),
-    /** Adds observations of tools' outputs. Not fenced: an update that is lost is learned again. */
-    learnOutputs: (learned: readonly LearnedOutput[]) =>
-      learnOutputs(collections, learned, new Date(clock.now())),
-    /**
-     * Adds this process's counts of calls to those of all executors. Not fenced: no decision depends on them.
-     */
-    addToolCalls: (counted: readonly CountedCalls[]) => addToolCalls(collections, counted),
-    /** Removes servers that are no longer configured, with their tools. */
-    async keepOnlyServers(servers: readonly string[]) {
-      const isGone = { server: { $nin: [...servers] } };
-      await Promise.all([collections.tools.deleteMany(isGone), collections.toolServers.deleteMany(isGone)]);
-    },
+    ...createToolReports(dependencies),
   };
 }
 

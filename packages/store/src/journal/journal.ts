@@ -56,8 +56,6 @@ export interface JournalOptions {
   retryForMs?: number | undefined;
   /** Waits between tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
-  /** Maximum number of entries in one bulk. Default 1,000. */
-  maxBatch?: number | undefined;
   /** Delays the sending of a bulk, so that all appends of the same turn share it. Default `setImmediate`. */
   soon?: ((happen: () => void) => void) | undefined;
   /** Called after each acknowledged bulk, with the number of entries in it. Default: none. */
@@ -80,7 +78,7 @@ interface Waiting {
 export function createJournal(options: JournalOptions) {
   const { log, follow, owner, now, monotonic = () => performance.now() } = options;
   const { metrics, sleep = timer, retryForMs = 30_000, retryEveryMs = 250 } = options;
-  const batches = createBatches<Waiting>({ send: commit, maxBatch: options.maxBatch, soon: options.soon });
+  const batches = createBatches<Waiting>({ send: commit, soon: options.soon });
   let sequence = 0;
   let bulks = 0;
   let entriesSent = 0;

@@ -6,15 +6,7 @@ import {
   type PlanState,
   unitsInOrder,
 } from "@planwright/engine";
-import type {
-  Diagnostic,
-  JsonValue,
-  LeftOutTool,
-  OpenQuestion,
-  Plan,
-  RequestId,
-  ToolDescriptor,
-} from "@planwright/plan";
+import type { Diagnostic, JsonValue, OpenQuestion, Plan, RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { GroupSet } from "../commit/group-commit.ts";
 import { settled } from "../heads/parked-for.ts";
@@ -29,8 +21,7 @@ import type { OutputRef } from "../records/output-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanOrigin } from "../records/plan-origin.ts";
 import type { KeptDraft, ModelWait, RequestDocument } from "../records/request-document.ts";
-import { readCatalogue } from "../tools/tool-catalogue.ts";
-import { readLeftOut } from "../tools/tool-servers.ts";
+import { createCatalogueReads } from "../tools/tool-store.ts";
 import type { NewVersion } from "../versions/new-version.ts";
 import { NOTHING_CARRIED, versionTurn } from "../versions/version-turn.ts";
 import { createModelCalls, earlierCalls } from "./model-calls.ts";
@@ -83,10 +74,7 @@ export function createPlanningStore(context: StoreDependencies) {
     ...createPostponing(context, claims),
     ...createModelCalls(context, claims),
     ...createPlanRecords(context),
-    /** The same catalogue as that of clients. */
-    toolCatalogue: (tenant?: string): Promise<ToolDescriptor[]> => readCatalogue(context.collections, tenant),
-    /** The same left-out tools as those of clients. */
-    leftOutTools: (): Promise<LeftOutTool[]> => readLeftOut(context.collections),
+    ...createCatalogueReads(context.collections),
   };
 }
 

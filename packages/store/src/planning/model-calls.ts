@@ -20,8 +20,8 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { NewEntry } from "../journal/journal.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { ContractAnswer, ContractAsk } from "../records/tool-documents.ts";
-import { ASK_LIFE_MS } from "../tools/tool-servers.ts";
+import type { ContractAsk } from "../records/tool-documents.ts";
+import { createContractAnswers } from "../tools/tool-store.ts";
 import { exceededLimit, type LimitExceeded, modelUseOf } from "./model-budget.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import type { EndedModelCall, ModelCallBegin, ModelCallEnd, PlanningClaim } from "./planning-store.ts";
@@ -121,29 +121,10 @@ function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest, mor
 }
 
 /** The part of the store by which a planner answers questions about the contracts of a server's tools. */
-export function createContractAsks({ collections: { modelCalls, toolServers }, clock }: StoreDependencies) {
+export function createContractAsks({ collections, clock }: StoreDependencies) {
+  const { modelCalls } = collections;
   return {
-    /** Takes an open question for this planner, which is then the only one that asks a model; null without any. */
-    async takeContractAsk(planner: string): Promise<{ server: string; ask: ContractAsk } | null> {
-      const isOpen = {
-        "contractAsk.answer": null,
-        "contractAsk.takenBy": null,
-        "contractAsk.askedAt": { $gt: new Date(clock.now() - ASK_LIFE_MS) },
-      };
-      const update = { $set: { "contractAsk.takenBy": planner } };
-      const taken = await toolServers.findOneAndUpdate(isOpen, update, { returnDocument: "after" });
-      return taken?.contractAsk ? { server: taken._id, ask: taken.contractAsk } : null;
-    },
-
-    /** Stores the answer to a question that this planner took, unless a newer question has replaced it. */
-    async answerContracts(
-      { server, ask }: { server: string; ask: Pick<ContractAsk, "id"> },
-      answer: ContractAnswer,
-    ) {
-      const filter = { _id: server, "contractAsk.id": ask.id, "contractAsk.answer": null };
-      await toolServers.updateOne(filter, { $set: { "contractAsk.answer": answer } });
-    },
-
+    ...createContractAnswers({ collections, clock }),
     /** Stores a call for a question before it is sent. It belongs to no request and to no journal. */
     async beginContractCall({ id, tenant }: ContractAsk, call: Omit<ModelCallBegin, "purpose">) {
       const callId = `${id}/${randomUUID()}`;

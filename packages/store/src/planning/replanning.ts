@@ -7,7 +7,7 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { RecordedError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { readCatalogue } from "../tools/tool-catalogue.ts";
+import { readCatalogue } from "../tools/tool-store.ts";
 import { withApprovals } from "../versions/ask-for-repeats.ts";
 import { carriedVersion, versionRepeats, versionSteps } from "../versions/carried-version.ts";
 import { pinsOf, readPlans, versionsOf } from "../versions/earlier-calls.ts";

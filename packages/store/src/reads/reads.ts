@@ -9,7 +9,7 @@ import {
   stepRunAt,
   stepRuns,
 } from "@planwright/engine";
-import type { JsonValue, LeftOutTool, PlanId, RequestId, ToolDescriptor } from "@planwright/plan";
+import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
@@ -43,13 +43,8 @@ import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { OutputRef } from "../records/output-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { ToolDocument, ToolServerDocument } from "../records/tool-documents.ts";
-import type { ToolCallStats } from "../tools/tool-call-stats.ts";
-import { readToolCalls } from "../tools/tool-call-stats.ts";
-import { readCatalogue } from "../tools/tool-catalogue.ts";
-import type { ToolListing } from "../tools/tool-listings.ts";
-import { readToolListings } from "../tools/tool-listings.ts";
-import { readLeftOut, readServers } from "../tools/tool-servers.ts";
+import type { ToolDocument } from "../records/tool-documents.ts";
+import { createToolReads } from "../tools/tool-store.ts";
 import { createEventPages } from "./event-pages.ts";
 import { createListRequests } from "./list-requests.ts";
 import type { ModelCosts } from "./model-costs.ts";
@@ -149,24 +144,7 @@ export function createReads({
       modelCalls.find({ tenant, requestId }).sort({ createdAt: 1, _id: 1 }).toArray(),
     /** The catalogue, as executors last published it, by server and name. */
     listTools: (): Promise<ToolDocument[]> => tools.find().sort({ _id: 1 }).toArray(),
-    /**
-     * The catalogue as descriptors whose `name` is unique: `server/tool` where two servers offer the same
-     * one. With a tenant: with the shapes of outputs that its runs have shown (`observedOutput`).
-     */
-    toolCatalogue: (tenant?: string): Promise<ToolDescriptor[]> => readCatalogue(collections, tenant),
-    /** When each tool of the catalogue was seen. */
-    listToolListings: (): Promise<ToolListing[]> => readToolListings(collections),
-    /**
-     * Results of a tenant's calls, by tool, counted by all executors since the beginning of an hour. Tools
-     * without a call are left out. Calls of the last seconds may be missing: an executor adds what it counted
-     * every few seconds. Hours before yesterday's are removed.
-     */
-    toolCallStats: (tenant: string, since: Date): Promise<ToolCallStats[]> =>
-      readToolCalls(collections, tenant, since),
-    /** The tool servers of the executors, by name, with the states of their connections. */
-    toolServers: (): Promise<ToolServerDocument[]> => readServers(collections),
-    /** The tools that servers list and that no plan can use, by server; of each server the first 100. */
-    leftOutTools: (): Promise<LeftOutTool[]> => readLeftOut(collections),
+    ...createToolReads(collections),
   };
 }
 
