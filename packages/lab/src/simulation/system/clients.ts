@@ -9,8 +9,15 @@ import {
 } from "@planwright/plan";
 import type { AmendAnswer, PlanDocument, ReplanAnswer, RerunAnswer } from "@planwright/store";
 import type { MemoryStore } from "@planwright/store/memory";
-import { drawItemCondition, drawListOptions } from "../../plans/draw-list-options.ts";
-import { chain, diamond, fanIn, type GraphStep, scattered } from "../../plans/graph-shapes.ts";
+import {
+  chain,
+  diamond,
+  drawItemCondition,
+  drawListOptions,
+  fanIn,
+  type GraphStep,
+  scattered,
+} from "../../random/plan-shapes.ts";
 import type { Random } from "../../random/random.ts";
 import { unitsOfStep } from "../checker/plan-facts.ts";
 import { DEADLY_TOOL } from "../world/catalogue.ts";
