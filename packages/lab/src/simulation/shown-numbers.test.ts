@@ -6,7 +6,6 @@
 import {
   emptyRequest,
   type FoldedPlan,
-  type FoldedUnit,
   fold,
   type JournalEntry,
   timeUse,
@@ -15,7 +14,6 @@ import {
 import { durationText, isForPerson, isTerminalStepStatus } from "@planwright/plan";
 import { diagnosedUnits, type PlanDocument } from "@planwright/store";
 import { expect, test } from "vitest";
-import { bundleTimeline } from "../../../../services/api/src/debug/bundle-timeline.ts";
 import { diagnose, lostExecutors } from "../../../../services/api/src/diagnosis/read-diagnosis.ts";
 import { planTimes } from "../../../../services/api/src/plans/plan-times.ts";
 import { shownExpiryOf } from "../../../../services/api/src/plans/wait-reason.ts";
@@ -233,7 +231,7 @@ function differences(plan: FoldedPlan, entries: readonly JournalEntry[], now: nu
     }
     const sent = (all: readonly { durationMs: number | null }[]) => all.map((one) => one.durationMs).join();
     if (!calls.some(({ isUnsent }) => isUnsent))
-      compare(`durations of the calls of ${key}`, sent(bundledAttempts(plan, unit)), sent(calls));
+      compare(`durations of the calls of ${key}`, sent(attempts), sent(calls));
   }
   const items = own.flatMap(({ stepId, item, status }) =>
     item === undefined ? [] : [{ stepId, item, status }],
@@ -253,22 +251,6 @@ function differences(plan: FoldedPlan, entries: readonly JournalEntry[], now: nu
   const parts = Object.values(use.waitedMs).reduce((sum, ms) => sum + ms, use.callsMs + use.otherMs);
   compare("sum of its parts", parts, use.totalMs);
   return [...found, ...sentenceOf(own, bare, now)];
-}
-
-/** The calls of a unit as the timeline of a debug bundle has them. */
-function bundledAttempts({ planId }: FoldedPlan, { key, attempts, status, finishedAt }: FoldedUnit) {
-  const step = { planId, key, tool: key, carriedFrom: null, finishedAt, status, attempts };
-  const request = { source: "plan", planning: {}, answers: [], error: null };
-  const timeline = bundleTimeline({
-    request: request as never,
-    plans: [],
-    steps: [step as never],
-    modelCalls: [],
-  });
-  const ends = timeline.filter(({ event }) => event === "attempt.ended");
-  const lost = attempts.filter(({ endedAt }) => endedAt === null).length;
-  const durations = ends.map((row) => ({ durationMs: row["durationMs"] as number | null }));
-  return [...durations, ...Array.from({ length: lost }, () => ({ durationMs: null }))];
 }
 
 /** The differences between what lists and the diagnosis read from a plan's document, and its events. */

@@ -57,6 +57,28 @@ export const READ_VERSIONS = graphql(`
     }
 `);
 
+/** The versions of a plan, newest first. */
+export type Versions = NonNullable<ResultOf<typeof READ_VERSIONS>["request"]>["plansConnection"]["nodes"];
+
+/** A request as it was at one entry of its journal; entry 0 is before the first one. */
+export const READ_MOMENT = graphql(
+  `
+    query Moment($requestId: ID!, $seq: Int!) {
+      request(requestId: $requestId, at: $seq) {
+        seq
+        at
+        plan {
+          ...PlanRun
+          steps {
+            ...StepRun
+          }
+        }
+      }
+    }
+  `,
+  [PLAN_RUN, STEP_RUN],
+);
+
 /** One version of a plan. */
 export const READ_PLAN = graphql(
   `
