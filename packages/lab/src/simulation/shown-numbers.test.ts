@@ -56,6 +56,8 @@ interface BareCall {
   from: number;
   until: number | null;
   isUnsent: boolean;
+  /** The call was made once more after a doubt. */
+  isOver: boolean;
   durationMs: number | null;
 }
 
@@ -111,29 +113,36 @@ function recompute(entries: readonly JournalEntry[], planId: string, now: number
   const unitWaits = new Map<string, BareWait[]>();
   let lost = 0;
   let isPaused = false;
+  let isCancelled = false;
+  let lastAt = 0;
   let planStart: number | null = null;
   let planEnd: number | null = null;
   for (const { planId: of, at, events } of entries) {
+    const beforeAt = lastAt;
+    lastAt = at.getTime();
     if (of !== planId) continue;
     for (const event of events) {
+      const unowned = isPaused && !isCancelled ? "paused" : "no worker";
       if (event.type === "lease.taken") {
         planStart ??= at.getTime();
         for (const call of ids.values()) call.until ??= at.getTime();
         lost = event.from === null ? 0 : lost + 1;
         const open = waits.at(-1);
         if (open) open.until ??= at.getTime();
+        if (event.from !== null && beforeAt > 0)
+          waits.push({ reason: unowned, from: beforeAt, until: at.getTime() });
       }
       if (event.type === "lease.released") {
         lost = 0;
         const isResumed = event.status === "PAUSED" && !isPaused;
-        const reason =
-          event.status === "QUEUED" || isResumed ? "no worker" : (event.waitReason ?? "dependency");
+        const reason = event.status === "QUEUED" || isResumed ? unowned : (event.waitReason ?? "dependency");
         waits.push({ reason, from: at.getTime(), until: null });
       }
       const control = CONTROLS[event.type];
       if (control && "asked" in event) {
         if (event.type === "pause.asked") isPaused = true;
         if (event.type === "resume.asked") isPaused = false;
+        if (event.type === "cancel.asked") isCancelled = true;
         turn(waits, (event.asked?.at ?? at).getTime(), at.getTime(), control);
       }
       if (event.type === "plan.ended") planEnd = at.getTime();
@@ -141,7 +150,13 @@ function recompute(entries: readonly JournalEntry[], planId: string, now: number
         for (const key of event.units) {
           // The items of a batch that have ended are not called again.
           if (ended.has(key) && event.units.some((one) => !ended.has(one))) continue;
-          const call = { from: event.at.getTime(), until: null, isUnsent: false, durationMs: null };
+          const call = {
+            from: event.at.getTime(),
+            until: null,
+            isUnsent: false,
+            isOver: false,
+            durationMs: null,
+          };
           statuses.set(key, "RUNNING");
           ids.set(`${key} ${event.attemptId}`, call);
           calls.set(key, [...(calls.get(key) ?? []), call]);
@@ -156,6 +171,8 @@ function recompute(entries: readonly JournalEntry[], planId: string, now: number
           call.durationMs = event.durationMs;
         }
       if (event.type === "step.changed") {
+        const again = statuses.get(event.key) === "IN_DOUBT" && event.status === "PENDING";
+        for (const call of again ? (calls.get(event.key) ?? []) : []) call.isOver = true;
         statuses.set(event.key, event.status);
         expiries.delete(event.key);
         if (event.expiresAt) expiries.set(event.key, event.expiresAt.getTime());
@@ -204,9 +221,12 @@ function countsText(units: Iterable<readonly [list: string, status: string]>): s
     .join(", ");
 }
 
-/** Tries in a row that could not reach the server are one attempt. */
+/** Tries in a row that could not reach the server are one attempt, unless a doubt was settled between them. */
 const attemptsOf = (calls: readonly BareCall[]) =>
-  calls.filter(({ isUnsent }, index) => !(isUnsent && calls[index - 1]?.isUnsent)).length;
+  calls.filter(({ isUnsent }, index) => {
+    const before = calls[index - 1];
+    return !(isUnsent && before?.isUnsent && !before.isOver);
+  }).length;
 
 /** The differences between what is shown about a plan and what its events say. */
 function differences(plan: FoldedPlan, entries: readonly JournalEntry[], now: number): string[] {

@@ -15,7 +15,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Command, decide, type EngineEvent, type StepRecord, timeUseText } from "@planwright/engine";
-import { approvalTimeoutOf, CodedError, groupBy, isForPerson } from "@planwright/plan";
+import { CodedError, groupBy, isForPerson } from "@planwright/plan";
 import {
   type ExecutionStore,
   type FinishCommand,
@@ -297,7 +297,6 @@ const RELEASE_AFTER_MS = 5_000;
 
 /** @param end - ends the run; called when everything is written */
 function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
-  const { policy } = run.claim.plan.plan;
   const { claim, store, phases, pending, planLimits, planLog, planMetrics, trace, logger } = run;
 
   async function release(to: Parameters<ExecutionStore["releasePlan"]>[1]): Promise<void> {
@@ -320,8 +319,7 @@ function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
 
     async park({ reason, status, until: at }) {
       const isPeople = isForPerson(reason);
-      const longest = isPeople && reason !== "approval" ? store.now() + approvalTimeoutOf(policy) : null;
-      const until = (reason === "limit" ? planLimits?.releaseUntil() : undefined) ?? at ?? longest;
+      const until = (reason === "limit" ? planLimits?.releaseUntil() : undefined) ?? at ?? null;
       if (phases.now() === "handing over") {
         await release({ status: "QUEUED" });
         trace?.ended("handed over");
