@@ -1,6 +1,5 @@
 import type { PlanRun, StepRun } from "@planwright/client";
-import type { PlanningCall } from "../../data/planning-calls.ts";
-import type { RequestPage } from "../../data/request-operations.ts";
+import type { PlanningCall, RequestPage } from "../../data/request-operations.ts";
 import type { Tone } from "../../design/statuses.ts";
 import type { Span } from "./axis.ts";
 
