@@ -73,24 +73,19 @@ function notePeople(facts: PlanFacts, after: PlanDocument, now: number): void {
     return;
   }
   if (facts.peopleSince === null) return;
-  facts.lastPeopleMs = now - facts.peopleSince;
-  facts.peopleMs += facts.lastPeopleMs;
+  facts.peopleMs += now - facts.peopleSince;
   facts.peopleSince = null;
 }
 
-/** Fails for a plan that expired although it had time left. */
+/** Fails for a plan that expired although it had time left: no wait for a person ends a plan. */
 function checkOwnTime(facts: PlanFacts, after: PlanDocument, now: number, fail: Fail): void {
   if (after.status !== "EXPIRED" || !after.startedAt) return;
-  const { name, plan, peopleMs, lastPeopleMs } = facts;
+  const { name, peopleMs } = facts;
   const ownMs = now - (after.startedAt.getTime() - EPOCH_MS) - peopleMs;
   const limitMs = after.timeoutMs ?? (after.deadlineAt?.getTime() ?? 0) - after.startedAt.getTime();
   // Each claim reads the clock of the database anew.
   const toleranceMs = CLOCK_MS * (after.epoch + 1);
-  // A pause lasts until a client ends it, whatever is decided or recorded meanwhile.
-  const pausedAt = after.pauseRequestedAt?.getTime() ?? Number.POSITIVE_INFINITY;
-  const waitMs = Math.max(lastPeopleMs, now - (pausedAt - EPOCH_MS));
-  const wasTooLong = waitMs + toleranceMs >= plan.policy.approvalTimeoutMs;
-  if (ownMs + toleranceMs < limitMs && !wasTooLong)
+  if (ownMs + toleranceMs < limitMs)
     fail(
       "only-own-time-counts",
       `${name} is EXPIRED after ${ownMs} ms of ${limitMs} ms, and ${peopleMs} ms for people`,

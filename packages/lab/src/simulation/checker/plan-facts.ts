@@ -46,9 +46,8 @@ export interface PlanFacts {
   approvals: { stepId: string; approved: boolean }[];
   /** Since when only a person can continue it, in simulated milliseconds; null: it can continue. */
   peopleSince: number | null;
-  /** How long it waited only for people before, in milliseconds: all waits together, and the last one. */
+  /** How long it waited only for people before, in milliseconds. */
   peopleMs: number;
-  lastPeopleMs: number;
   cancelAskedAt: number | null;
   pauseAskedAt: number | null;
   /** Claims since the last claim that found more finished units than the one before it. */
@@ -101,7 +100,6 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     approvals: [],
     peopleSince: null,
     peopleMs: 0,
-    lastPeopleMs: 0,
     cancelAskedAt: null,
     pauseAskedAt: null,
     claimsWithoutProgress: 0,
