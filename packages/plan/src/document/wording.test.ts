@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boundedText, shareText } from "./wording.ts";
+import { boundedText, shareText } from "./planning-advice.ts";
 
 test.each([
   [1, 1_000, "under 1 %"],

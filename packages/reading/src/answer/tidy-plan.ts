@@ -28,9 +28,9 @@ import {
   saysNothing,
   setOwn,
 } from "@planwright/plan/internal";
-import type { PlanCandidate } from "../answer-text/choose-plan.ts";
-import { innerJson } from "../answer-text/find-json.ts";
-import { readQuestion } from "../answer-text/prose.ts";
+import type { PlanCandidate } from "./choose-plan.ts";
+import { innerJson } from "./find-json.ts";
+import { readQuestion } from "./prose.ts";
 
 /** Fields of a step that the host decides: attempts, timeout, and the effect of a failure. */
 const HOST_FIELDS = new Set(["retry", "timeoutms", "onerror"]);
@@ -40,7 +40,7 @@ const SAID = new Set(["missing", "questions", "impossible"]);
 const CONTENTS = new Set(["function", "foreach"]);
 
 /** Context of {@link tidyPlan}. */
-export interface Tidying {
+interface Tidying {
   readonly tools: readonly ToolDescriptor[];
   /** Decided by the host, not by the model. */
   readonly policy: Policy;
@@ -49,7 +49,7 @@ export interface Tidying {
 }
 
 /** A document in any dialect, prepared for the reader. */
-export interface TidyPlan {
+interface TidyPlan {
   readonly document: JsonObject | JsonValue[];
   readonly isRepaired: boolean;
 }

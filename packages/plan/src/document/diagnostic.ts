@@ -1,5 +1,5 @@
 import { distance } from "fastest-levenshtein";
-import { printPlace } from "../json/map-json.ts";
+import { printPlace } from "../json/json.ts";
 
 /** One error or warning about a plan. Messages are for people, and for models that repair the plan. */
 export interface Diagnostic {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan"
 import { isCallField, plainName, unescapeText } from "@planwright/plan/internal";
 
 /** The scan result of a text that begins with a bracket. */
-export type ScannedJson =
+type ScannedJson =
   | ClosedJson
   /** The answer or its code block ends before the brackets are closed. */
   | { readonly type: "cut" }

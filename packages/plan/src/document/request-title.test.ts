@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { requestTitle } from "./wording.ts";
+import { requestTitle } from "./planning-advice.ts";
 
 test.each([
   ["Reserve a pen", ["searchItems"], "Reserve a pen"],

@@ -15,7 +15,7 @@ import { isRefusal, questionsIn, readQuestion } from "./prose.ts";
 import { hasElidedCalls } from "./scan-json.ts";
 
 /** The plan that was chosen from an answer, or why there is none. */
-export type Choice =
+type Choice =
   /** `others`: number of other lists of calls that are not plans for these tools, such as a template. */
   | { readonly type: "plan"; readonly plan: PlanCandidate; readonly others: number }
   | {

@@ -1,5 +1,5 @@
 /** Translates references in foreign notations in a text into our notation. */
-import { printReference } from "../json/map-json.ts";
+import { printReference } from "../json/json.ts";
 import {
   type Located,
   locateRoot,
@@ -53,7 +53,7 @@ export interface Notice {
 }
 
 /** A text with its references in our notation. */
-export interface TranslatedText {
+interface TranslatedText {
   readonly text: string;
   readonly notices: readonly Notice[];
 }
@@ -106,7 +106,7 @@ function ownReferences(text: string): ReadonlyMap<number, TextReference> {
 }
 
 /** The notice for a text that is exactly one reference to a step in our notation. */
-export function wholeReference(text: string, translating: Translating): Notice | undefined {
+function wholeReference(text: string, translating: Translating): Notice | undefined {
   const [only, ...others] = scanText(text)?.parts ?? [];
   if (only?.type !== "reference" || others.length > 0) return undefined;
   const located = locateOwn(only, translating);
@@ -118,7 +118,7 @@ export function wholeReference(text: string, translating: Translating): Notice |
 /**
  * The notice for a text that begins with the name of a step and continues with something that is not a path.
  */
-export function stepNamedIn(text: string, translating: Translating): Notice | undefined {
+function stepNamedIn(text: string, translating: Translating): Notice | undefined {
   const inner = readInner(text, (name) => nameOf(name, translating) !== undefined);
   const reading = typeof inner?.name === "string" ? nameOf(inner.name, translating) : undefined;
   if (!inner || !reading) return undefined;

@@ -6,7 +6,7 @@ import { lookUp } from "../json/json.ts";
 import type { Names } from "../reference/read-reference.ts";
 
 /** A step with its names in the written plan. */
-export interface NamedStep {
+interface NamedStep {
   readonly id: string;
   /** The written id, when it is not valid in a plan. */
   readonly writtenId: string | undefined;

@@ -1,11 +1,10 @@
 /** Finds texts in the form of a reference in the notations of other planners and template languages. */
 
-import { isJsonObject, type JsonObject, type JsonValue, setOwn } from "../json/json.ts";
-import type { PathSegment } from "../json/map-json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, type PathSegment, setOwn } from "../json/json.ts";
 import { readPath } from "../reference/read-reference.ts";
 
 /** The signs around or before a reference; `<>-` means `<GENERATED>-0`, `$$` means `$var1.text$`. */
-export type Signs =
+type Signs =
   | "<<"
   | "{{"
   | "$ref:"
@@ -187,7 +186,7 @@ export interface Inner {
 }
 
 /** Longer texts are not references. */
-export const MAX_INNER = 200;
+const MAX_INNER = 200;
 const MAX_BOUNDARIES = 8;
 const ALL_STEPS = "steps|step|nodes|node|tasks|task|outputs|output|results|result|jobs|needs|actions|context";
 const CALL = new RegExp(

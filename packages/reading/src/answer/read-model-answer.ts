@@ -22,19 +22,13 @@ import {
 } from "@planwright/plan";
 import { cut, DiagnosticCollector, readPlan, wordsOf } from "@planwright/plan/internal";
 import { distance } from "fastest-levenshtein";
-import { choosePlan, type PlanCandidate } from "../answer-text/choose-plan.ts";
-import { findJson } from "../answer-text/find-json.ts";
-import {
-  type ModelQuestion,
-  meaningOfFinish,
-  questionsBeside,
-  withoutThinking,
-} from "../answer-text/prose.ts";
-import { checkMoments } from "../answer-values/check-moments.ts";
-import { checkSources } from "../answer-values/check-sources.ts";
-import { checkSecretSources, checkValues } from "../answer-values/check-values.ts";
-import { createFactValues, createMomentValues, createSchemaWords } from "../answer-values/known-values.ts";
 import { type DraftWithGaps, type Gap, gapsOfPlan } from "../questions/to-questions.ts";
+import { checkSources } from "./check-sources.ts";
+import { checkMoments, checkSecretSources, checkValues } from "./check-values.ts";
+import { choosePlan, type PlanCandidate } from "./choose-plan.ts";
+import { findJson } from "./find-json.ts";
+import { createFactValues, createMomentValues, createSchemaWords } from "./known-values.ts";
+import { type ModelQuestion, meaningOfFinish, questionsBeside, withoutThinking } from "./prose.ts";
 import { tidyPlan, withGiven, withoutGiven } from "./tidy-plan.ts";
 
 /** Options of {@link readModelAnswer}. */
