@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSameCatalogue } from "./wait-for-catalogue.ts";
+import { createSameCatalogue } from "./planning-graph.ts";
 
 test("an equal catalogue is the same array, a changed one is not", () => {
   const same = createSameCatalogue();

@@ -1,10 +1,10 @@
 import { definitionOf } from "@planwright/models";
 import { endSpan, type Span, SpanKind, type Traces } from "@planwright/runtime";
 import type { ModelCallBegin, ModelCallEnd, PlanningClaim, PlanningStore } from "@planwright/store";
-import type { ClaimTraces } from "../jobs/plan-request.ts";
+import type { ClaimTraces } from "./jobs/plan-request.ts";
 
 /** Makes the spans of requests that this process plans. Absent when tracing is not configured. */
-export interface PlanningTraces extends ClaimTraces {
+interface PlanningTraces extends ClaimTraces {
   /** A model call begins, for a claim that has not ended. */
   calling(claim: PlanningClaim, call: ModelCallBegin): { ended(end: ModelCallEnd): void };
   /** Facts for the log lines about a request. */

@@ -1,6 +1,6 @@
 import type { ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { waitForCatalogue } from "./wait-for-catalogue.ts";
+import { waitForCatalogue } from "./planning-graph.ts";
 
 const TOOL: ToolDescriptor = { name: "greet" };
 const never = new AbortController().signal;

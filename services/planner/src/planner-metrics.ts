@@ -1,9 +1,9 @@
 import { createBoundedLabel, createMeters, type Registry } from "@planwright/runtime";
-import type { ModelMetrics } from "../calls/model-metrics.ts";
-import type { RunMetrics } from "../jobs/run-metrics.ts";
+import type { ModelMetrics } from "./calls/model-metrics.ts";
+import type { RunMetrics } from "./jobs/run-metrics.ts";
 
 /** The counters of a planner. */
-export interface PlannerMetrics {
+interface PlannerMetrics {
   runs: RunMetrics;
   models: ModelMetrics;
 }
