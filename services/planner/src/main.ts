@@ -19,16 +19,16 @@ import {
   startWorkerService,
 } from "@planwright/runtime";
 import { createStore, type Store } from "@planwright/store";
+import { partialText } from "./calls/call-meter.ts";
 import { readPrices } from "./calls/read-prices.ts";
-import { partialText } from "./calls/record-of-call.ts";
 import { PlannerSettingsSchema } from "./env.ts";
 import { createContractAsks, createModelQuota } from "./jobs/contract-asks.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
 import { createPlanningLog, createPlanningRuns, createPlanRequest } from "./jobs/plan-request.ts";
 import { createPlanningWork } from "./jobs/planning-work.ts";
 import { countRuns } from "./jobs/run-metrics.ts";
-import { createPlannerMetrics } from "./metrics/planner-metrics.ts";
-import { createPlanningTraces, traceModelCalls } from "./tracing/planning-traces.ts";
+import { createPlannerMetrics } from "./planner-metrics.ts";
+import { createPlanningTraces, traceModelCalls } from "./planning-traces.ts";
 
 /** Where reads and writes of the store and their acknowledgements begin and end. */
 const STORE_FAILPOINTS = {
