@@ -1,7 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { holdFolder } from "../stack/hold-folder.ts";
+import { CodedError } from "@planwright/plan";
+import { holdFolder } from "../data-folders.ts";
+import type { Stack } from "../start-stack.ts";
 
 /**
  * The folder of data and logs of `npm start` and `npm run demo`. They share it, so that each shows the
@@ -60,4 +63,46 @@ async function isReady(apiUrl: string): Promise<boolean> {
   } catch {
     return false; // the system is starting, or has ended and left its address
   }
+}
+
+/** Prints the message of a coded error; any other error was not expected and is printed with its stack. */
+export function printError(error: unknown): void {
+  console.error(error instanceof CodedError ? `\n${error.message}` : error);
+}
+
+/** Below npm one Ctrl-C reaches this process twice: from the terminal, and from npm, which forwards it. */
+const SAME_SIGNAL_MS = 1_000;
+
+/**
+ * Ctrl-C, SIGTERM and SIGHUP stop the stack in order (exit code 130, 143 or 129). A second signal, more than a second
+ * later, ends the process at once.
+ * @returns stops the stack, for the normal end; if it is being stopped already, waits for that
+ */
+export function stopOnSignals(stackNow: () => Stack | undefined): () => Promise<void> {
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= (async () => stackNow()?.stop())();
+    return stopping;
+  };
+  let interruptedAt: number | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    const exitCode = 128 + constants.signals[signal];
+    if (interruptedAt !== undefined) {
+      if (performance.now() - interruptedAt < SAME_SIGNAL_MS) return;
+      process.exit(exitCode); // the watchdog ends the remaining processes
+    }
+    interruptedAt = performance.now();
+    console.log("\nStopping ... (Ctrl-C again to stop at once)");
+    void stop().then(
+      () => process.exit(exitCode),
+      (error: unknown) => {
+        printError(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  process.on("SIGHUP", onSignal);
+  return stop;
 }

@@ -13,9 +13,8 @@ import {
   type StepValues,
   stepTree,
 } from "@planwright/client";
-import { API_PORT } from "../stack/check-settings.ts";
-import { persistently } from "../stack/persistently.ts";
-import type { Stack } from "../stack/start-stack.ts";
+import { API_PORT } from "../start-service.ts";
+import { persistently, type Stack } from "../start-stack.ts";
 
 /** The address of the API and the key for it. */
 export type ApiAddress = Pick<Stack, "apiUrl" | "apiKey">;

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { DataFolderError } from "../errors.ts";
-import { makeDataFolder } from "../make-folder.ts";
+import { dirname, join, resolve } from "node:path";
+import { DataFolderError } from "./errors.ts";
 
 /** Systems cut the path of a socket at 104 or 108 bytes without a word: two folders would share one lock. */
 const MAX_SOCKET_PATH_BYTES = 103;
@@ -50,5 +49,36 @@ async function isHeld(path: string): Promise<boolean> {
     return false;
   } finally {
     socket.destroy();
+  }
+}
+
+/**
+ * Makes a folder with its parents. One that exists is left as it is. The `recursive` of Node is not used: where
+ * the system answers "no such file" although the parent exists, as below /proc, it tries for ever.
+ * @throws {Error} the system's error
+ */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+    const isParentMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (!isParentMissing || existsSync(dirname(folder))) throw error;
+    makeFolder(dirname(folder));
+    makeFolder(folder);
+  }
+}
+
+/**
+ * Makes a folder for data and logs if it is absent.
+ * @param folder - absolute path
+ * @throws {DataFolderError} when it is no folder, or may not be written
+ */
+export function makeDataFolder(folder: string): void {
+  try {
+    makeFolder(folder);
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new DataFolderError(folder, error);
   }
 }

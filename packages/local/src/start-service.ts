@@ -1,13 +1,14 @@
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { CodedError } from "@planwright/plan";
-import { startChild } from "../children/child.ts";
-import { type ManagedProcess, type Supervision, supervise } from "../children/supervise.ts";
+import { type ManagedProcess, type Supervision, startChild, supervise } from "./child.ts";
 
 /** The services of a stack, by their folders. */
 export type ServiceName = "blog-tools" | "executor" | "planner" | "api";
 
-const SERVICES = new URL("../../../../services/", import.meta.url);
+const SERVICES = new URL("../../../services/", import.meta.url);
 /**
  * Size of a semi-space, in MiB: most objects are short-lived, and a small young generation is collected too
  * often.
@@ -59,4 +60,36 @@ async function answersOk(url: string): Promise<boolean> {
   const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
   await response.arrayBuffer();
   return response.ok;
+}
+
+/**
+ * A service could not start with its settings. The message comes from the service and says what to change.
+ */
+export class WrongSettingsError extends CodedError<{ service: string }> {
+  readonly code = "WRONG_SETTINGS";
+  readonly retryable = false;
+}
+
+/** Port of the API without a setting; `planwright` uses it by default. */
+export const API_PORT = 4000;
+
+/** The port of the API: `PORT`, default 4000. @throws {WrongSettingsError} unless it is from 1 to 65535 */
+export function apiPortOf(env: NodeJS.ProcessEnv): number {
+  const text = env["PORT"] || String(API_PORT);
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port >= 1 && port <= 65_535) return port;
+  const message = `PORT is "${text}": set it to a whole number from 1 to 65535, or unset it for ${API_PORT}`;
+  throw new WrongSettingsError(message, { service: "api" });
+}
+
+/**
+ * Checks in a separate process, which starts nothing, whether a service could start with these settings.
+ * @throws {WrongSettingsError} {NotBuiltError}
+ */
+export async function checkSettings(service: ServiceName, env: NodeJS.ProcessEnv): Promise<void> {
+  const program = fileURLToPath(new URL(`${service}/dist/bin/check-settings.js`, SERVICES));
+  if (!existsSync(program)) throw new NotBuiltError(service);
+  const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const message = await text(child.stderr);
+  if (message !== "") throw new WrongSettingsError(message.trim(), { service });
 }

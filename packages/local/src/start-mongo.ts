@@ -13,14 +13,13 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
+import { MongoClient, MongoServerError } from "mongodb";
 import { z } from "zod";
-import { startChild } from "../children/child.ts";
-import { freePort } from "../children/free-port.ts";
-import { ChecksumError, ServerNotAvailableError } from "../errors.ts";
-import { externalServer, type LocalServer, localServer, type ServerOptions } from "../local-server.ts";
-import { makeFolder } from "../make-folder.ts";
-import { onPath } from "../on-path.ts";
-import { becomePrimary, REPLICA_SET, requireReplicaSet } from "./replica-set.ts";
+import { startChild } from "./child.ts";
+import { makeFolder } from "./data-folders.ts";
+import { ChecksumError, ServerNotAvailableError, ServerNotSuitableError } from "./errors.ts";
+import { externalServer, type LocalServer, localServer, onPath, type ServerOptions } from "./local-server.ts";
+import { freePort } from "./ports.ts";
 
 const NAME = "MongoDB";
 
@@ -181,4 +180,62 @@ async function hashOf(path: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
   return hash.digest("hex");
+}
+
+const ALREADY_INITIALIZED = 23;
+const ConfigSchema = z.looseObject({
+  config: z.looseObject({ version: z.number(), members: z.array(z.looseObject({ host: z.string() })) }),
+});
+
+/** The name of the replica set of a local `mongod`. */
+const REPLICA_SET = "planwright";
+
+/**
+ * Makes a started `mongod` the primary of a replica set of one, also with the data of an earlier run on
+ * another port. Resolves to false while it is not writable yet: call it again.
+ */
+async function becomePrimary(port: number): Promise<boolean> {
+  const host = `127.0.0.1:${port}`;
+  const client = new MongoClient(`mongodb://${host}/?directConnection=true`, {
+    serverSelectionTimeoutMS: 2_000,
+  });
+  try {
+    const admin = client.db("admin");
+    const hello = await admin.command({ hello: 1 });
+    if (hello["isWritablePrimary"] === true && hello["me"] === host) return true;
+    const members = [{ _id: 0, host }];
+    try {
+      await admin.command({ replSetInitiate: { _id: REPLICA_SET, members } });
+    } catch (error) {
+      if (!(error instanceof MongoServerError && error.code === ALREADY_INITIALIZED)) throw error;
+      const { config } = ConfigSchema.parse(await admin.command({ replSetGetConfig: 1 }));
+      if (config.members[0]?.host !== host) {
+        const moved = { ...config, version: config.version + 1, members: [{ ...config.members[0], host }] };
+        await admin.command({ replSetReconfig: moved, force: true });
+      }
+    }
+    return false;
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * Checks the server of MONGODB_URL.
+ * @throws {ServerNotSuitableError} when it does not answer within 10 s or is a standalone server
+ */
+async function requireReplicaSet(url: string): Promise<void> {
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: 10_000 });
+  try {
+    const hello = await client.db("admin").command({ hello: 1 });
+    if (typeof hello["setName"] === "string" || hello["msg"] === "isdbgrid") return;
+  } catch (error) {
+    throw new ServerNotSuitableError("MongoDB", "The MongoDB that MONGODB_URL names does not answer.", error);
+  } finally {
+    await client.close();
+  }
+  throw new ServerNotSuitableError(
+    "MongoDB",
+    "The MongoDB that MONGODB_URL names is a standalone server. Planwright needs a replica set (one member is enough): start mongod with --replSet and run rs.initiate(). Or unset MONGODB_URL, and one is started for you.",
+  );
 }

@@ -22,7 +22,8 @@ export async function freePort(): Promise<number> {
       await listenOnce(port);
       return port;
     } catch (error) {
-      if (tries === TRIES || !isTaken(error)) throw error;
+      const code = codeOf(error);
+      if (tries === TRIES || (code !== "EADDRINUSE" && code !== "EACCES")) throw error;
     }
   }
 }
@@ -35,7 +36,20 @@ async function listenOnce(port: number): Promise<void> {
   await once(server, "close");
 }
 
-function isTaken(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "EADDRINUSE" || code === "EACCES";
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+/**
+ * True when nothing listens on a port of 127.0.0.1 right now.
+ * @throws {Error} the system's error when this user may not listen on it, whether it is free or not
+ */
+export async function isPortFree(port: number): Promise<boolean> {
+  try {
+    await listenOnce(port);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EADDRINUSE") return false;
+    throw error;
+  }
 }

@@ -3,12 +3,11 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { startChild } from "../children/child.ts";
-import { freePort } from "../children/free-port.ts";
-import { ServerNotAvailableError, ServerNotSuitableError } from "../errors.ts";
-import { externalServer, type LocalServer, localServer, type ServerOptions } from "../local-server.ts";
-import { makeFolder } from "../make-folder.ts";
-import { onPath } from "../on-path.ts";
+import { startChild } from "./child.ts";
+import { makeFolder } from "./data-folders.ts";
+import { ServerNotAvailableError, ServerNotSuitableError } from "./errors.ts";
+import { externalServer, type LocalServer, localServer, onPath, type ServerOptions } from "./local-server.ts";
+import { freePort } from "./ports.ts";
 
 const NAME = "Redis";
 

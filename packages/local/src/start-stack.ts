@@ -5,25 +5,24 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { createClient, graphql, type ResultOf } from "@planwright/client";
+import { ApiRefusedError, createClient, graphql, type ResultOf } from "@planwright/client";
 import { CodedError } from "@planwright/plan";
 import json5 from "json5";
+import pRetry from "p-retry";
 import { z } from "zod";
-import { freePort } from "../children/free-port.ts";
-import { lastLines } from "../children/log-tail.ts";
 import {
   growingDelayMs,
+  lastLines,
   type ManagedProcess,
   type Supervision,
   type UnexpectedEnd,
-} from "../children/supervise.ts";
-import { DataFolderError, ProcessNotReadyError } from "../errors.ts";
-import { makeDataFolder } from "../make-folder.ts";
-import { startMongo } from "../mongo/start-mongo.ts";
-import { startRedis } from "../redis/start-redis.ts";
-import { checkSettings } from "./check-settings.ts";
-import { persistently } from "./persistently.ts";
-import { type ServiceName, startService } from "./start-service.ts";
+} from "./child.ts";
+import { makeDataFolder } from "./data-folders.ts";
+import { DataFolderError, ProcessNotReadyError } from "./errors.ts";
+import { freePort } from "./ports.ts";
+import { startMongo } from "./start-mongo.ts";
+import { startRedis } from "./start-redis.ts";
+import { checkSettings, type ServiceName, startService } from "./start-service.ts";
 
 /** The processes of a stack. */
 export type ProcessName = ServiceName | "mongo" | "redis";
@@ -268,7 +267,7 @@ class KeyNotMadeError extends CodedError {
   readonly retryable = false;
 }
 
-const KEYS = fileURLToPath(new URL("../../../../services/api/dist/bin/keys.js", import.meta.url));
+const KEYS = fileURLToPath(new URL("../../../services/api/dist/bin/keys.js", import.meta.url));
 
 /**
  * Makes a key with the scopes read and execute, for a day, with the command of the API.
@@ -412,4 +411,23 @@ function isSettled(answer: Answer, name: string, startedAt: number): boolean {
   const server = answer.toolServers.find((one) => one.name === name);
   if (!server || Date.parse(server.since) < startedAt || server.state === "CONNECTING") return false;
   return server.state !== "CONNECTED" || server.tools === 0 || hasTools(answer, name);
+}
+
+/** Codes of temporary refusals. */
+const PASSING = new Set(["UNAVAILABLE", "OVERLOADED"]);
+const TRIES = 120;
+const BETWEEN_TRIES_MS = 500;
+
+/**
+ * Sends an operation, and sends it again for about a minute while the API cannot be reached or refuses
+ * temporarily, for example while it is being restarted. For operations that may be sent twice: queries, and
+ * mutations with an idempotency key.
+ */
+export function persistently<Result>(send: () => Promise<Result>): Promise<Result> {
+  return pRetry(send, {
+    retries: TRIES - 1,
+    factor: 1,
+    minTimeout: BETWEEN_TRIES_MS,
+    shouldRetry: ({ error }) => !(error instanceof ApiRefusedError) || PASSING.has(error.facts.code),
+  });
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { ChecksumError } from "../errors.ts";
+import { ChecksumError } from "./errors.ts";
 import { verifyBinary } from "./start-mongo.ts";
 
 function binary(content: string) {
