@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CodedError } from "@planwright/plan";
 import { z } from "zod";
-import { type OnDemand, REPLY_FILE, REQUEST_FILE, ReplySchema } from "./protocol.ts";
+import { type OnDemand, REPLY_FILE, REQUEST_FILE, ReplySchema } from "./offer-on-demand.ts";
 
 const POLL_EVERY_MS = 10;
 /** Downloading MongoDB first takes minutes. */

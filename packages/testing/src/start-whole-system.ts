@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import type { CountingTool } from "../counting-tool-server/counting-tools.ts";
+import type { ServiceName } from "./bundles.ts";
+import type { CountingTool } from "./counting-tool-server/counting-tools.ts";
 import {
   type CountingToolServer,
   startCountingToolServer,
-} from "../counting-tool-server/start-counting-tool-server.ts";
-import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
-import { testServers } from "../test-servers/servers.ts";
-import type { ServiceName } from "./service-mains.ts";
-import { spawnService } from "./spawn-service.ts";
+} from "./counting-tool-server/start-counting-tool-server.ts";
+import { type ModelServer, startModelServer } from "./model-server.ts";
+import { spawnService } from "./processes.ts";
+import { testServers } from "./test-servers.ts";
 
 /** Options of {@link startWholeSystem}. */
 export interface WholeSystemOptions {

@@ -10,3 +10,9 @@ const PropertySeedSchema = z.union([z.literal("random"), z.coerce.number().int()
 
 const seed = PropertySeedSchema.parse(process.env["PROPERTY_SEED"]);
 if (seed !== "random") configureGlobal({ seed });
+
+/**
+ * Ends a worker when its test run was killed. Otherwise the worker would stay until
+ * the timeout of its test, with every process that the test has started.
+ */
+if (process.listenerCount("disconnect") === 0) process.once("disconnect", () => process.exit());

@@ -2,9 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "@planwright/plan";
-import { anthropicBody, anthropicError, anthropicEvents } from "./model-server-anthropic.ts";
 import {
   answer,
+  anthropicBody,
+  anthropicError,
+  anthropicEvents,
   type ModelProtocolName,
   type ModelRequest,
   openAiBody,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type OnDemand, REPLY_FILE, REQUEST_FILE, type Reply } from "./protocol.ts";
+import { z } from "zod";
 
 const POLL_EVERY_MS = 20;
 
@@ -66,3 +66,26 @@ export function offerOnDemand(make: (folder: string) => Promise<Made>, parent = 
     },
   };
 }
+
+/**
+ * How a worker of the test run asks the main process for a part that is made once, and only when it is
+ * needed. The protocol is two files in a folder: a worker writes the request, the main process writes the
+ * reply. Each is written at most once.
+ */
+export interface OnDemand {
+  /** The folder of this part. */
+  folder: string;
+  /** The pid of the main process, which replies. */
+  pid: number;
+}
+
+/** An empty file that exists after the first worker has asked. */
+export const REQUEST_FILE = "request";
+/** Renamed to this name when it is complete. */
+export const REPLY_FILE = "reply.json";
+
+export const ReplySchema = z.discriminatedUnion("ok", [
+  z.object({ ok: z.literal(true), value: z.unknown() }),
+  z.object({ ok: z.literal(false), reason: z.string() }),
+]);
+type Reply = z.infer<typeof ReplySchema>;
