@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createSlots } from "./slots.ts";
+import { createSlots } from "./queue-worker.ts";
 import { createSweeper, type DueWork, type SweeperOptions } from "./sweeper.ts";
 
 const due = (id: string, tenant = "t1"): DueWork => ({ id, tenant });

@@ -1,5 +1,5 @@
-import { type OnError, reportOnce } from "../redis/connection.ts";
-import type { Slots } from "./slots.ts";
+import { type OnError, reportOnce } from "./connection.ts";
+import type { Slots } from "./queue-worker.ts";
 
 /** Work in MongoDB that no worker does. */
 export interface DueWork {

@@ -1,7 +1,7 @@
 import { CodedError, placeInLine } from "@planwright/plan";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { connect, DEFAULT_PREFIX, type OnError, reportOnce } from "../redis/connection.ts";
+import { connect, DEFAULT_PREFIX, type OnError, reportOnce } from "./connection.ts";
 import { createFairQueue, type Hint, type QueueName } from "./fair-queue.ts";
 
 /** Maximum number of hints that wait for Redis. More are dropped; sweepers find their work. */

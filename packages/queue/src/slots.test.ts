@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSlots } from "./slots.ts";
+import { createSlots } from "./queue-worker.ts";
 
 /** What each tenant holds after it took all that it may, one tenant after another. */
 function held(max: number, tenants: readonly string[], isShared = true): number[] {

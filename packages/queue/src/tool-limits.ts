@@ -14,13 +14,7 @@
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { z } from "zod";
-import {
-  createScript,
-  DEFAULT_PREFIX,
-  type OnError,
-  reconnectDelay,
-  reportOnce,
-} from "../redis/connection.ts";
+import { createScript, DEFAULT_PREFIX, type OnError, reconnectDelay, reportOnce } from "./connection.ts";
 
 /**
  * The Lua scripts for the limits of tools. All times are Redis's own, in milliseconds. The keys:

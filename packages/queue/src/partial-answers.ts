@@ -6,7 +6,7 @@
  * 2. A partial answer expires by itself, so that a planner that dies leaves none.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { connectFailFast } from "../redis/fail-fast-connection.ts";
+import { connectFailFast } from "./connection.ts";
 
 /** Shortest time between two writes for one call, in milliseconds. */
 const WRITE_EVERY_MS = 250;

@@ -99,3 +99,22 @@ export function createScript(lua: string): Script {
     }
   };
 }
+
+const FAIL_FAST_RECONNECT_MS = 1_000;
+const COMMAND_TIMEOUT_MS = 1_000;
+
+/**
+ * A connection that reconnects automatically, and fails commands at once while it is away: for what is done
+ * without Redis when Redis does not answer. It reports no errors, since the queues of the process use the same
+ * server and report them.
+ */
+export function connectFailFast(redisUrl: string): Redis {
+  const client = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    retryStrategy: reconnectDelay(FAIL_FAST_RECONNECT_MS),
+  });
+  client.on("error", () => undefined);
+  return client;
+}

@@ -20,7 +20,7 @@
 import type { Priority } from "@planwright/plan";
 import type { Redis } from "ioredis";
 import { z } from "zod";
-import { createScript } from "../redis/connection.ts";
+import { createScript } from "./connection.ts";
 
 /** A hint in its line: the lowest place comes first. */
 export interface QueuedHint {
