@@ -2,23 +2,23 @@ import { defineTool, Refusal, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
 import {
-  type AuthorDocument,
-  type BlogDatabase,
-  createOnce,
-  isDuplicateKey,
-} from "../database/open-blog-database.ts";
-import { deleteById, findPage, getById, pageInput, pageOutput, updateById } from "./documents-by-id.ts";
-import {
   CREATES,
   DELETES,
   DeletedSchema,
+  deleteById,
   emailField,
+  findPage,
+  getById,
   idField,
   nameField,
   outputFields,
+  pageInput,
+  pageOutput,
   READS,
   UPDATES,
-} from "./fields.ts";
+  updateById,
+} from "./documents-by-id.ts";
+import { type AuthorDocument, type BlogDatabase, createOnce, isDuplicateKey } from "./open-blog-database.ts";
 
 const AuthorSchema = z.object({
   _id: z.string().describe("The _id of the author"),

@@ -1,22 +1,27 @@
 import { defineTool, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import { type BlogDatabase, createOnce, type PictureDocument } from "../database/open-blog-database.ts";
 import { authorTools } from "./author-tools.ts";
 import { blogTools } from "./blog-tools.ts";
 import { commentTools } from "./comment-tools.ts";
-import { deleteById, findPage, getById, pageInput, pageOutput, requireById } from "./documents-by-id.ts";
 import {
   CREATES,
   DELETES,
   DeletedSchema,
+  deleteById,
+  findPage,
+  getById,
   idField,
   nameField,
   outputFields,
+  pageInput,
+  pageOutput,
   parseId,
   READS,
+  requireById,
   urlField,
-} from "./fields.ts";
+} from "./documents-by-id.ts";
+import { type BlogDatabase, createOnce, type PictureDocument } from "./open-blog-database.ts";
 
 /** The 18 tools, in the order in which they are listed. */
 export function allTools(database: BlogDatabase): Tool[] {

@@ -1,18 +1,23 @@
 import { defineTool, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import { type BlogDatabase, type CommentDocument, createOnce } from "../database/open-blog-database.ts";
-import { deleteById, findPage, getById, pageInput, pageOutput, requireById } from "./documents-by-id.ts";
 import {
   CREATES,
   contentField,
   DELETES,
   DeletedSchema,
+  deleteById,
+  findPage,
+  getById,
   idField,
   outputFields,
+  pageInput,
+  pageOutput,
   parseId,
   READS,
-} from "./fields.ts";
+  requireById,
+} from "./documents-by-id.ts";
+import { type BlogDatabase, type CommentDocument, createOnce } from "./open-blog-database.ts";
 
 const CommentSchema = z.object({
   _id: z.string().describe("The _id of the comment"),

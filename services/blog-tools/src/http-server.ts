@@ -1,7 +1,7 @@
 import { createHealthHandler, createMeters, createMetrics, type Registry } from "@planwright/runtime";
 import { type HttpToolServer, serveHttp, type ToolServerOptions } from "@planwright/tool-kit";
-import type { BlogDatabase } from "../database/open-blog-database.ts";
-import { allTools } from "../tools/all-tools.ts";
+import { allTools } from "./all-tools.ts";
+import type { BlogDatabase } from "./open-blog-database.ts";
 
 /** Called for failures that the caller did not cause. Their text never reaches the caller. */
 export type OnError = (error: unknown, tool: string) => void;

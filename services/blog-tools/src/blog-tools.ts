@@ -1,29 +1,27 @@
 import { defineTool, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import { type BlogDatabase, type BlogDocument, createOnce } from "../database/open-blog-database.ts";
-import {
-  deleteAll,
-  deleteById,
-  findPage,
-  getById,
-  pageInput,
-  pageOutput,
-  requireById,
-  updateById,
-} from "./documents-by-id.ts";
 import {
   CREATES,
   contentField,
   DELETES,
   DeletedSchema,
+  deleteAll,
+  deleteById,
+  findPage,
+  getById,
   idField,
   nameField,
   outputFields,
+  pageInput,
+  pageOutput,
   parseId,
   READS,
+  requireById,
   UPDATES,
-} from "./fields.ts";
+  updateById,
+} from "./documents-by-id.ts";
+import { type BlogDatabase, type BlogDocument, createOnce } from "./open-blog-database.ts";
 
 const BlogSchema = z.object({
   _id: z.string().describe("The _id of the blog"),
