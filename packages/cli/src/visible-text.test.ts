@@ -1,6 +1,6 @@
 import { parseExactJson } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { oneLine, printableJson, safeLine, visibleText } from "./visible-text.ts";
+import { oneLine, printableJson, safeLine, visibleText } from "./terminal.ts";
 
 const HOSTILE = [
   ["colours", "\u001b[31mred\u001b[0m", "red"],
