@@ -8,20 +8,17 @@ import { createControlStore } from "./controls/create-control-store.ts";
 import type { Collections } from "./database/collections.ts";
 import type { ServerClock } from "./database/server-clock.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";
-import type { ExecutionStore } from "./execution/execution-store.ts";
 import type { EntryLog } from "./journal/entry-log.ts";
 import { createJournal } from "./journal/journal.ts";
 import type { JournalMetrics } from "./journal/journal-metrics.ts";
 import { createTransact } from "./journal/transact.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
-import type { LiveStore } from "./live/live-store.ts";
-import { readChanged } from "./live/read-changed.ts";
+import { type ChangedWanted, readChanged } from "./live/read-changed.ts";
 import { createPlanningStore } from "./planning/create-planning-store.ts";
-import type { ContractAskStore, PlanningStore } from "./planning/planning-store.ts";
+import { createContractAsks } from "./planning/model-calls.ts";
 import { createReads } from "./reads/reads.ts";
-import { type RetentionStore, removeEnded } from "./retention/remove-ended.ts";
-import type { ClientStore } from "./store.ts";
-import { createWorkerStore, type WorkerStore } from "./workers/worker-store.ts";
+import { type RemoveEnded, removeEnded } from "./retention/remove-ended.ts";
+import { createWorkerStore } from "./workers/worker-store.ts";
 
 /** The parts that differ between MongoDB and memory, with the clocks of the process. */
 export interface StoreParts {
@@ -51,21 +48,8 @@ export interface StoreParts {
   metrics?: JournalMetrics | undefined;
 }
 
-/** The operations of a store that are the same over MongoDB and in memory. */
-export interface AssembledStore {
-  operations: ClientStore &
-    PlanningStore &
-    ContractAskStore &
-    ExecutionStore &
-    WorkerStore &
-    RetentionStore &
-    Pick<LiveStore, "readChanged">;
-  /** Resolves when no write is waiting or in flight. */
-  idle: () => Promise<void>;
-}
-
 /** Builds the parts of a store, each from the parts before it; the logs are the first. */
-export function assembleStore(parts: StoreParts): AssembledStore {
+export function assembleStore(parts: StoreParts) {
   const { collections, group, clock, owner, sleep, retryForMs, retryEveryMs, soon, metrics } = parts;
   const now = () => clock.now();
   const repeats = { monotonic: () => clock.monotonic(), sleep, retryEveryMs };
@@ -106,11 +90,23 @@ export function assembleStore(parts: StoreParts): AssembledStore {
       ...createChangeStore(dependencies),
       ...createReads(dependencies),
       ...createPlanningStore({ ...dependencies, transact: transactFor("worker") }),
+      ...createContractAsks(dependencies),
       ...createExecutionStore(dependencies),
       ...createWorkerStore(collections, clock),
-      readChanged: (ids, wanted) => readChanged(collections, unitReads, ids, wanted),
-      removeEnded: (which) => removeEnded(collections, which, owner),
+      /**
+       * Requests of these tenants with their current plans, by ids of requests or plans that a watch reported.
+       * The number of reads depends only on the number of tenants. Missing requests, and those of other tenants,
+       * are left out.
+       */
+      readChanged: (ids: readonly string[], wanted: ChangedWanted) =>
+        readChanged(collections, unitReads, ids, wanted),
+      /**
+       * Removes requests that ended and have not changed since a time, with their plans, journals, outputs and
+       * model calls, the oldest first. Returns their number, which is below `limit` when there are no more.
+       */
+      removeEnded: (which: RemoveEnded) => removeEnded(collections, which, owner),
     },
+    /** Resolves when no write is waiting or in flight. */
     idle: async () => void (await Promise.all([accept.idle(), group.idle(), journal.idle()])),
   };
 }

@@ -14,14 +14,13 @@ import { isTransient } from "./database/transient-errors.ts";
 import { settleEarlierOutbox } from "./journal/earlier-outbox.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
 import type { JournalMetrics } from "./journal/journal-metrics.ts";
-import { watchChanges, watchRequestsAtRest } from "./live/watch-changes.ts";
+import { type ChangeListener, watchChanges, watchRequestsAtRest } from "./live/watch-changes.ts";
 import {
   ServerTooOldError,
   StandaloneServerError,
   StoreNotReachedError,
   StoreUnavailableError,
 } from "./records/errors.ts";
-import type { Store } from "./store.ts";
 
 /** Settings of {@link createStore}. */
 export interface StoreOptions {
@@ -50,7 +49,7 @@ const DEFAULT_DATABASE = "planwright";
  * Every write is majority and journalled.
  * @throws {StandaloneServerError | ServerTooOldError | DatabaseFormatError | StoreNotReachedError}
  */
-export async function createStore(options: StoreOptions): Promise<Store> {
+export async function createStore(options: StoreOptions) {
   const { timeoutMs = 10_000 } = options;
   const common: MongoClientOptions = {
     socketTimeoutMS: timeoutMs * 2,
@@ -119,8 +118,14 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       ...operations,
       ...createAccessStore({ collections, clock, randomBytes }),
       ...createTenantStore(collections, clock),
-      watchChanges: (listener) => watchChanges(collections, listener),
-      watchRequestsAtRest: (listener) => watchRequestsAtRest(collections, listener),
+      /** Reports changes of requests, plans and steps by any process, until it is closed. */
+      watchChanges: (listener: ChangeListener) => watchChanges(collections, listener),
+      /**
+       * Reports only changes of requests and plans after which a request may be idle (no worker continues it): a
+       * few of all changes of a plan. The caller has to read the request, because it may still be active.
+       */
+      watchRequestsAtRest: (listener: ChangeListener) => watchRequestsAtRest(collections, listener),
+      /** Resolves when MongoDB answers. @throws {StoreUnavailableError} */
       ping,
       async close() {
         clearInterval(clockTimer);

@@ -41,7 +41,6 @@ export {
 } from "./journal/journal.ts";
 export type { AppendOutcome, JournalMetrics } from "./journal/journal-metrics.ts";
 export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
-export type { LiveStore } from "./live/live-store.ts";
 export type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
 export type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 export {
@@ -51,8 +50,8 @@ export {
   NO_SPENDING,
   NO_USE,
 } from "./planning/model-budget.ts";
+export type { ContractAskStore } from "./planning/model-calls.ts";
 export type {
-  ContractAskStore,
   EndedModelCall,
   ModelAway,
   ModelCallBegin,
@@ -69,7 +68,6 @@ export type {
   DiagnosedUnits,
   ListPage,
   Page,
-  PagedReads,
   StepFilter,
   StepPage,
 } from "./reads/paged-reads.ts";
@@ -79,7 +77,6 @@ export { diagnosedUnits, isStepWanted, pageOfSteps, stepCursor } from "./reads/s
 export type { Workload } from "./reads/workload.ts";
 export type {
   EventHead,
-  HeadReads,
   ModelCallHead,
   ModelCallTexts,
   PlanGraph,
@@ -87,7 +84,6 @@ export type {
   PlanResults,
   PlanTexts,
   RequestState,
-  StateReads,
   VersionFacts,
 } from "./records/document-heads.ts";
 export type { RecordedError } from "./records/errors.ts";
@@ -143,13 +139,16 @@ export type {
   ToolServerDocument,
 } from "./records/tool-documents.ts";
 export type { WorkerDocument, WorkerKind } from "./records/worker-document.ts";
-export type { RetentionStore } from "./retention/remove-ended.ts";
-export type { ClientStore, Store } from "./store.ts";
+export type { ClientStore, LiveStore, RetentionStore, Store } from "./store.ts";
 export { latencyBucket } from "./tools/latency-histogram.ts";
-export type { LearnedOutput } from "./tools/observed-outputs.ts";
 export { type CountedCalls, hourOf, type ToolCallStats, toolCallsSince } from "./tools/tool-call-stats.ts";
-export type { ToolListing } from "./tools/tool-listings.ts";
-export type { AskedReload, NewContractAsk, ToolServerReport } from "./tools/tool-servers.ts";
+export type {
+  AskedReload,
+  LearnedOutput,
+  NewContractAsk,
+  ToolListing,
+  ToolServerReport,
+} from "./tools/tool-store.ts";
 export type { ArgumentChange } from "./versions/change-arguments.ts";
 export type { EarlierCall, Repeat, UnitToCall } from "./versions/earlier-calls.ts";
 export { unfinishedLists } from "./versions/unfinished-lists.ts";

@@ -32,14 +32,7 @@ export interface AcceptOptions {
  *    client got no answer. A repeat with the same key stores the plan. Without a key the request is removed
  *    (`removeHalfAccepted`).
  */
-export interface Accept {
-  /** Durable when it resolves. @throws {StoreUnavailableError | WriteNotPossibleError} */
-  store(accepted: Accepted): Promise<void>;
-  /** The same, or false when the key belongs to another request. @throws {StoreUnavailableError} */
-  storeKeyed(accepted: Accepted): Promise<boolean>;
-  /** Resolves when nothing is waiting or in flight. */
-  idle(): Promise<void>;
-}
+export type Accept = ReturnType<typeof createAccept>;
 
 interface Waiting {
   accepted: Accepted;
@@ -48,7 +41,7 @@ interface Waiting {
 }
 
 /** Acceptance over a log. */
-export function createAccept(options: AcceptOptions): Accept {
+export function createAccept(options: AcceptOptions) {
   const { log, monotonic, sleep, retryForMs = 10_000, retryEveryMs = 250 } = options;
   const batches = createBatches<Waiting>({ send: commit, soon: options.soon });
 
@@ -67,8 +60,12 @@ export function createAccept(options: AcceptOptions): Accept {
   }
 
   return {
-    store: (accepted) => new Promise((resolve, reject) => batches.add({ accepted, resolve, reject })),
-    storeKeyed: (accepted) => untilAnswered(() => log.insertKeyed(accepted)),
+    /** Durable when it resolves. @throws {StoreUnavailableError | WriteNotPossibleError} */
+    store: (accepted: Accepted) =>
+      new Promise<void>((resolve, reject) => batches.add({ accepted, resolve, reject })),
+    /** The same, or false when the key belongs to another request. @throws {StoreUnavailableError} */
+    storeKeyed: (accepted: Accepted) => untilAnswered(() => log.insertKeyed(accepted)),
+    /** Resolves when nothing is waiting or in flight. */
     idle: () => batches.idle(),
   };
 }

@@ -1,15 +1,17 @@
 import { createHash } from "node:crypto";
+import type { Diagnostic, Plan, ToolPin } from "@planwright/plan";
 import { createPlanId, createRequestId, type RandomBytes } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere } from "../database/insert-unless-there.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
+import type { NewWork, PlanningOptions } from "../records/new-documents.ts";
 import { newPlan, newRequest } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { Accept } from "./accept.ts";
 import type { Accepted } from "./acceptance-log.ts";
-import { type AcceptanceStore, type Idempotency, KEY_LIFE_MS } from "./acceptance-store.ts";
+import { type Idempotency, KEY_LIFE_MS } from "./acceptance-store.ts";
 
 /** Dependencies of {@link createAcceptance}. */
 export interface AcceptanceDependencies {
@@ -20,7 +22,7 @@ export interface AcceptanceDependencies {
 }
 
 /** The part of the store that accepts new work. */
-export function createAcceptance(dependencies: AcceptanceDependencies): AcceptanceStore {
+export function createAcceptance(dependencies: AcceptanceDependencies) {
   const { accept, collections, clock, randomBytes } = dependencies;
   const { requests, plans } = collections;
 
@@ -82,14 +84,42 @@ export function createAcceptance(dependencies: AcceptanceDependencies): Acceptan
   }
 
   return {
-    async createRequest({ idempotency, ...asked }) {
+    /**
+     * Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. A key
+     * that was used for the same sentence returns the request that it made. @throws
+     * {IdempotencyKeyReusedError}
+     */
+    async createRequest({
+      idempotency,
+      ...asked
+    }: NewWork & PlanningOptions & { query: string; idempotency?: Idempotency | undefined }) {
       const request = newRequest({ ...newIds(), ...asked, source: "query" });
       if (idempotency) return acceptOnce({ request }, idempotency);
       await accept.store({ request });
       return request;
     },
 
-    async submitPlan({ idempotency, plan, toolPins, raw, diagnostics, ...asked }) {
+    /**
+     * Accepts a submitted plan, valid or not: a request READY (or EXECUTING with `autoExecute`), or FAILED
+     * with a plan INVALID. `plan` is null when the submission could not be read as a plan. A key that was
+     * used for the same plan returns the request that it made, with its first version. @throws
+     * {IdempotencyKeyReusedError}
+     */
+    async submitPlan({
+      idempotency,
+      plan,
+      toolPins,
+      raw,
+      diagnostics,
+      ...asked
+    }: NewWork & {
+      query: string | null;
+      plan: Plan | null /** From the catalogue that the plan was checked against. Default: nothing is pinned. */;
+      toolPins?: ToolPin[] | undefined;
+      raw: string;
+      diagnostics: Diagnostic[];
+      idempotency?: Idempotency | undefined;
+    }) {
       const { autoExecute } = asked;
       const ids = newIds();
       const accepted = newRequest({ ...ids, ...asked, source: "plan" });

@@ -4,23 +4,7 @@ import type { ServerClock } from "../database/server-clock.ts";
 import { type ApiKey, hashOf, type NewApiKey, NewApiKeySchema, newApiKeyId, newSecret } from "./api-key.ts";
 
 /** Keys of the API, with the scopes that they grant. */
-export interface AccessStore {
-  /**
-   * Makes a key. `secret` is the key itself: it is returned here, once, and stored nowhere.
-   * @throws {z.ZodError}
-   */
-  createApiKey(input: NewApiKey): Promise<{ secret: string; key: ApiKey }>;
-  /** The key of a secret; null when there is none, or it has expired or was revoked. */
-  findApiKey(secret: string): Promise<ApiKey | null>;
-  /** Which of these keys, by their ids, are neither expired nor revoked: one read for any number of keys. */
-  findValidKeys(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** All keys, also revoked ones, newest first. @param tenant - only keys of this tenant. Default: all */
-  listApiKeys(tenant?: string): Promise<ApiKey[]>;
-  /** Revokes a key for ever. A second call keeps the time of the first. Null when there is none. */
-  revokeApiKey(id: string): Promise<ApiKey | null>;
-  /** Records that a key was used now. */
-  touchApiKey(id: string): Promise<void>;
-}
+export type AccessStore = ReturnType<typeof createAccessStore>;
 
 const WITHOUT_HASH = { projection: { hash: 0 } } as const;
 /** Maximum number of keys in a list. */
@@ -31,14 +15,18 @@ export function createAccessStore(parts: {
   collections: Collections;
   clock: ServerClock;
   randomBytes: RandomBytes;
-}): AccessStore {
+}) {
   const { clock, randomBytes } = parts;
   const { apiKeys } = parts.collections;
   const now = () => new Date(clock.now());
   const isValid = () => ({ revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now() } }] });
 
   return {
-    async createApiKey(input) {
+    /**
+     * Makes a key. `secret` is the key itself: it is returned here, once, and stored nowhere.
+     * @throws {z.ZodError}
+     */
+    async createApiKey(input: NewApiKey): Promise<{ secret: string; key: ApiKey }> {
       const { tenant, name, scopes, expiresAt = null } = NewApiKeySchema.parse(input);
       const secret = newSecret(randomBytes);
       const key: ApiKey = {
@@ -55,28 +43,36 @@ export function createAccessStore(parts: {
       return { secret, key };
     },
 
-    findApiKey: (secret) => apiKeys.findOne<ApiKey>({ hash: hashOf(secret), ...isValid() }, WITHOUT_HASH),
+    /** The key of a secret; null when there is none, or it has expired or was revoked. */
+    findApiKey: (secret: string): Promise<ApiKey | null> =>
+      apiKeys.findOne<ApiKey>({ hash: hashOf(secret), ...isValid() }, WITHOUT_HASH),
 
-    async findValidKeys(ids) {
+    /**
+     * Which of these keys, by their ids, are neither expired nor revoked: one read for any number of keys.
+     */
+    async findValidKeys(ids: readonly string[]): Promise<ReadonlySet<string>> {
       const found = await apiKeys
         .find({ _id: { $in: [...ids] }, ...isValid() }, { projection: { _id: 1 }, batchSize: ids.length + 1 })
         .toArray();
       return new Set(found.map(({ _id }) => _id));
     },
 
-    listApiKeys: (tenant) =>
+    /** All keys, also revoked ones, newest first. @param tenant - only keys of this tenant. Default: all */
+    listApiKeys: (tenant?: string): Promise<ApiKey[]> =>
       apiKeys
         .find<ApiKey>(tenant === undefined ? {} : { tenant }, WITHOUT_HASH)
         .sort({ createdAt: -1 })
         .limit(MAX_LISTED)
         .toArray(),
 
-    async revokeApiKey(id) {
+    /** Revokes a key for ever. A second call keeps the time of the first. Null when there is none. */
+    async revokeApiKey(id: string): Promise<ApiKey | null> {
       await apiKeys.updateOne({ _id: id, revokedAt: null }, { $set: { revokedAt: now() } });
       return apiKeys.findOne<ApiKey>({ _id: id }, WITHOUT_HASH);
     },
 
-    async touchApiKey(id) {
+    /** Records that a key was used now. */
+    async touchApiKey(id: string) {
       await apiKeys.updateOne({ _id: id }, { $set: { lastUsedAt: now() } });
     },
   };

@@ -10,23 +10,7 @@ import {
 } from "../records/tenant-document.ts";
 
 /** The tenants, and what operators set for them. */
-export interface TenantStore {
-  /** The limits of a tenant; all null when none were set. */
-  readTenantLimits(tenant: string): Promise<TenantLimits>;
-  /** Sets some limits of a tenant, which need not be known yet; null sets the default again. */
-  setTenantLimits(tenant: string, changes: TenantChanges): Promise<TenantLimits>;
-  /** The tenants that have requests, keys or limits, by name, at most 10,000. */
-  listTenants(): Promise<({ tenant: string } & TenantLimits)[]>;
-  /** The weights that were set. */
-  tenantWeights(): Promise<ReadonlyMap<string, number>>;
-  /**
-   * When the tenant may make its next model call, if it has made `maxPerHour` within the last hour; null when it
-   * has not. Calls of the offline drafter do not count. Reads an index, as many entries as that number.
-   */
-  modelCallsPausedUntil(tenant: string, maxPerHour: number): Promise<Date | null>;
-  /** True when more than one tenant is known: it has a request, or was ever given a key. */
-  hasManyTenants(): Promise<boolean>;
-}
+export type TenantStore = ReturnType<typeof createTenantStore>;
 
 const NO_LIMITS: TenantLimits = {
   maxUnfinishedPlans: null,
@@ -39,17 +23,19 @@ const HOUR_MS = 3_600_000;
 const MAX_LISTED = 10_000;
 
 /** The tenants in MongoDB. */
-export function createTenantStore(collections: Collections, clock: Pick<ServerClock, "now">): TenantStore {
+export function createTenantStore(collections: Collections, clock: Pick<ServerClock, "now">) {
   const { apiKeys, modelCalls, requests, tenants } = collections;
   const ofTenants = [apiKeys, requests] as unknown as Collection<{ tenant: string }>[];
 
   return {
-    async readTenantLimits(tenant) {
+    /** The limits of a tenant; all null when none were set. */
+    async readTenantLimits(tenant: string): Promise<TenantLimits> {
       const found = await tenants.findOne({ _id: tenant });
       return found ? limitsOf(found) : NO_LIMITS;
     },
 
-    async setTenantLimits(tenant, changes) {
+    /** Sets some limits of a tenant, which need not be known yet; null sets the default again. */
+    async setTenantLimits(tenant: string, changes: TenantChanges): Promise<TenantLimits> {
       const updatedAt = new Date(clock.now());
       // Only one operator at a time changes the limits of a tenant.
       const found = await tenants.findOne({ _id: tenant });
@@ -65,7 +51,8 @@ export function createTenantStore(collections: Collections, clock: Pick<ServerCl
       return limits;
     },
 
-    async listTenants() {
+    /** The tenants that have requests, keys or limits, by name, at most 10,000. */
+    async listTenants(): Promise<({ tenant: string } & TenantLimits)[]> {
       const [stored, ...named] = await Promise.all([
         tenants.find().sort({ _id: 1 }).limit(MAX_LISTED).toArray(),
         ...ofTenants.map((collection) => collection.distinct("tenant")),
@@ -78,7 +65,8 @@ export function createTenantStore(collections: Collections, clock: Pick<ServerCl
         .map((tenant) => ({ tenant, ...(limits.get(tenant) ?? NO_LIMITS) }));
     },
 
-    async tenantWeights() {
+    /** The weights that were set. */
+    async tenantWeights(): Promise<ReadonlyMap<string, number>> {
       const weighted = await tenants
         .find({ weight: { $ne: null } })
         .limit(MAX_LISTED)
@@ -86,7 +74,12 @@ export function createTenantStore(collections: Collections, clock: Pick<ServerCl
       return new Map(weighted.flatMap(({ _id, weight }) => (weight ? [[_id, weight]] : [])));
     },
 
-    async modelCallsPausedUntil(tenant, maxPerHour) {
+    /**
+     * When the tenant may make its next model call, if it has made `maxPerHour` within the last hour; null
+     * when it has not. Calls of the offline drafter do not count. Reads an index, as many entries as that
+     * number.
+     */
+    async modelCallsPausedUntil(tenant: string, maxPerHour: number) {
       // Only calls of a model have attempts. The index is named, because others begin with the tenant too.
       const [oldest] = await modelCalls
         .find(
@@ -100,6 +93,7 @@ export function createTenantStore(collections: Collections, clock: Pick<ServerCl
       return oldest ? new Date(oldest.createdAt.getTime() + HOUR_MS) : null;
     },
 
+    /** True when more than one tenant is known: it has a request, or was ever given a key. */
     async hasManyTenants() {
       // The first and the last tenant of each index: four reads of one entry, however many tenants there are.
       const ends = ofTenants.flatMap((collection) =>

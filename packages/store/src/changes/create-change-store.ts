@@ -11,10 +11,12 @@ import {
   toolOfStep,
   UNSTARTED_PLAN_STATUSES,
 } from "@planwright/plan";
+import type { Idempotency } from "../acceptance/acceptance-store.ts";
 import type { HeadWrite } from "../commit/pending-write.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import { readCatalogue } from "../tools/tool-catalogue.ts";
+import type { GivenAnswer, RequestDocument } from "../records/request-document.ts";
+import { readCatalogue } from "../tools/tool-store.ts";
 import { withApprovals } from "../versions/ask-for-repeats.ts";
 import {
   carriedVersion,
@@ -24,16 +26,17 @@ import {
   versionSteps,
 } from "../versions/carried-version.ts";
 import { pinsOf, readPlans, versionsOf } from "../versions/earlier-calls.ts";
+import type { NewVersion } from "../versions/new-version.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
-import type { AmendAnswer, AmendedPlan, ChangeStore } from "./change-store.ts";
+import type { AmendAnswer, AmendedPlan, Repeated, RepeatOptions } from "./change-store.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
 import { createReplan } from "./replan.ts";
 import { createRerun } from "./rerun.ts";
 import { versionEntry } from "./version-entry.ts";
 
 /** The part of the store by which clients change requests. */
-export function createChangeStore(dependencies: StoreDependencies): ChangeStore {
+export function createChangeStore(dependencies: StoreDependencies) {
   return {
     ...createQueuePlan(dependencies),
     ...createAnswerQuestions(dependencies),
@@ -44,11 +47,21 @@ export function createChangeStore(dependencies: StoreDependencies): ChangeStore 
 }
 
 /** The part of the store that takes the answers of users. */
-function createAnswerQuestions(context: StoreDependencies): Pick<ChangeStore, "answerQuestions"> {
+function createAnswerQuestions(context: StoreDependencies) {
   const { requests } = context.collections;
 
   return {
-    async answerQuestions(tenant, requestId, { answers, discardsDraft, by = "api" }) {
+    /**
+     * Records answers to open questions of a request that is NEEDS_INPUT. Planning continues when no question
+     * is open any more, or at once when the draft is discarded. Null, and nothing is recorded, when one of
+     * the questions is no longer open.
+     */
+    async answerQuestions(
+      tenant: string,
+      requestId: RequestId,
+      given: { answers: readonly Omit<GivenAnswer, "at">[]; discardsDraft: boolean; by?: string | undefined },
+    ): Promise<RequestDocument | null> {
+      const { answers, discardsDraft, by = "api" } = given;
       const ids = answers.map(({ questionId }) => questionId);
       const isOpen = ({ request, state }: ChangedRequest): boolean =>
         request.status === "NEEDS_INPUT" &&
@@ -57,10 +70,10 @@ function createAnswerQuestions(context: StoreDependencies): Pick<ChangeStore, "a
         );
       const decide = (now: ChangedRequest): ChangeDecision<null, { type: "answered" }> => {
         if (!isOpen(now)) return { type: "answer", answer: null };
-        const given = answers.map(({ questionId, answer }) => ({ questionId, answer }));
+        const events = answers.map(({ questionId, answer }) => ({ questionId, answer }));
         return {
           type: "append",
-          events: [{ type: "answer.given", answers: given, discardsDraft }],
+          events: [{ type: "answer.given", answers: events, discardsDraft }],
           by,
           following: () => [
             {
@@ -78,12 +91,12 @@ function createAnswerQuestions(context: StoreDependencies): Pick<ChangeStore, "a
 
       function afterAnswers(answered: readonly string[]) {
         const open = { $filter: { input: "$questions", cond: { $not: [{ $in: ["$$this.id", answered] }] } } };
-        const given = answers.map((one) => ({ $mergeObjects: [{ $literal: one }, { at: "$$NOW" }] }));
+        const added = answers.map((one) => ({ $mergeObjects: [{ $literal: one }, { at: "$$NOW" }] }));
         const ifLast = (whenLast: unknown, unchanged: unknown) =>
           discardsDraft ? whenLast : { $cond: [{ $eq: [{ $size: open }, 0] }, whenLast, unchanged] };
         return {
           questions: discardsDraft ? [] : open,
-          answers: { $concatArrays: ["$answers", given] },
+          answers: { $concatArrays: ["$answers", added] },
           updatedAt: "$$NOW",
           status: ifLast("PLANNING", "$status"),
           diagnostics: [],
@@ -100,11 +113,20 @@ function createAnswerQuestions(context: StoreDependencies): Pick<ChangeStore, "a
 }
 
 /** The part of the store that starts plans. */
-function createQueuePlan(context: StoreDependencies): Pick<ChangeStore, "queuePlan"> {
+function createQueuePlan(context: StoreDependencies) {
   const { plans } = context.collections;
 
   return {
-    async queuePlan(tenant: string, planId: PlanId, requestId: RequestId, by = "api") {
+    /**
+     * READY -> QUEUED (the request: EXECUTING). Any other status is left as it is. Returns the plan, or null
+     * when unknown.
+     */
+    async queuePlan(
+      tenant: string,
+      planId: PlanId,
+      requestId: RequestId,
+      by = "api",
+    ): Promise<PlanDocument | null> {
       const decide = (now: ChangedRequest): ChangeDecision<null, Start> => {
         const { request, plan } = now;
         // A later version is current.
@@ -176,14 +198,29 @@ function whenPlanned({ request }: ChangedRequest, by: string): ChangeDecision<nu
 const OPERATION = "amend";
 
 /** The part of the store that replaces a plan by another one, written by a person or a program. */
-function createAmend(context: StoreDependencies): Pick<ChangeStore, "amendPlan" | "findAmended"> {
+function createAmend(context: StoreDependencies) {
   const { collections } = context;
 
   return {
-    findAmended: (tenant, _, idempotency) =>
+    /**
+     * The request, if an amendment with this key has made a version; otherwise undefined. Called before a
+     * plan is checked: an amendment that is in the journal is not checked again. @throws
+     * {IdempotencyKeyReusedError} when the key was used for something else
+     */
+    findAmended: (tenant: string, _: RequestId, idempotency: Idempotency): Promise<Repeated | undefined> =>
       findRepeated(context, tenant, entryKeyOf(OPERATION, idempotency)),
 
-    async amendPlan(tenant, requestId, amended): Promise<AmendAnswer> {
+    /**
+     * Replaces a plan that has ended, or that was not started (it is SUPERSEDED), by another one that the
+     * caller has checked. Steps that are identical in both and completed are carried over; all others run. Of
+     * several simultaneous amendments one makes a version.
+     * @throws {IdempotencyKeyReusedError} when the key was used for something else
+     */
+    async amendPlan(
+      tenant: string,
+      requestId: RequestId,
+      amended: RepeatOptions & Omit<NewVersion, "origin">,
+    ): Promise<AmendAnswer> {
       const { fromVersion, autoExecute, by = "api", idempotency } = amended;
       const accepted = new Set(amended.acceptRepeat);
       const index = createToolIndex(await readCatalogue(collections));

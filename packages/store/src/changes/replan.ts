@@ -1,23 +1,32 @@
 import { outlineOf, stepRuns } from "@planwright/engine";
+import type { RequestId } from "@planwright/plan";
 import { isTerminalPlanStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import { PLANNING_CANCELLED, parkedFor } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import type { ReplanOptions, RequestDocument } from "../records/request-document.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
-import type { ChangeStore, ReplanAnswer } from "./change-store.ts";
+import type { ReplanAnswer, VersionOptions } from "./change-store.ts";
 
 /** Maximum number of replans of one request, automatic ones included. */
 const MAX_REPLANS = 20;
 
 /** The part of the store that asks for replans, and cancels planning. */
-export function createReplan(
-  context: StoreDependencies,
-): Pick<ChangeStore, "requestReplan" | "cancelPlanning"> {
+export function createReplan(context: StoreDependencies) {
   const { clock } = context;
   const { requests } = context.collections;
 
   return {
-    async requestReplan(tenant, requestId, { fromVersion, idempotency, by = "api", ...replan }) {
+    /**
+     * Gives a request whose plan has ended, but is not COMPLETED, to a planner, which makes another version
+     * from the results of this one. Of several simultaneous replans and reruns one is accepted.
+     * @throws {IdempotencyKeyReusedError} when the key was used for something else
+     */
+    async requestReplan(
+      tenant: string,
+      requestId: RequestId,
+      { fromVersion, idempotency, by = "api", ...replan }: ReplanOptions & VersionOptions,
+    ): Promise<ReplanAnswer> {
       const decide = ({ request, plan, state }: ChangedRequest): ReplanDecision => {
         const no = (answer: ReplanAnswer): ReplanDecision => ({ type: "answer", answer });
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
@@ -63,7 +72,13 @@ export function createReplan(
       return request ? { type: "replanning", request } : { type: "unknown" };
     },
 
-    async cancelPlanning(tenant, requestId, by = "api") {
+    /**
+     * Ends planning of a first plan or another version, whether it waits or runs. The request is CANCELLED,
+     * no plan is made, and the planner that holds it has lost its lease. Null when the request is not being
+     * planned.
+     * @param by - who asks, for the journal. Default "api"
+     */
+    async cancelPlanning(tenant: string, requestId: RequestId, by = "api"): Promise<RequestDocument | null> {
       const decide = ({ request }: ChangedRequest): ChangeDecision<null, { type: "cancelled" }> => {
         if (request.status !== "PLANNING") return { type: "answer", answer: null };
         const { epoch } = request;

@@ -1,4 +1,5 @@
 import { outlineOf, stepRuns } from "@planwright/engine";
+import type { RequestId } from "@planwright/plan";
 import {
   catalogueOfPlan,
   createPlanId,
@@ -11,7 +12,7 @@ import { parkedFor } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { readCatalogue } from "../tools/tool-catalogue.ts";
+import { readCatalogue } from "../tools/tool-store.ts";
 import { askForRepeats } from "../versions/ask-for-repeats.ts";
 import {
   carriedUnits,
@@ -20,19 +21,37 @@ import {
   stepsToRerun,
   unitsInDoubt,
 } from "../versions/carry-over.ts";
+import type { ArgumentChange } from "../versions/change-arguments.ts";
 import { changeArguments, refusedChange } from "../versions/change-arguments.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
-import type { ChangeStore, RerunAnswer } from "./change-store.ts";
+import type { RepeatOptions, RerunAnswer } from "./change-store.ts";
 import { versionEntry } from "./version-entry.ts";
 
 /** The part of the store that runs plans again, as new versions. */
-export function createRerun(context: StoreDependencies): Pick<ChangeStore, "rerunPlan"> {
+export function createRerun(context: StoreDependencies) {
   const { collections } = context;
 
   return {
-    async rerunPlan(tenant, requestId, options): Promise<RerunAnswer> {
+    /**
+     * Makes a new version of a plan that has ended, under its request. Steps that did not complete run again;
+     * with `from` also that step and all steps that depend on it. Every other step is carried over with its
+     * output and is never called again. Of several simultaneous reruns one makes a version. Steps that did
+     * not complete may get other arguments, if none of their calls can have acted. A sentence whose planning
+     * failed is planned again instead, with the answers of its user: nothing of it was executed.
+     * @throws {IdempotencyKeyReusedError} when the key was used for something else
+     */
+    async rerunPlan(
+      tenant: string,
+      requestId: RequestId,
+      options: RepeatOptions & {
+        from: string | null;
+        changes?: readonly ArgumentChange[] | undefined;
+        /** Only returns the answer; nothing is stored. Default false. */
+        dryRun?: boolean | undefined;
+      },
+    ): Promise<RerunAnswer> {
       const { from, fromVersion, autoExecute, by = "api", changes = [], idempotency, dryRun } = options;
       const accepted = new Set(options.acceptRepeat);
       const index = createToolIndex(await readCatalogue(collections));

@@ -2,8 +2,6 @@
 export interface BatchesOptions<Item> {
   /** Sends a batch and settles every item in it; never rejects. */
   send: (batch: readonly Item[]) => Promise<void>;
-  /** Maximum number of items in one batch. Default 1,000. */
-  maxBatch?: number | undefined;
   /**
    * Calls a function one turn of the event loop later: items that are added in the same turn share a batch.
    * Default `setImmediate`.
@@ -11,22 +9,16 @@ export interface BatchesOptions<Item> {
   soon?: ((happen: () => void) => void) | undefined;
 }
 
-/** Items that are sent together: while batches are in flight the next one collects items. */
-export interface Batches<Item> {
-  add(item: Item): void;
-  /** Resolves when nothing is waiting or in flight. */
-  idle(): Promise<void>;
-}
-
+/** Maximum number of items in one batch. */
+export const MAX_BATCH = 1_000;
 /** Maximum number of batches in flight. */
 const MAX_IN_FLIGHT = 2;
 
 /** Batches in the order in which their items were added. At most two are in flight. */
 export function createBatches<Item>({
   send,
-  maxBatch = 1_000,
   soon = (happen) => void setImmediate(happen),
-}: BatchesOptions<Item>): Batches<Item> {
+}: BatchesOptions<Item>) {
   let waiting: Item[] = [];
   let waitingForIdle: (() => void)[] = [];
   let inFlight = 0;
@@ -38,8 +30,8 @@ export function createBatches<Item>({
     soon(() => {
       isAboutToSend = false;
       while (inFlight < MAX_IN_FLIGHT && waiting.length > 0) {
-        const batch = waiting.slice(0, maxBatch);
-        waiting = waiting.slice(maxBatch);
+        const batch = waiting.slice(0, MAX_BATCH);
+        waiting = waiting.slice(MAX_BATCH);
         inFlight += 1;
         void send(batch).finally(() => {
           inFlight -= 1;
@@ -53,12 +45,13 @@ export function createBatches<Item>({
   }
 
   return {
-    add(item) {
+    add(item: Item) {
       waiting.push(item);
       sendSoon();
     },
+    /** Resolves when nothing is waiting or in flight. */
     idle: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         waitingForIdle.push(resolve);
         sendSoon();
       }),

@@ -22,6 +22,7 @@ import { isTimeLimit, isTransient } from "../database/transient-errors.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
+import { MAX_BATCH } from "./batches.ts";
 import {
   bodyOf,
   followOneByOne,
@@ -41,8 +42,6 @@ export interface GroupCommitOptions {
   database: string;
   /** Distinguishes this process's writeIds from all others. */
   owner: string;
-  /** Maximum number of writes in one bulk. Default 1,000. */
-  maxBatch?: number | undefined;
   /** How long a bulk is sent again while MongoDB does not answer, in milliseconds. Default 30,000. */
   retryForMs?: number | undefined;
   /** Waits between tries, in milliseconds. Default 250. */
@@ -98,10 +97,10 @@ export type { GroupedCollection, GroupSet, GroupUpdate };
 
 /** A group commit through one client, which has `retryWrites: false` and the write concern of all writes. */
 export function createGroupCommit(client: MongoClient, options: GroupCommitOptions): GroupCommit {
-  const { database, owner, maxBatch = 1_000, retryForMs = 30_000, retryEveryMs = 250 } = options;
+  const { database, owner, retryForMs = 30_000, retryEveryMs = 250 } = options;
   const { stuckAfterMs = 2_500, onBulk } = options;
   const send = createSendWrites(client, { database, retryForMs, retryEveryMs, stuckAfterMs });
-  const queue = createWriteQueue({ owner, maxBatch });
+  const queue = createWriteQueue(owner);
   /** Resolved when nothing is waiting or in flight. */
   let waitingForIdle: (() => void)[] = [];
   let isAboutToSend = false;
@@ -267,29 +266,11 @@ interface QueueOptions {
   follows?: PendingWrite;
 }
 
-/** Writes that wait for a bulk, in order for each document, and the documents with a write in flight. */
-interface WriteQueue {
-  /** Queues a write. It is merged with a waiting one if both are plain sets under the same condition. */
-  add(
-    write: GroupSet | GroupUpdate,
-    options?: QueueOptions,
-  ): { result: Promise<WriteResult>; pending: PendingWrite };
-  /** Takes the writes that may be sent now, the first of each document. They are in flight from then on. */
-  takeBatch(): PendingWrite[];
-  /** The write has ended: the next one to its document may be sent. */
-  release(write: PendingWrite): void;
-  /** Number of writes in flight. */
-  inFlight(): number;
-  /** True when nothing is waiting or in flight. */
-  isIdle(): boolean;
-}
-
 /**
- * An empty queue.
+ * Writes that wait for a bulk, in order for each document, and the documents with a write in flight.
  * @param owner - identifies this process in each `writeId`
- * @param maxBatch - maximum number of writes in one batch
  */
-function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number }): WriteQueue {
+function createWriteQueue(owner: string) {
   /** By document; the first write of each queue goes into the next bulk. */
   const waiting = new Map<string, PendingWrite[]>();
   /** Documents with a write in flight. */
@@ -302,7 +283,8 @@ function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number
   }
 
   return {
-    add(write, { wantsDocument = false, follows } = {}) {
+    /** Queues a write. It is merged with a waiting one if both are plain sets under the same condition. */
+    add(write: GroupSet | GroupUpdate, { wantsDocument = false, follows }: QueueOptions = {}) {
       const { result, waiter } = createWaiter();
       const { collection, id, condition } = write;
       const key = `${collection}/${id}`;
@@ -322,7 +304,8 @@ function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number
       return { result, pending };
     },
 
-    takeBatch() {
+    /** Takes the writes that may be sent now, the first of each document. They are in flight from then on. */
+    takeBatch(): PendingWrite[] {
       const batch = new Set<PendingWrite>();
       for (const [key, queue] of waiting) {
         const [first] = queue;
@@ -330,14 +313,17 @@ function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number
         queue.shift();
         if (queue.length === 0) waiting.delete(key);
         batch.add(first);
-        if (batch.size === maxBatch) break;
+        if (batch.size === MAX_BATCH) break;
       }
       for (const { key } of batch) busy.add(key);
       return [...batch];
     },
 
-    release: ({ key }) => void busy.delete(key),
+    /** The write has ended: the next one to its document may be sent. */
+    release: ({ key }: PendingWrite) => void busy.delete(key),
+    /** Number of writes in flight. */
     inFlight: () => busy.size,
+    /** True when nothing is waiting or in flight. */
     isIdle: () => waiting.size === 0 && busy.size === 0,
   };
 }

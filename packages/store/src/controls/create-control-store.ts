@@ -1,17 +1,13 @@
 import { fold, type JournalEvent, stepRunAt } from "@planwright/engine";
-import {
-  approvalTimeoutOf,
-  isSettledStepStatus,
-  PAUSABLE_PLAN_STATUSES,
-  UNSTARTED_PLAN_STATUSES,
-} from "@planwright/plan";
+import type { PlanId } from "@planwright/plan";
+import { isSettledStepStatus, PAUSABLE_PLAN_STATUSES, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
 import { endEvent, endedBy, endWrites } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
-import type { PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
-import { askContracts, askReload, readContractAsk } from "../tools/tool-servers.ts";
+import type { PlanApproval, PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
+import { createServerControls } from "../tools/tool-store.ts";
 import {
   type AskControl,
   type AskDecision,
@@ -22,11 +18,11 @@ import {
   IS_FREE,
   isOpen,
 } from "./ask-control.ts";
-import type { ApprovalAnswer, ControlStore } from "./control-store.ts";
+import type { ApprovalAnswer } from "./control-store.ts";
 import { createResolve } from "./resolve.ts";
 
 /** The part of the store that records controls. */
-export function createControlStore(dependencies: StoreDependencies): ControlStore {
+export function createControlStore(dependencies: StoreDependencies) {
   const askControl = createAskControl(dependencies);
   const askDecision = createAskDecision(dependencies, askControl);
   return {
@@ -34,21 +30,22 @@ export function createControlStore(dependencies: StoreDependencies): ControlStor
     ...createPause(dependencies, askControl),
     ...createApprove(askDecision, dependencies),
     ...createResolve(dependencies, askDecision),
-    askReload: (server, by) =>
-      askReload(dependencies.collections, server, { by, at: new Date(dependencies.clock.now()) }),
-    askContracts: (server, ask) =>
-      askContracts(dependencies.collections, server, { ...ask, at: new Date(dependencies.clock.now()) }),
-    readContractAsk: (server) => readContractAsk(dependencies.collections, server),
+    ...createServerControls(dependencies),
   };
 }
 
 /** The part of the store that records operators' decisions on calls that need approval. */
-function createApprove(
-  askDecision: AskDecision,
-  { clock }: Pick<StoreDependencies, "clock">,
-): Pick<ControlStore, "approveStep"> {
+function createApprove(askDecision: AskDecision, { clock }: Pick<StoreDependencies, "clock">) {
   return {
-    async approveStep(tenant, planId, { by, ...approval }) {
+    /**
+     * Records an operator's decision on a step that waits for approval. Of several decisions on one hash the
+     * first one counts. A repeat of the same decision is answered as recorded.
+     */
+    async approveStep(
+      tenant: string,
+      planId: PlanId,
+      { by, ...approval }: Omit<PlanApproval, "at">,
+    ): Promise<ApprovalAnswer> {
       const { stepId, approved, approvalHash } = approval;
       const event = { type: "approval.given", ...approval } as const;
       const about = (unit: UndecidedUnit) =>
@@ -85,23 +82,20 @@ function createApprove(
 const IS_PAUSED = { $eq: ["$status", "PAUSED"] };
 
 /**
- * When a pause ends the plan: a plan that was never claimed waits for ever, and an approval expires meanwhile.
+ * Changes by a pause: a plan that no executor holds is paused at once, for ever. It is claimed only when an approval
+ * expires meanwhile; documents of earlier versions name that time only in `dueAt`.
  */
-const LONGEST = { $add: ["$$NOW", { $ifNull: ["$plan.policy.approvalTimeoutMs", approvalTimeoutOf({})] }] };
-const PAUSED_UNTIL = {
-  $cond: [
-    { $eq: ["$startedAt", null] },
-    null,
-    { $cond: [{ $eq: ["$waitReason", "approval"] }, "$dueAt", LONGEST] },
-  ],
-};
-
-/** Changes by a pause: a plan that no executor holds is paused at once and claimed only when that is too long. */
 const PAUSED: Document = {
   pauseRequestedAt: "$$NOW",
   status: { $cond: [IS_FREE, "PAUSED", "$status"] },
   waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
-  dueAt: { $cond: [IS_FREE, PAUSED_UNTIL, "$dueAt"] },
+  dueAt: {
+    $cond: [
+      { $or: [{ $not: [IS_FREE] }, { $eq: ["$waitReason", "approval"] }] },
+      "$dueAt",
+      { $ifNull: ["$approvalUntil", null] },
+    ],
+  },
 };
 
 /** Changes by a resume: a paused plan may be claimed, or its executor continues. */
@@ -115,9 +109,14 @@ const RESUMED: Document = {
 function createPause(
   { collections: { plans } }: Pick<StoreDependencies, "collections">,
   askControl: AskControl,
-): Pick<ControlStore, "requestPause" | "requestResume"> {
+) {
   return {
-    async requestPause(tenant, planId, by) {
+    /**
+     * Asks to start no more calls of a plan: a QUEUED or WAITING one is PAUSED at once, a RUNNING one when
+     * its calls have ended. A plan with another status, or with a cancel request, is not changed. Null when
+     * unknown.
+     */
+    async requestPause(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       const condition = {
         status: { $in: PAUSABLE_PLAN_STATUSES },
         pauseRequestedAt: null,
@@ -128,7 +127,11 @@ function createPause(
       return paused ?? plans.findOne({ _id: planId, tenant });
     },
 
-    async requestResume(tenant, planId, by) {
+    /**
+     * Resumes a paused plan: PAUSED -> QUEUED, due now. A plan with another status is not changed. Null when
+     * unknown.
+     */
+    async requestResume(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       const condition = { pauseRequestedAt: { $ne: null } };
       const event = { type: "resume.asked" } as const;
       const resumed = await askControl(tenant, planId, { event, by, condition, change: RESUMED });
@@ -138,10 +141,7 @@ function createPause(
 }
 
 /** The part of the store that ends plans on request. */
-function createCancel(
-  context: StoreDependencies,
-  askControl: AskControl,
-): Pick<ControlStore, "requestCancel"> {
+function createCancel(context: StoreDependencies, askControl: AskControl) {
   const { collections, transact, unitReads } = context;
   const { plans } = collections;
 
@@ -160,7 +160,11 @@ function createCancel(
   }
 
   return {
-    async requestCancel(tenant, planId, by) {
+    /**
+     * Asks to cancel a plan: a READY one ends at once, a QUEUED or later one gets `cancelRequestedAt`. Null
+     * when unknown.
+     */
+    async requestCancel(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       for (;;) {
         const asked = await askControl(tenant, planId, {
           event: { type: "cancel.asked" },

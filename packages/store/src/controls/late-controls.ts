@@ -16,15 +16,15 @@ import { createResolve } from "./resolve.ts";
 export function createSettleLateControls(context: StoreDependencies): (planId: PlanId) => Promise<void> {
   const { collections, transact, group, unitReads } = context;
   const askDecision = createAskDecision(context, createAskControl(context));
-  const { resolveUnit } = createResolve(context, askDecision);
-  const { cancelPlanning } = createReplan(context);
+  const decisions = createResolve(context, askDecision);
+  const changes = createReplan(context);
 
   /** A repeat after a crash changes nothing. */
   async function apply(plan: PlanDocument, { event, by }: PendingControl): Promise<void> {
     const { _id: planId, requestId, tenant } = plan;
     if (event.type === "doubt.resolved") {
       const { key, attempt, resolution } = event;
-      await resolveUnit(tenant, planId, { key, attempt, resolution, by });
+      await decisions.resolveUnit(tenant, planId, { key, attempt, resolution, by });
     }
     if (event.type !== "cancel.asked") return;
     const request = await collections.requests.findOne({
@@ -33,7 +33,7 @@ export function createSettleLateControls(context: StoreDependencies): (planId: P
       planId,
       status: "PLANNING",
     });
-    if (request) await cancelPlanning(tenant, requestId, by);
+    if (request) await changes.cancelPlanning(tenant, requestId, by);
   }
 
   /** Appends a control behind the end, unless it is in the journal, or the request is being removed. */

@@ -6,6 +6,7 @@ import {
   stepRunAt,
   toEventError,
 } from "@planwright/engine";
+import type { PlanId } from "@planwright/plan";
 import { needsFields, needsOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
@@ -13,13 +14,13 @@ import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
 import type { PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
 import type { AskDecision, Decided, DecisionState } from "./ask-control.ts";
-import type { ControlStore, ResolutionAnswer, UnitDecision } from "./control-store.ts";
+import type { ResolutionAnswer, UnitDecision } from "./control-store.ts";
 
 /** The part of the store that records operators' decisions on calls in doubt. */
 export function createResolve(
   { collections: { requests }, transact }: StoreDependencies,
   askDecision: AskDecision,
-): Pick<ControlStore, "resolveUnit"> {
+) {
   /**
    * A plan that has ended has no executor that would apply the decision, so the unit gets its last state here.
    * False when another entry was appended first.
@@ -46,7 +47,12 @@ export function createResolve(
   }
 
   return {
-    async resolveUnit(tenant, planId, decision) {
+    /**
+     * Records an operator's decision on a unit that is in doubt. While the plan runs, its executor applies
+     * the decision. In a plan that has ended the unit gets its last state here: FAILED if the call is to be
+     * repeated, which is left to a rerun.
+     */
+    async resolveUnit(tenant: string, planId: PlanId, decision: UnitDecision): Promise<ResolutionAnswer> {
       const { resolution, key, by } = decision;
       if (resolution.type === "completed" && !measureValue(resolution.output).fits)
         return { type: "too large" };

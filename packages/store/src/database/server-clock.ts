@@ -3,14 +3,7 @@
  * the database (due times, deadlines, retries) are read from here, so that a jump of the local wall clock
  * changes nothing.
  */
-export interface ServerClock {
-  /** Unix milliseconds. Late by at most half a round trip. */
-  now(): number;
-  /** Milliseconds of this process's monotonic clock. */
-  monotonic(): number;
-  /** Takes a reading of the server's clock. @param sentAt - `monotonic()` before the query was sent */
-  observe(serverTime: Date, sentAt: number): void;
-}
+export type ServerClock = ReturnType<typeof createServerClock>;
 
 /**
  * Uses the local clock until the first reading. Keeps the reading with the shortest round trip of the last
@@ -21,14 +14,17 @@ export interface ServerClock {
 export function createServerClock(
   monotonic: () => number = () => performance.now(),
   wall: () => number = () => Date.now(),
-): ServerClock {
+) {
   let offset = wall() - monotonic();
   let uncertainty = Number.POSITIVE_INFINITY;
   let observedAt = 0;
   return {
+    /** Unix milliseconds. Late by at most half a round trip. */
     now: () => Math.round(monotonic() + offset),
+    /** Milliseconds of this process's monotonic clock. */
     monotonic,
-    observe(serverTime, sentAt) {
+    /** Takes a reading of the server's clock. @param sentAt - `monotonic()` before the query was sent */
+    observe(serverTime: Date, sentAt: number) {
       const receivedAt = monotonic();
       const roundTrip = receivedAt - sentAt;
       if (roundTrip > uncertainty && receivedAt - observedAt < 60_000) return;

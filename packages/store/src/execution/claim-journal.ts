@@ -28,57 +28,14 @@ import { LeaseLostError } from "../records/errors.ts";
 import type { PendingControl } from "../records/plan-document.ts";
 
 /**
- * Most events in one entry of an owner. An entry is checked, written and folded in one turn of the event loop: by
- * its owner, by the next one, and by each reader of the API.
+ * Most changes of units in one entry of an owner: events, of which one about several units counts for each. An
+ * entry is checked, written and folded in one turn of the event loop: by its owner, by the next one, and by each
+ * reader of the API.
  */
-const MAX_EVENTS = 1_000;
+const MAX_CHANGES = 1_000;
 
 /** A plan's journal for its owner. */
-export interface ClaimJournal {
-  /**
-   * A unit folded from the durable entries, without output, arguments and data of errors; undefined while it
-   * has no event.
-   */
-  unit(key: string): FoldedUnit | undefined;
-  /** All units that have events. */
-  units(): Iterable<FoldedUnit>;
-  /** The plan folded from the durable entries; undefined while it has no event. */
-  plan(): FoldedPlan | undefined;
-  /** The request folded from the durable entries, with all versions of its plan. */
-  request(): FoldedRequest;
-  /** The seq of the last known entry. */
-  seq(): number;
-  /**
-   * Takes controls from the plan's document, each once, for the next entry. None after `close`: they stay in
-   * the document for the next owner.
-   */
-  take(controls: readonly PendingControl[]): void;
-  /** Controls that were taken and are not in the durable entries yet, oldest first. */
-  asked(): readonly ControlEvent[];
-  /** The owner is leaving the plan: no more controls are taken, and the listener is not called any more. */
-  close(): void;
-  /**
-   * Number of the latest control with which nothing is left to do: it is durable, and the listener was told so
-   * if it is a decision of an operator.
-   * @param upTo - the latest control that is durable. Default: as folded
-   */
-  settled(upTo?: number): number;
-  /**
-   * Sets the listener that is called when controls were taken, and again when they are durable. One call may
-   * stand for several controls.
-   */
-  onControl(listener: () => void): void;
-  /** Adds events to the next entry. */
-  note(events: readonly JournalEvent[]): void;
-  /**
-   * Appends these events and the noted ones. If there are none, it waits for the append in flight. Durable
-   * when it returns.
-   * @throws {LeaseLostError | StoreUnavailableError}
-   */
-  append(events: readonly JournalEvent[]): Promise<void>;
-  /** Appends the last events of the plan, and waits for the writes that follow from them. */
-  appendLast(events: readonly JournalEvent[], following: FollowingOf): Promise<void>;
-}
+export type ClaimJournal = ReturnType<typeof openClaimJournal>;
 
 /** A claimed plan, with its owner and its journal. */
 export interface ClaimedJournal {
@@ -97,7 +54,7 @@ export interface ClaimedJournal {
 }
 
 /** The journal of a plan that was just claimed. */
-export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
+export function openClaimJournal(claimed: ClaimedJournal) {
   const { journal, requestId, tenant, planId, owner, epoch, takenFrom } = claimed;
   const state = claimed.state ?? emptyRequest(requestId);
   let pending: JournalEvent[] = [{ type: "lease.taken", worker: owner, epoch, from: takenFrom }];
@@ -118,10 +75,10 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   const lost = (): LeaseLostError => new LeaseLostError({ id: planId, epoch });
 
   async function write(events: readonly JournalEvent[], follows?: FollowingOf): Promise<void> {
-    const last = Math.max(0, Math.ceil(events.length / MAX_EVENTS) - 1) * MAX_EVENTS;
-    for (let from = 0; from < last; from += MAX_EVENTS)
-      await writePart(events.slice(from, from + MAX_EVENTS), undefined);
-    await writePart(events.slice(last), follows);
+    const parts = inParts(events);
+    const last = parts.pop() ?? [];
+    for (const part of parts) await writePart(part, undefined);
+    await writePart(last, follows);
   }
 
   async function writePart(events: readonly JournalEvent[], follows: FollowingOf | undefined): Promise<void> {
@@ -204,34 +161,93 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   const hasEnded = (): boolean => isTerminalPlanStatus(plan()?.status ?? "READY");
   take(claimed.controls ?? []);
   return {
-    unit: (key) => plan()?.units.get(key),
-    units: () => plan()?.units.values() ?? [],
+    /**
+     * A unit folded from the durable entries, without output, arguments and data of errors; undefined while
+     * it has no event.
+     */
+    unit: (key: string): FoldedUnit | undefined => plan()?.units.get(key),
+    /** All units that have events. */
+    units: (): Iterable<FoldedUnit> => plan()?.units.values() ?? [],
+    /** The plan folded from the durable entries; undefined while it has no event. */
     plan,
-    request: () => state,
+    /** The request folded from the durable entries, with all versions of its plan. */
+    request: (): FoldedRequest => state,
+    /** The seq of the last known entry. */
     seq: () => state.seq,
+    /**
+     * Takes controls from the plan's document, each once, for the next entry. None after `close`: they stay
+     * in the document for the next owner.
+     */
     take,
-    asked: () => asked,
+    /** Controls that were taken and are not in the durable entries yet, oldest first. */
+    asked: (): readonly ControlEvent[] => asked,
+    /** The owner is leaving the plan: no more controls are taken, and the listener is not called any more. */
     close() {
       isClosed = true;
     },
+    /**
+     * Number of the latest control with which nothing is left to do: it is durable, and the listener was told
+     * so if it is a decision of an operator.
+     * @param upTo - the latest control that is durable. Default: as folded
+     */
     settled(upTo = plan()?.controlSeq ?? 0) {
       const untold = asked.find(({ type }) => type === "approval.given" || type === "doubt.resolved");
       return untold?.asked ? Math.min(untold.asked.id - 1, upTo) : upTo;
     },
-    onControl(listener) {
+    /**
+     * Sets the listener that is called when controls were taken, and again when they are durable. One call
+     * may stand for several controls.
+     */
+    onControl(listener: () => void) {
       onControl = listener;
     },
-    note: (events) => void pending.push(...events),
-    append(events) {
+    /** Adds events to the next entry. */
+    note: (events: readonly JournalEvent[]) => void pending.push(...events),
+    /**
+     * Appends these events and the noted ones. If there are none, it waits for the append in flight. Durable
+     * when it returns.
+     * @throws {LeaseLostError | StoreUnavailableError}
+     */
+    append(events: readonly JournalEvent[]) {
       pending.push(...events);
       return flush();
     },
-    appendLast(events, following) {
+    /** Appends the last events of the plan, and waits for the writes that follow from them. */
+    appendLast(events: readonly JournalEvent[], following: FollowingOf) {
       pending.push(...events);
       followingOf = following;
       return flush();
     },
   };
+}
+
+/** The events of each entry, in their order. A call for more units than fit into one entry has several events. */
+function inParts(events: readonly JournalEvent[]): JournalEvent[][] {
+  const parts: JournalEvent[][] = [];
+  let room = 0;
+  for (const event of events.flatMap(split)) {
+    const changes = Math.max(1, keysOf(event).length);
+    if (changes > room) {
+      parts.push([]);
+      room = MAX_CHANGES;
+    }
+    parts.at(-1)?.push(event);
+    room -= changes;
+  }
+  return parts;
+}
+
+function split(event: JournalEvent): JournalEvent[] {
+  if (!("units" in event) || event.units.length <= MAX_CHANGES) return [event];
+  const parts: JournalEvent[] = [];
+  for (let from = 0; from < event.units.length; from += MAX_CHANGES) {
+    const some = <Each>(all: readonly Each[]) => all.slice(from, from + MAX_CHANGES);
+    const units = some(event.units);
+    if (event.type === "attempt.started" && event.itemHashes)
+      parts.push({ ...event, units, itemHashes: some(event.itemHashes) });
+    else parts.push({ ...event, units });
+  }
+  return parts;
 }
 
 /** Keys of the units that an event is about. */

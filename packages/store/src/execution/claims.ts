@@ -3,6 +3,7 @@
  * then on appends of the executor that held the plan before fail, and the state that the claim has read is
  * final.
  */
+
 import {
   deadlineOf,
   emptyRequest,
@@ -13,6 +14,7 @@ import {
   recordsOf,
   type StepRecord,
 } from "@planwright/engine";
+import type { PlanId } from "@planwright/plan";
 import { isForPerson, type Plan, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
 import { createSettleLateControls } from "../controls/late-controls.ts";
 import { endWrites, readEnd } from "../heads/plan-end.ts";
@@ -23,17 +25,14 @@ import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
-import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
+import type { PlanClaim } from "./execution-store.ts";
 import { updatePlanSummary } from "./update-plan-summary.ts";
 
 /** Bytes of outputs that a claim reads; the others are read when they are needed. */
 const CLAIMED_OUTPUT_BYTES = 1_048_576;
 
 /** The part of the store that gives plans to executors. */
-export function createClaims(
-  context: StoreDependencies,
-  leases: LeaseTable<"plans">,
-): Pick<ExecutionStore, "claimPlan"> {
+export function createClaims(context: StoreDependencies, leases: LeaseTable<"plans">) {
   const { collections, journal, unitReads, planTimeoutMs } = context;
   const { plans } = collections;
   const settleLateControls = createSettleLateControls(context);
@@ -122,14 +121,11 @@ export function createClaims(
    * Moves the deadline in the document by the time in which only a person could continue the plan. It follows
    * the journal: after a crash the next claim moves it.
    */
-  async function moveDeadline(
-    plan: PlanDocument & { plan: Plan },
-    folded: FoldedPlan | undefined,
-  ): Promise<void> {
+  async function moveDeadline(plan: PlanDocument, folded: FoldedPlan | undefined): Promise<void> {
     const { startedAt, deadlineAt } = plan;
     if (!folded || !startedAt || !deadlineAt || folded.waits.length === 0) return;
     const timeoutMs = plan.timeoutMs ?? deadlineAt.getTime() - startedAt.getTime();
-    const moved = deadlineOf(folded, { startedAt, timeoutMs, policy: plan.plan.policy });
+    const moved = deadlineOf(folded, { startedAt, timeoutMs });
     if (moved.getTime() === deadlineAt.getTime()) return;
     const set = { deadlineAt: moved, timeoutMs };
     Object.assign(plan, set);
@@ -165,7 +161,11 @@ export function createClaims(
   }
 
   return {
-    async claimPlan(planId, owner) {
+    /**
+     * Claims a plan that is due and that no executor holds, by raising its epoch; null when there is nothing
+     * to do.
+     */
+    async claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null> {
       const plan = await leases.claim(planId, owner, rules);
       if (!plan) await settleLateControls(planId);
       if (!plan || !hasPlan(plan)) return null;

@@ -1,3 +1,4 @@
+import type { StepRecord } from "@planwright/engine";
 import {
   type FoldedPlan,
   type FoldedUnit,
@@ -5,6 +6,7 @@ import {
   positionsInResults,
   type StoredOutput,
 } from "@planwright/engine";
+import type { WaitReason } from "@planwright/plan";
 import {
   type HeldJson,
   isForEachStep,
@@ -22,42 +24,37 @@ import { type EndedPlan, endEvent, endedBy, endWrites, isForPlanner } from "../h
 import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-values.ts";
-import { createLeaseTable } from "../leases/lease-table.ts";
+import { createLeaseTable, type LeaseStore } from "../leases/lease-table.ts";
 import { readOutputTexts, removeStaleOutputs } from "../outputs/output-store.ts";
 import { LeaseLostError, OutputMissingError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
-import { learnOutputs } from "../tools/observed-outputs.ts";
-import { addToolCalls } from "../tools/tool-call-stats.ts";
-import { publishTools } from "../tools/tool-catalogue.ts";
-import { publishServer, readAskedReloads, reportReload } from "../tools/tool-servers.ts";
+import { createToolReports } from "../tools/tool-store.ts";
+import type { Repeat, UnitToCall } from "../versions/earlier-calls.ts";
 import { createRepeats, readPlans, versionsOf } from "../versions/earlier-calls.ts";
 import { createClaims } from "./claims.ts";
-import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
+import type { AttemptEnd, ExecutionStore, Intent, LastRecords, PlanClaim } from "./execution-store.ts";
 import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";
 import { updatePlanSummary, withoutSettledControls } from "./update-plan-summary.ts";
 
 /** Claims plans and writes their events, fenced by the epoch. */
-export function createExecutionStore(dependencies: StoreDependencies): ExecutionStore {
-  const { collections, clock } = dependencies;
-  const planLeases = createLeaseTable("plans", dependencies);
+export function createExecutionStore(dependencies: StoreDependencies) {
+  const { clock } = dependencies;
+  const leases = createLeaseTable("plans", dependencies);
+  const planLeases: LeaseStore<PlanId> = leases;
   return {
-    ...createClaims(dependencies, planLeases),
+    ...createClaims(dependencies, leases),
+    /** The leases of plans. */
     planLeases,
     ...createUnitWrites(dependencies),
     ...createPlanEnds(dependencies),
     ...createApplyControls(dependencies),
+    /**
+     * Unix milliseconds by the clock of MongoDB, continued by this process's monotonic clock: a jump of the
+     * local clock does not change it.
+     */
     now: () => clock.now(),
-    publishTools: (server, offered) => publishTools(collections, server, offered, new Date(clock.now())),
-    publishServer: (report) => publishServer(collections, report, new Date(clock.now())),
-    readAskedReloads: () => readAskedReloads(collections),
-    reportReload: (server, reload) => reportReload(collections, server, reload),
-    learnOutputs: (learned) => learnOutputs(collections, learned, new Date(clock.now())),
-    addToolCalls: (counted) => addToolCalls(collections, counted),
-    async keepOnlyServers(servers) {
-      const isGone = { server: { $nin: [...servers] } };
-      await Promise.all([collections.tools.deleteMany(isGone), collections.toolServers.deleteMany(isGone)]);
-    },
+    ...createToolReports(dependencies),
   };
 }
 
@@ -65,10 +62,7 @@ export function createExecutionStore(dependencies: StoreDependencies): Execution
  * The part of the store that brings the controls of clients and operators to the executor that holds the plan
  * (J6).
  */
-function createApplyControls({
-  collections,
-  group,
-}: Pick<StoreDependencies, "collections" | "group">): Pick<ExecutionStore, "applyControls"> {
+function createApplyControls({ collections, group }: Pick<StoreDependencies, "collections" | "group">) {
   /** Removes controls that are in the journal. It may be repeated; the next owner does it after a crash. */
   async function removeSettled(claim: PlanClaim): Promise<void> {
     await group.update({
@@ -80,7 +74,11 @@ function createApplyControls({
   }
 
   return {
-    async applyControls(claims) {
+    /**
+     * Reads new controls into the journals of plans that are held (`ClaimJournal.onControl`).
+     * @throws {StoreUnavailableError}
+     */
+    async applyControls(claims: readonly PlanClaim[]) {
       if (claims.length === 0) return;
       const byPlan = new Map(claims.map((claim) => [claim.plan._id, claim]));
       const found = await collections.plans
@@ -106,32 +104,43 @@ function createApplyControls({
  * The part of the store that writes intents and results: each is an entry of the request's journal, or part
  * of one.
  */
-function createUnitWrites(
-  context: StoreDependencies,
-): Pick<
-  ExecutionStore,
-  | "writeIntents"
-  | "noteIntents"
-  | "noteRecords"
-  | "writeNoted"
-  | "writeRecords"
-  | "readStoredOutputs"
-  | "readRepeats"
-> {
+function createUnitWrites(context: StoreDependencies) {
   return {
-    writeIntents: ({ journal }, intents, ends = []) => journal.append(intentEvents(context, intents, ends)),
+    /**
+     * Writes intents; durable when it returns.
+     * @param ends - earlier attempts of the same units whose ends are not written yet. Default: none
+     * @throws {LeaseLostError}
+     */
+    writeIntents: ({ journal }: PlanClaim, intents: readonly Intent[], ends: readonly AttemptEnd[] = []) =>
+      journal.append(intentEvents(context, intents, ends)),
 
-    noteIntents: ({ journal }, intents, ends = []) => journal.note(intentEvents(context, intents, ends)),
+    /**
+     * Notes intents whose calls may be repeated (class R): they are written with the result, which saves a
+     * write. `writeNoted` writes them earlier, for long calls.
+     */
+    noteIntents: ({ journal }: PlanClaim, intents: readonly Intent[], ends: readonly AttemptEnd[] = []) =>
+      journal.note(intentEvents(context, intents, ends)),
 
-    noteRecords({ journal }, records, ends) {
+    /**
+     * Notes results that may be used before they are durable, in their order: later writes for the plan
+     * become durable after them or with them. Returns the same as `writeRecords`. Undefined, and nothing is
+     * noted, when an output has to be stored separately first.
+     */
+    noteRecords({ journal }: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]) {
       const noted = recordEventsNow({ records, ends });
       if (noted) journal.note(noted.events);
       return noted?.sizes;
     },
 
-    writeNoted: ({ journal }) => journal.append([]),
+    /** Writes noted intents and results. Durable when it returns. @throws {LeaseLostError} */
+    writeNoted: ({ journal }: PlanClaim) => journal.append([]),
 
-    async writeRecords(claim, records, ends) {
+    /**
+     * Writes the new states of units; durable when it returns. Outputs over 32 KiB, and those that MongoDB
+     * would change, are stored separately first. Returns the sizes of outputs in bytes, by key:
+     * `readStoredOutputs` reads them. @throws {LeaseLostError}
+     */
+    async writeRecords(claim: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]) {
       const recorded = recordEvents(context, claim, { records, ends });
       // No `await` for events that are there already: it would let an intent of the same turn come before
       // them.
@@ -141,9 +150,19 @@ function createUnitWrites(
       return sizes;
     },
 
-    readStoredOutputs: (claim, keys) => readStoredOutputs(context, claim, keys),
+    /**
+     * Outputs of completed units of the plan, in the order of the keys.
+     * @throws {OutputMissingError | StoreUnavailableError}
+     */
+    readStoredOutputs: (claim: PlanClaim, keys: readonly string[]): Promise<StoredOutput[]> =>
+      readStoredOutputs(context, claim, keys),
 
-    async readRepeats({ plan, journal }) {
+    /**
+     * Reads what the earlier versions of the plan have called, to compare the calls of this one with: see
+     * `createRepeats`. Undefined for a plan without earlier versions.
+     * @throws {StoreUnavailableError}
+     */
+    async readRepeats({ plan, journal }: PlanClaim): Promise<((unit: UnitToCall) => Repeat) | undefined> {
       const state = journal.request();
       if (state.plans.size < 2) return undefined;
       const versions = versionsOf(await readPlans(context.collections, plan), state);
@@ -229,9 +248,7 @@ interface LaggingRequest extends Pick<FinishCommand, "status" | "error"> {
 const RECONCILE_AFTER_MS = 15_000;
 
 /** The part of the store that releases plans and ends them. */
-function createPlanEnds(
-  context: StoreDependencies,
-): Pick<ExecutionStore, "releasePlan" | "finishPlan" | "reconcileRequests"> {
+function createPlanEnds(context: StoreDependencies) {
   const { collections, group, clock } = context;
   const { requests } = collections;
   const removeHalfAccepted = createRemoveHalfAccepted(collections);
@@ -262,7 +279,15 @@ function createPlanEnds(
   }
 
   return {
-    async releasePlan(claim, to) {
+    /**
+     * Releases the plan: WAITING or PAUSED until `dueAtMs` (null: until a control), or QUEUED to hand it
+     * over.
+     * @throws {LeaseLostError}
+     */
+    async releasePlan(
+      claim: PlanClaim,
+      to: { status: "WAITING" | "PAUSED"; reason: WaitReason; dueAtMs: number | null } | { status: "QUEUED" },
+    ) {
       // Controls that come from now on are left to the next owner.
       claim.journal.close();
       // Appends the noted events too: after the release this owner cannot append them.
@@ -304,7 +329,12 @@ function createPlanEnds(
       requireHeld(claim, await group.update({ ...held(claim), expressions }));
     },
 
-    async finishPlan(claim, finish, last = { records: [], ends: [] }) {
+    /**
+     * The terminal write of plan and request. The last records become durable before it or with it, as
+     * `writeRecords` writes them. Returns whether the request waits for a planner now, to replan or to write
+     * an answer from the results. @throws {LeaseLostError}
+     */
+    async finishPlan(claim: PlanClaim, finish: FinishCommand, last: LastRecords = { records: [], ends: [] }) {
       const { events } = await recordEvents(context, claim, last);
       await removeLeftovers(claim, events);
       const end = endEvent(finish);
@@ -321,6 +351,11 @@ function createPlanEnds(
       return { isForPlanner: isForPlanner(plan, endedAs(journal.plan())) };
     },
 
+    /**
+     * Corrects requests whose executor died after the end of the plan and before it updated them. Removes
+     * requests whose acceptance was interrupted before their plan was stored (no client got an answer).
+     * Returns how many requests were corrected. @throws {StoreUnavailableError}
+     */
     async reconcileRequests() {
       await removeHalfAccepted(clock.now());
       const stale = await requests

@@ -56,8 +56,6 @@ export interface JournalOptions {
   retryForMs?: number | undefined;
   /** Waits between tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
-  /** Maximum number of entries in one bulk. Default 1,000. */
-  maxBatch?: number | undefined;
   /** Delays the sending of a bulk, so that all appends of the same turn share it. Default `setImmediate`. */
   soon?: ((happen: () => void) => void) | undefined;
   /** Called after each acknowledged bulk, with the number of entries in it. Default: none. */
@@ -67,29 +65,7 @@ export interface JournalOptions {
 }
 
 /** Appends to journals, and reads them. */
-export interface Journal {
-  /**
-   * Appends an entry at its `seq`, unless that is taken. Durable when it resolves.
-   * @param followingOf - computes the writes that follow from the entry, see invariant 6
-   * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} after the second it is
-   *   unknown whether it was written
-   */
-  append(entry: NewEntry, followingOf?: (entry: JournalEntry) => readonly HeadWrite[]): Promise<AppendResult>;
-  /**
-   * All entries of a request after a seq, in their order; none for an unknown request.
-   * @throws {StoreUnavailableError}
-   */
-  read(requestId: string, afterSeq?: number): Promise<JournalEntry[]>;
-  /**
-   * All entries, without outputs, arguments and data of errors: together these may need too much memory.
-   * @throws {StoreUnavailableError}
-   */
-  readWithoutValues(requestId: string): Promise<JournalEntry[]>;
-  /** Resolves when no append is waiting or in flight. */
-  idle(): Promise<void>;
-  /** Acknowledged bulks, and entries in them, so far. */
-  counts(): { bulks: number; entries: number };
-}
+export type Journal = ReturnType<typeof createJournal>;
 
 interface Waiting {
   entry: JournalEntry;
@@ -99,10 +75,10 @@ interface Waiting {
 }
 
 /** A journal over a log of entries. */
-export function createJournal(options: JournalOptions): Journal {
+export function createJournal(options: JournalOptions) {
   const { log, follow, owner, now, monotonic = () => performance.now() } = options;
   const { metrics, sleep = timer, retryForMs = 30_000, retryEveryMs = 250 } = options;
-  const batches = createBatches<Waiting>({ send: commit, maxBatch: options.maxBatch, soon: options.soon });
+  const batches = createBatches<Waiting>({ send: commit, soon: options.soon });
   let sequence = 0;
   let bulks = 0;
   let entriesSent = 0;
@@ -144,7 +120,16 @@ export function createJournal(options: JournalOptions): Journal {
     repeatUntilAnswered(attempt, { operation, monotonic, sleep, retryForMs, retryEveryMs });
 
   return {
-    async append(given, followingOf) {
+    /**
+     * Appends an entry at its `seq`, unless that is taken. Durable when it resolves.
+     * @param followingOf - computes the writes that follow from the entry, see invariant 6
+     * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} after the second it is
+     *   unknown whether it was written
+     */
+    async append(
+      given: NewEntry,
+      followingOf?: (entry: JournalEntry) => readonly HeadWrite[],
+    ): Promise<AppendResult> {
       sequence += 1;
       const entry: JournalEntry = { ...given, at: new Date(now()), writeId: `${owner}:${sequence}` };
       const sizeBytes = BSON.calculateObjectSize(entry, { ignoreUndefined: true });
@@ -158,7 +143,11 @@ export function createJournal(options: JournalOptions): Journal {
         { metrics, monotonic },
       );
     },
-    async read(requestId, afterSeq = 0) {
+    /**
+     * All entries of a request after a seq, in their order; none for an unknown request.
+     * @throws {StoreUnavailableError}
+     */
+    async read(requestId: string, afterSeq = 0): Promise<JournalEntry[]> {
       const entries: JournalEntry[] = [];
       for (;;) {
         const after = entries.at(-1)?.seq ?? afterSeq;
@@ -167,14 +156,20 @@ export function createJournal(options: JournalOptions): Journal {
         if (page.length < READ_LIMIT) return entries;
       }
     },
-    readWithoutValues: (requestId) =>
+    /**
+     * All entries, without outputs, arguments and data of errors: together these may need too much memory.
+     * @throws {StoreUnavailableError}
+     */
+    readWithoutValues: (requestId: string): Promise<JournalEntry[]> =>
       untilAnswered("journal read", async () => {
         const entries: JournalEntry[] = [];
         for await (const entry of log.readTails([{ requestId, seq: 0 }])) entries.push(entry);
         return entries;
       }),
+    /** Resolves when no append is waiting or in flight. */
     idle: () => batches.idle(),
-    counts: () => ({ bulks, entries: entriesSent }),
+    /** Acknowledged bulks, and entries in them, so far. */
+    counts: (): { bulks: number; entries: number } => ({ bulks, entries: entriesSent }),
   };
 }
 

@@ -51,20 +51,10 @@ interface Reading {
 }
 
 /** Reads of units, bound to a tenant. */
-export interface UnitReads {
-  /**
-   * The plan's units now; undefined for an unknown plan, and for another tenant's. Calls of the same turn
-   * share one read.
-   */
-  ofPlan(tenant: string, planId: PlanId): Promise<PlanUnits | undefined>;
-  /** The current folded state of a request. The caller has checked its tenant. */
-  ofRequest(requestId: RequestId): Promise<FoldedRequest>;
-  /** The log that is read. */
-  log: EntryLog;
-}
+export type UnitReads = ReturnType<typeof createUnitReads>;
 
 /** Reads of units over the journal. */
-export function createUnitReads({ plans }: Pick<Collections, "plans">, log: EntryLog): UnitReads {
+export function createUnitReads({ plans }: Pick<Collections, "plans">, log: EntryLog) {
   const requests = new LRUCache<string, FoldedRequest>({
     maxSize: MAX_CACHED_UNITS,
     sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
@@ -145,8 +135,16 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
   );
 
   return {
-    ofPlan: async (tenant, id) => (await read({ tenant, id }))[0],
-    ofRequest: async (id) => (await requestsOf([id])).get(id) ?? emptyRequest(id),
+    /**
+     * The plan's units now; undefined for an unknown plan, and for another tenant's. Calls of the same turn
+     * share one read.
+     */
+    ofPlan: async (tenant: string, id: PlanId): Promise<PlanUnits | undefined> =>
+      (await read({ tenant, id }))[0],
+    /** The current folded state of a request. The caller has checked its tenant. */
+    ofRequest: async (id: RequestId): Promise<FoldedRequest> =>
+      (await requestsOf([id])).get(id) ?? emptyRequest(id),
+    /** The log that is read. */
     log,
   };
 }

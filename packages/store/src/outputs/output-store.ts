@@ -9,9 +9,10 @@
  */
 import { type JsonValue, parseExactJson } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
+import { insertUnlessThere } from "../database/insert-unless-there.ts";
+import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import type { ServerClock } from "../database/server-clock.ts";
-import { isDuplicateKey, isTransient } from "../database/transient-errors.ts";
-import { OutputMissingError, StoreUnavailableError } from "../records/errors.ts";
+import { OutputMissingError } from "../records/errors.ts";
 import type { OutputDocument, OutputRef } from "../records/output-document.ts";
 import type { LargeValue } from "./inline-value.ts";
 import { previewOf } from "./preview.ts";
@@ -20,8 +21,7 @@ import { previewOf } from "./preview.ts";
  * How long a write is sent again while MongoDB does not answer, and the wait between two tries, in
  * milliseconds.
  */
-const RETRY_FOR_MS = 30_000;
-const RETRY_EVERY_MS = 250;
+const RETRY = { retryForMs: 30_000, retryEveryMs: 250 };
 /** Maximum number of outputs and bytes in one read. */
 const READ_BATCH = { documents: 16, bytes: 16_777_216 };
 
@@ -42,7 +42,7 @@ export interface OutputOwner {
 
 /** Stores an output; durable when it returns. @throws {StoreUnavailableError} */
 export async function writeOutput(
-  { collections: { outputs }, ...time }: OutputWriter,
+  { collections: { outputs }, clock, sleep }: OutputWriter,
   owner: OutputOwner,
   value: LargeValue,
 ): Promise<OutputRef> {
@@ -54,7 +54,13 @@ export async function writeOutput(
   const ids = partIds(ref);
   for (const [index, part] of parts.entries()) {
     const _id = ids[index] ?? ref.id;
-    await insertUntilAnswered(time, () => outputs.insertOne({ _id, tenant, planId, epoch, text: part }));
+    // No other writer uses these ids: a document that is there was written by an earlier try.
+    await repeatUntilAnswered(() => insertUnlessThere(outputs, { _id, tenant, planId, epoch, text: part }), {
+      operation: "write an output",
+      monotonic: () => clock.monotonic(),
+      sleep,
+      ...RETRY,
+    });
   }
   return ref;
 }
@@ -181,29 +187,6 @@ function joinParts(ref: OutputRef, texts: ReadonlyMap<string, string>): string {
 
 function missing(id: string): never {
   throw new OutputMissingError({ id });
-}
-
-/**
- * Repeats an insert while MongoDB does not answer. No other writer uses these ids: a document that is there
- * already was written by an earlier try whose answer was lost.
- */
-async function insertUntilAnswered(
-  { clock, sleep }: Pick<OutputWriter, "clock" | "sleep">,
-  insert: () => Promise<unknown>,
-): Promise<void> {
-  const deadlineAt = clock.monotonic() + RETRY_FOR_MS;
-  for (;;) {
-    try {
-      await insert();
-      return;
-    } catch (error) {
-      if (isDuplicateKey(error)) return;
-      if (!isTransient(error)) throw error;
-      if (clock.monotonic() > deadlineAt)
-        throw new StoreUnavailableError({ operation: "write an output" }, error);
-      await sleep(RETRY_EVERY_MS);
-    }
-  }
 }
 
 /**

@@ -6,32 +6,34 @@ import {
   type PlanState,
   unitsInOrder,
 } from "@planwright/engine";
-import type { JsonValue, Plan } from "@planwright/plan";
+import type { Diagnostic, JsonValue, OpenQuestion, Plan, RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { GroupSet } from "../commit/group-commit.ts";
 import { settled } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { readStepRuns, withValues } from "../journal/unit-values.ts";
-import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
+import { createLeaseTable, type LeaseStore, type LeaseTable } from "../leases/lease-table.ts";
 import { readOutputs } from "../outputs/output-store.ts";
 import type { RecordedError } from "../records/errors.ts";
 import { newPlan } from "../records/new-documents.ts";
 import type { OutputRef } from "../records/output-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import type { ModelWait, RequestDocument } from "../records/request-document.ts";
-import { readCatalogue } from "../tools/tool-catalogue.ts";
-import { answerContracts, readLeftOut, takeContractAsk } from "../tools/tool-servers.ts";
+import type { PlanOrigin } from "../records/plan-origin.ts";
+import type { KeptDraft, ModelWait, RequestDocument } from "../records/request-document.ts";
+import { createCatalogueReads } from "../tools/tool-store.ts";
+import type { NewVersion } from "../versions/new-version.ts";
 import { NOTHING_CARRIED, versionTurn } from "../versions/version-turn.ts";
 import { createModelCalls, earlierCalls } from "./model-calls.ts";
 import { createPlannerClaims, type PlannerClaims } from "./planner-claims.ts";
-import type { ContractAskStore, PlanningClaim, PlanningStore } from "./planning-store.ts";
+import type { ModelAway, PlanningClaim, PlanRecord } from "./planning-store.ts";
 import { createReplanning } from "./replanning.ts";
 
 /** Claims requests and records the results of planning, fenced by the journal. */
-export function createPlanningStore(context: StoreDependencies): PlanningStore & ContractAskStore {
+export function createPlanningStore(context: StoreDependencies) {
   const claims = createPlannerClaims(context);
-  const requestLeases = createLeaseTable("requests", context);
+  const leases = createLeaseTable("requests", context);
+  const requestLeases: LeaseStore<RequestId> = leases;
   const firstPlan = createFirstPlan(context, claims);
   const replanning = createReplanning(context, claims);
   const answering = createAnswering(context, claims);
@@ -63,7 +65,8 @@ export function createPlanningStore(context: StoreDependencies): PlanningStore &
   }
 
   return {
-    ...createClaimRequests(context, requestLeases, claims, endPoisoned),
+    ...createClaimRequests(context, leases, claims, endPoisoned),
+    /** The leases of requests. */
     requestLeases,
     ...firstPlan,
     ...replanning,
@@ -71,11 +74,7 @@ export function createPlanningStore(context: StoreDependencies): PlanningStore &
     ...createPostponing(context, claims),
     ...createModelCalls(context, claims),
     ...createPlanRecords(context),
-    takeContractAsk: (planner) =>
-      takeContractAsk(context.collections, planner, new Date(context.clock.now())),
-    answerContracts: (taken, answer) => answerContracts(context.collections, taken, answer),
-    toolCatalogue: (tenant) => readCatalogue(context.collections, tenant),
-    leftOutTools: () => readLeftOut(context.collections),
+    ...createCatalogueReads(context.collections),
   };
 }
 
@@ -83,10 +82,7 @@ export function createPlanningStore(context: StoreDependencies): PlanningStore &
  * The part of the store that stores the answer in words, or the error that prevented it. It never changes the
  * status: the request has ended already.
  */
-function createAnswering(
-  { clock }: Pick<StoreDependencies, "clock">,
-  claims: PlannerClaims,
-): Pick<PlanningStore, "completeAnswer" | "failAnswer"> {
+function createAnswering({ clock }: Pick<StoreDependencies, "clock">, claims: PlannerClaims) {
   function settle(
     claim: PlanningClaim,
     change: Pick<RequestDocument, "answer" | "answerError">,
@@ -107,8 +103,12 @@ function createAnswering(
   }
 
   return {
-    completeAnswer: (claim, answer) => settle(claim, { answer, answerError: null }, null),
-    failAnswer: (claim, answerError) => settle(claim, { answer: null, answerError }, answerError),
+    /** Stores the answer in words. The status of the request is kept. @throws {LeaseLostError} */
+    completeAnswer: (claim: PlanningClaim, answer: string) =>
+      settle(claim, { answer, answerError: null }, null),
+    /** Stores why there is no answer. The status of the request is kept. @throws {LeaseLostError} */
+    failAnswer: (claim: PlanningClaim, answerError: RecordedError) =>
+      settle(claim, { answer: null, answerError }, answerError),
   };
 }
 
@@ -116,12 +116,13 @@ function createAnswering(
  * The part of the store that lets requests wait for a model that is away. The wait holds no lease: a planner
  * that dies meanwhile changes nothing, and any planner claims the request when it is due.
  */
-function createPostponing(
-  { clock }: Pick<StoreDependencies, "clock">,
-  claims: PlannerClaims,
-): Pick<PlanningStore, "postponePlanning"> {
+function createPostponing({ clock }: Pick<StoreDependencies, "clock">, claims: PlannerClaims) {
   return {
-    postponePlanning: (claim, { error, pauseMs, requestedMs, unreachableMs }) =>
+    /**
+     * Releases a request whose model is away, until a planner has to try again. Null, and nothing is changed,
+     * when the model has been away for too long. @throws {LeaseLostError}
+     */
+    postponePlanning: (claim: PlanningClaim, { error, pauseMs, requestedMs, unreachableMs }: ModelAway) =>
       claims.append<ModelWait | null>(claim, ({ planning: { away } }) => {
         const now = clock.now();
         const since = away?.since ?? new Date(now);
@@ -168,7 +169,7 @@ function createClaimRequests(
   leases: LeaseTable<"requests">,
   claims: PlannerClaims,
   endPoisoned: (claim: PlanningClaim) => Promise<void>,
-): Pick<PlanningStore, "claimRequest"> {
+) {
   /**
    * The state folded from the journal. At the first claim of a sentence the journal is assumed to be empty
    * and is not read.
@@ -179,7 +180,8 @@ function createClaimRequests(
   }
 
   return {
-    async claimRequest(requestId, owner) {
+    /** Claims a request that waits for a planner; null when there is nothing to do. */
+    async claimRequest(requestId: RequestId, owner: string): Promise<PlanningClaim | null> {
       const request = await leases.claim(requestId, owner, RULES);
       if (!request) return null;
       const claim = await claims.begin(request, await readState(request));
@@ -204,14 +206,12 @@ const MAX_OUTPUTS_BYTES = 16_777_216;
 const MAX_EARLIER = 20;
 
 /** The part of the store that reads the result of a plan for a planner. */
-function createPlanRecords({
-  collections,
-  unitReads,
-}: StoreDependencies): Pick<PlanningStore, "readPlanRecord"> {
+function createPlanRecords({ collections, unitReads }: StoreDependencies) {
   const { plans } = collections;
 
   return {
-    async readPlanRecord({ request }) {
+    /** The result of the request's current plan; null when there is no valid plan. */
+    async readPlanRecord({ request }: PlanningClaim): Promise<PlanRecord | null> {
       const { tenant, _id: requestId, planId } = request;
       const [plan, read, versions] = await Promise.all([
         plans.findOne({ _id: planId, tenant }),
@@ -269,10 +269,7 @@ function hasPlan(document: PlanDocument): document is PlanDocument & { plan: Pla
 /**
  * The part of the store that ends the planning of first plans: with a plan, with questions, or with an error.
  */
-function createFirstPlan(
-  { clock }: Pick<StoreDependencies, "clock">,
-  claims: PlannerClaims,
-): Pick<PlanningStore, "completePlanning" | "failPlanning" | "askQuestions"> {
+function createFirstPlan({ clock }: Pick<StoreDependencies, "clock">, claims: PlannerClaims) {
   /**
    * The write to a request that is planned for the first time. Once the first version is in the journal the
    * request moves on, whichever planner has claimed it.
@@ -290,7 +287,11 @@ function createFirstPlan(
   };
 
   return {
-    completePlanning: (claim, result) =>
+    /**
+     * Stores the plan under the request's planId, and sets the request to READY, or EXECUTING with
+     * autoExecute. Planning twice cannot store two plans. @throws {LeaseLostError}
+     */
+    completePlanning: (claim: PlanningClaim, result: NewVersion): Promise<PlanDocument> =>
       claims.append<PlanDocument>(claim, ({ planning }) => {
         const now = new Date(clock.now());
         const { request } = claim;
@@ -309,7 +310,27 @@ function createFirstPlan(
         };
       }),
 
-    failPlanning: (claim, { error, diagnostics, raw, plan, origin }) =>
+    /**
+     * Ends planning without a runnable plan: the request FAILED; an INVALID plan is stored if there is a plan
+     * or raw text.
+     * @throws {LeaseLostError}
+     */
+    failPlanning: (
+      claim: PlanningClaim,
+      {
+        error,
+        diagnostics,
+        raw,
+        plan,
+        origin,
+      }: {
+        error: RecordedError;
+        diagnostics: Diagnostic[];
+        raw: string | null;
+        plan: Plan | null;
+        origin: PlanOrigin;
+      },
+    ) =>
       claims.append<void>(claim, () => {
         const now = new Date(clock.now());
         const { request } = claim;
@@ -335,7 +356,11 @@ function createFirstPlan(
         };
       }),
 
-    askQuestions: (claim, { questions, draft }) =>
+    /** Ends planning with questions to the user: NEEDS_INPUT. @throws {LeaseLostError} */
+    askQuestions: (
+      claim: PlanningClaim,
+      { questions, draft }: { questions: OpenQuestion[]; draft: KeptDraft | null },
+    ) =>
       claims.append<void>(claim, () => {
         const now = new Date(clock.now());
         const questionsAsked = (claim.request.questionsAsked ?? 0) + questions.length;

@@ -9,6 +9,7 @@
  *    earlier claims.
  * 5. A call for a question about contracts belongs to no request: its record alone has it.
  */
+
 import { randomUUID } from "node:crypto";
 import type { FoldedRequest } from "@planwright/engine";
 import { escapeHalves, type RequestId } from "@planwright/plan";
@@ -19,33 +20,33 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { NewEntry } from "../journal/journal.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { exceededLimit, modelUseOf } from "./model-budget.ts";
+import type { ContractAsk } from "../records/tool-documents.ts";
+import { createContractAnswers } from "../tools/tool-store.ts";
+import { exceededLimit, type LimitExceeded, modelUseOf } from "./model-budget.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
-import type {
-  ContractAskStore,
-  EndedModelCall,
-  ModelCallBegin,
-  PlanningClaim,
-  PlanningStore,
-} from "./planning-store.ts";
+import type { EndedModelCall, ModelCallBegin, ModelCallEnd, PlanningClaim } from "./planning-store.ts";
 
-type Begun = Awaited<ReturnType<PlanningStore["beginModelCall"]>>;
+type Begun = { type: "open"; callId: string } | ({ type: "exceeded" } & LimitExceeded);
 
 /** The part of the store that records model calls and reserves their maximum. */
 export function createModelCalls(
   { collections: { modelCalls }, clock }: StoreDependencies,
   claims: PlannerClaims,
-): Pick<PlanningStore, "recordModelCall" | "beginModelCall" | "endModelCall"> &
-  Pick<ContractAskStore, "beginContractCall" | "endContractCall"> {
+) {
   /** Calls that this process began and that have not ended, with the claims under which their ends are written. */
   const open = new Map<string, PlanningClaim>();
 
   return {
-    async recordModelCall(call) {
+    /** Stores a call of the offline drafter. It does not count towards any limit. */
+    async recordModelCall(call: Omit<ModelCallDocument, "_id" | "createdAt">) {
       await modelCalls.insertOne({ ...call, _id: randomUUID(), createdAt: new Date(clock.now()) });
     },
 
-    async beginModelCall(claim, call) {
+    /**
+     * Stores a call before it is sent and reserves its maximum, unless that would exceed a limit of the
+     * request: then nothing is written. @throws {LeaseLostError}
+     */
+    async beginModelCall(claim: PlanningClaim, call: ModelCallBegin): Promise<Begun> {
       const callId = randomUUID();
       const { purpose, model, reserved } = call;
       const begun = await claims.append<Begun>(claim, ({ planning }) => {
@@ -64,7 +65,11 @@ export function createModelCalls(
       return begun;
     },
 
-    async endModelCall(callId, end) {
+    /**
+     * Stores the end of a call and counts its costs. Safe to repeat. Needs no lease, because the costs are
+     * real.
+     */
+    async endModelCall(callId: string, end: ModelCallEnd) {
       const claim = open.get(callId);
       if (!claim) return;
       await claims.appendWithoutLease<void>(claim, ({ planning }) => {
@@ -82,18 +87,6 @@ export function createModelCalls(
         };
       });
       open.delete(callId);
-    },
-
-    async beginContractCall({ id, tenant }, call) {
-      const callId = `${id}/${randomUUID()}`;
-      const of = { _id: callId, requestId: id as RequestId, tenant, purpose: "contracts" as const };
-      await modelCalls.insertOne(openCall({ ...call, ...of }, new Date(clock.now())));
-      return { type: "open", callId };
-    },
-
-    async endContractCall(callId, end) {
-      const set = { ...end, answer: escapeHalves(end.answer), endedAt: new Date(clock.now()) };
-      await modelCalls.updateOne({ _id: callId, endedAt: null }, { $set: set });
     },
   };
 }
@@ -126,6 +119,29 @@ function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest, mor
   const set = { modelUse: modelUseOf(planning), modelUseSeq: seq, ...more };
   return { collection: "requests", id: requestId, condition: isEarlier, set };
 }
+
+/** The part of the store by which a planner answers questions about the contracts of a server's tools. */
+export function createContractAsks({ collections, clock }: StoreDependencies) {
+  const { modelCalls } = collections;
+  return {
+    ...createContractAnswers({ collections, clock }),
+    /** Stores a call for a question before it is sent. It belongs to no request and to no journal. */
+    async beginContractCall({ id, tenant }: ContractAsk, call: Omit<ModelCallBegin, "purpose">) {
+      const callId = `${id}/${randomUUID()}`;
+      const of = { _id: callId, requestId: id as RequestId, tenant, purpose: "contracts" as const };
+      await modelCalls.insertOne(openCall({ ...call, ...of }, new Date(clock.now())));
+      return { type: "open" as const, callId };
+    },
+
+    /** Stores the end of such a call. */
+    async endContractCall(callId: string, end: ModelCallEnd) {
+      const set = { ...end, answer: escapeHalves(end.answer), endedAt: new Date(clock.now()) };
+      await modelCalls.updateOne({ _id: callId, endedAt: null }, { $set: set });
+    },
+  };
+}
+
+export type ContractAskStore = ReturnType<typeof createContractAsks>;
 
 /**
  * See `earlierCalls` of a claim. `planning.claimsOfWork` starts at 0 for each work, so an answer for one

@@ -39,18 +39,7 @@ export type PlannerDecision<Done> = PlannerTurn<Done> | { type: "nothing"; done:
 type Decide<Done> = (state: FoldedRequest) => PlannerDecision<Done>;
 
 /** Appends entries under claims. They are kept here, because holders of claims must not append directly. */
-export interface PlannerClaims {
-  /**
-   * Begins planning under the lease of this document. Null when there is nothing to begin: the journal has the
-   * version or a cancel already.
-   * @param state - the state before the claim; it is changed
-   */
-  begin(request: RequestDocument, state: FoldedRequest): Promise<PlanningClaim | null>;
-  /** Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
-  append<Done>(claim: PlanningClaim, decide: Decide<Done>): Promise<Done>;
-  /** The same for facts that do not depend on the lease. @throws {LeaseLostError | StoreUnavailableError} */
-  appendWithoutLease<Done>(claim: PlanningClaim, decide: Decide<Done>): Promise<Done>;
-}
+export type PlannerClaims = ReturnType<typeof createPlannerClaims>;
 
 /** The entries of a planner under one claim. */
 interface PlannerEntries extends OwnerEntries {
@@ -59,10 +48,7 @@ interface PlannerEntries extends OwnerEntries {
 }
 
 /** Claims of planners over a journal. */
-export function createPlannerClaims({
-  journal,
-  transact,
-}: Pick<StoreDependencies, "journal" | "transact">): PlannerClaims {
+export function createPlannerClaims({ journal, transact }: Pick<StoreDependencies, "journal" | "transact">) {
   const entriesOf = new WeakMap<PlanningClaim, PlannerEntries>();
 
   async function append<Done>(
@@ -96,7 +82,12 @@ export function createPlannerClaims({
   }
 
   return {
-    async begin(request, state) {
+    /**
+     * Begins planning under the lease of this document. Null when there is nothing to begin: the journal has
+     * the version or a cancel already.
+     * @param state - the state before the claim; it is changed
+     */
+    async begin(request: RequestDocument, state: FoldedRequest): Promise<PlanningClaim | null> {
       const { _id: requestId, tenant, epoch } = request;
       const claim: PlanningClaim = { request, epoch, earlierCalls: [] };
       entriesOf.set(claim, {
@@ -111,8 +102,14 @@ export function createPlannerClaims({
       const decide = (now: FoldedRequest) => beginning(request, now);
       return (await inTurn(claim, { decide, lease: "claimed" })) ? claim : null;
     },
-    append: (claim, decide) => inTurn(claim, { decide, lease: "held" }),
-    appendWithoutLease: (claim, decide) => inTurn(claim, { decide, lease: "not needed" }),
+    /** Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
+    append: <Done>(claim: PlanningClaim, decide: Decide<Done>): Promise<Done> =>
+      inTurn(claim, { decide, lease: "held" }),
+    /**
+     * The same for facts that do not depend on the lease. @throws {LeaseLostError | StoreUnavailableError}
+     */
+    appendWithoutLease: <Done>(claim: PlanningClaim, decide: Decide<Done>): Promise<Done> =>
+      inTurn(claim, { decide, lease: "not needed" }),
   };
 }
 

@@ -1,23 +1,23 @@
+import type { Diagnostic } from "@planwright/plan";
 import { catalogueOfPlan, createToolIndex, pinsByTool, type RequestStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import { parkedFor, settled } from "../heads/parked-for.ts";
 import { isPlanEnd, REQUEST_STATUS } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import type { RecordedError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { readCatalogue } from "../tools/tool-catalogue.ts";
+import { readCatalogue } from "../tools/tool-store.ts";
 import { withApprovals } from "../versions/ask-for-repeats.ts";
 import { carriedVersion, versionRepeats, versionSteps } from "../versions/carried-version.ts";
 import { pinsOf, readPlans, versionsOf } from "../versions/earlier-calls.ts";
+import type { NewVersion } from "../versions/new-version.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
-import type { PlanningStore } from "./planning-store.ts";
+import type { PlanningClaim } from "./planning-store.ts";
 
 /** The part of the store that ends replans, with another version or with an error. */
-export function createReplanning(
-  context: StoreDependencies,
-  claims: PlannerClaims,
-): Pick<PlanningStore, "completeReplan" | "failReplan"> {
+export function createReplanning(context: StoreDependencies, claims: PlannerClaims) {
   const { collections, clock } = context;
   const { plans } = collections;
 
@@ -25,7 +25,14 @@ export function createReplanning(
     plans.findOne({ _id: planId, tenant });
 
   return {
-    async completeReplan(claim, result) {
+    /**
+     * Stores another version of the plan and moves the request to it: READY, or EXECUTING when the replan
+     * asks for that. Completed steps that are the same in both versions are carried over with their outputs
+     * and are never called again. Of a failed list that is the same in both, the completed items are carried
+     * over. Replanning twice cannot store two versions. @throws {LeaseLostError | EntryTooLargeError} after
+     * the second the claim is still valid, and nothing was stored
+     */
+    async completeReplan(claim: PlanningClaim, result: NewVersion): Promise<PlanDocument> {
       const { request } = claim;
       const tools = await readCatalogue(collections);
       const old = await currentPlan(request);
@@ -75,7 +82,15 @@ export function createReplanning(
       });
     },
 
-    async failReplan(claim, { error, diagnostics }) {
+    /**
+     * Ends a replan without a new version: the request gets the status that its plan ended with, and the
+     * error.
+     * @throws {LeaseLostError}
+     */
+    async failReplan(
+      claim: PlanningClaim,
+      { error, diagnostics }: { error: RecordedError; diagnostics: Diagnostic[] },
+    ) {
       const { request, epoch } = claim;
       const { _id, planId } = request;
       const status = endedAs(await currentPlan(request));

@@ -7,7 +7,7 @@ import { listsById, readLists } from "../database/read-lists.ts";
 import { idsAfter, WITHOUT_VALUES } from "../journal/entry-log.ts";
 import { EVENT_LISTS, type EventHead, MAX_LISTED } from "../records/document-heads.ts";
 import { fromCursorText, toCursorText } from "./cursor.ts";
-import type { ListPage, Page, PagedReads } from "./paged-reads.ts";
+import type { ListPage, Page } from "./paged-reads.ts";
 
 /**
  * Fields that are left out in addition to {@link WITHOUT_VALUES}: all other fields that may contain an output
@@ -23,10 +23,9 @@ export function eventCursor({ seq, position }: Pick<EventHead, "seq" | "position
 }
 
 /** The part of the store that reads journals in pages. */
-export function createEventPages({
-  journal,
-}: Pick<Collections, "journal">): Pick<PagedReads, "listEventPages"> {
+export function createEventPages({ journal }: Pick<Collections, "journal">) {
   return {
+    /** Events of a request's journal, in its order. */
     async listEventPages(
       tenant: string,
       requestIds: readonly RequestId[],

@@ -9,7 +9,7 @@ import {
   stepRunAt,
   stepRuns,
 } from "@planwright/engine";
-import type { PlanId, RequestId } from "@planwright/plan";
+import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
@@ -22,28 +22,33 @@ import { OUTLINE, type UnitReads } from "../journal/unit-reads.ts";
 import { readStepRuns, withValues } from "../journal/unit-values.ts";
 import { countUnfinished } from "../leases/leased-collection.ts";
 import { measureOutputParts, readOutputPart, readOutputs } from "../outputs/output-store.ts";
+import type {
+  ModelCallTexts,
+  PlanGraph,
+  PlanHead,
+  PlanTexts,
+  WantedValues,
+} from "../records/document-heads.ts";
 import {
-  type HeadReads,
   MODEL_CALL_HEAD,
   type ModelCallHead,
   PARTS,
   PLAN_HEAD,
   type PlanResults,
   type RequestState,
-  type StateReads,
   type StoredPlanHead,
 } from "../records/document-heads.ts";
 import type { JournalDocument } from "../records/journal-documents.ts";
+import type { ModelCallDocument } from "../records/model-call-document.ts";
+import type { OutputRef } from "../records/output-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { readToolCalls } from "../tools/tool-call-stats.ts";
-import { readCatalogue } from "../tools/tool-catalogue.ts";
-import { readToolListings } from "../tools/tool-listings.ts";
-import { readLeftOut, readServers } from "../tools/tool-servers.ts";
+import type { ToolDocument } from "../records/tool-documents.ts";
+import { createToolReads } from "../tools/tool-store.ts";
 import { createEventPages } from "./event-pages.ts";
 import { createListRequests } from "./list-requests.ts";
+import type { ModelCosts } from "./model-costs.ts";
 import { readModelCosts } from "./model-costs.ts";
-import type { ReadStore } from "./read-store.ts";
 import { createRecordPages } from "./record-pages.ts";
 import { createStepPages } from "./step-pages.ts";
 import { createReadWorkload } from "./workload.ts";
@@ -53,7 +58,7 @@ export function createReads({
   collections,
   unitReads,
   clock,
-}: Pick<StoreDependencies, "collections" | "unitReads" | "clock">): ReadStore {
+}: Pick<StoreDependencies, "collections" | "unitReads" | "clock">) {
   const { requests, plans, modelCalls, tools } = collections;
   // Polling clients read these: many clients of one request cost MongoDB one read.
   const readRequest = createTenantReads(
@@ -75,23 +80,58 @@ export function createReads({
     (await readPlan({ tenant, id }))[0] ?? null;
 
   return {
-    countUnfinished: (limit, tenant) => countUnfinished(collections, limit, tenant),
+    /**
+     * Number of plans and requests in planning that have not ended, at most `limit`. Plans that never started
+     * or are paused without a deadline do not count.
+     * @param tenant - only those of this tenant, without plans that wait for a person. Default: of all
+     *   tenants
+     */
+    countUnfinished: (limit: number, tenant?: string) => countUnfinished(collections, limit, tenant),
 
+    /**
+     * Running, waiting and recently ended work of a tenant. Every count is bounded, and reads only an index.
+     */
     readWorkload: createReadWorkload(collections, clock),
-    modelCosts: (tenant, time) => readModelCosts(collections, tenant, time),
+    /** What the tenant's model calls cost that were sent from a time on and before another. */
+    modelCosts: (tenant: string, time: { from: Date; before: Date }): Promise<ModelCosts> =>
+      readModelCosts(collections, tenant, time),
+    /** As with `getPlan` and `listSteps`, calls of the same turn share one read. */
     getRequest,
-    getRequests: (tenant, requestIds) => Promise.all(requestIds.map((id) => getRequest(tenant, id))),
+    /** Many requests in one read, in the order of the ids; null for unknown ones. */
+    getRequests: (tenant: string, requestIds: readonly RequestId[]): Promise<(RequestDocument | null)[]> =>
+      Promise.all(requestIds.map((id) => getRequest(tenant, id))),
     getPlan,
-    listPlans: (tenant, requestId) => plans.find({ tenant, requestId }).sort({ version: -1 }).toArray(),
+    /** All versions of a request's plan, newest first. */
+    listPlans: (tenant: string, requestId: RequestId): Promise<PlanDocument[]> =>
+      plans.find({ tenant, requestId }).sort({ version: -1 }).toArray(),
 
-    getPlans: (tenant, planIds) => Promise.all(planIds.map((id) => getPlan(tenant, id))),
-    listSteps: async (tenant, planIds) =>
+    /** Many plans at once, in the order of the ids; null for unknown ones. */
+    getPlans: (tenant: string, planIds: readonly PlanId[]): Promise<(PlanDocument | null)[]> =>
+      Promise.all(planIds.map((id) => getPlan(tenant, id))),
+    /** Steps and items in plan order, the steps of several plans in one read. */
+    listSteps: async (tenant: string, planIds: readonly PlanId[]): Promise<StepRun[]> =>
       (await Promise.all(planIds.map((id) => readSteps(tenant, id)))).flat(),
 
-    readOutputs: (tenant, refs) => readOutputs(collections, tenant, refs),
-    measureOutputParts: (tenant, ref) => measureOutputParts(collections, tenant, ref),
-    readOutputPart: (tenant, ref, part) => readOutputPart(collections, tenant, ref, part),
+    /**
+     * Outputs that are stored separately (`outputRef`), by id of the reference.
+     * @throws {OutputMissingError}
+     */
+    readOutputs: (tenant: string, refs: readonly OutputRef[]): Promise<Map<string, JsonValue>> =>
+      readOutputs(collections, tenant, refs),
+    /** Sizes of the documents of such an output, in bytes of UTF-8. @throws {OutputMissingError} */
+    measureOutputParts: (tenant: string, ref: OutputRef): Promise<number[]> =>
+      measureOutputParts(collections, tenant, ref),
+    /**
+     * The text of one of these documents in UTF-8, from 0: together they are the JSON text of the output.
+     * @throws {OutputMissingError}
+     */
+    readOutputPart: (tenant: string, ref: OutputRef, part: number): Promise<Uint8Array> =>
+      readOutputPart(collections, tenant, ref, part),
 
+    /**
+     * A page may have fewer items than `first` although more follow: `cursor` is null only at the end.
+     * @throws {CursorInvalidError}
+     */
     listRequests: createListRequests(collections),
     ...createStepPages(unitReads),
     ...createRecordPages(collections, unitReads),
@@ -99,14 +139,12 @@ export function createReads({
     ...createHeadReads(collections, unitReads),
     ...createStateReads(collections, unitReads.log),
 
-    listModelCalls: (tenant: string, requestId: RequestId) =>
+    /** Calls of chat models for one request, oldest first. */
+    listModelCalls: (tenant: string, requestId: RequestId): Promise<ModelCallDocument[]> =>
       modelCalls.find({ tenant, requestId }).sort({ createdAt: 1, _id: 1 }).toArray(),
-    listTools: () => tools.find().sort({ _id: 1 }).toArray(),
-    toolCatalogue: (tenant) => readCatalogue(collections, tenant),
-    listToolListings: () => readToolListings(collections),
-    toolCallStats: (tenant, since) => readToolCalls(collections, tenant, since),
-    toolServers: () => readServers(collections),
-    leftOutTools: () => readLeftOut(collections),
+    /** The catalogue, as executors last published it, by server and name. */
+    listTools: (): Promise<ToolDocument[]> => tools.find().sort({ _id: 1 }).toArray(),
+    ...createToolReads(collections),
   };
 }
 
@@ -122,7 +160,7 @@ const MAX_CACHED_UNITS = 20_000;
 function createStateReads(
   { requests, plans, journal }: Pick<Collections, "requests" | "plans" | "journal">,
   log: Pick<EntryLog, "readTails">,
-): StateReads {
+) {
   const states = new LRUCache<RequestId, FoldedRequest>({
     maxSize: MAX_CACHED_UNITS,
     sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
@@ -151,7 +189,12 @@ function createStateReads(
   }
 
   return {
-    async readStateAt(tenant, requestId, seq): Promise<RequestState | null> {
+    /**
+     * The state at this entry, or at the last one if there are fewer; 0: before the first. Null for an
+     * unknown request.
+     * @throws {JournalInvalidError}
+     */
+    async readStateAt(tenant: string, requestId: RequestId, seq: number): Promise<RequestState | null> {
       const found = await requests.findOne({ _id: requestId, tenant }, { projection: { _id: 1 } });
       if (!found) return null;
       const state = await foldedTo(requestId, seq);
@@ -161,7 +204,11 @@ function createStateReads(
       return { seq: last, at, owner, epoch, plan, steps: plan ? await stepsOf(tenant, plan) : [] };
     },
 
-    async readLastSeqs(tenant, requestIds) {
+    /**
+     * The seq of the last entry of each journal, in the order of the ids; 0 when there is none, and for
+     * unknown requests. One read.
+     */
+    async readLastSeqs(tenant: string, requestIds: readonly RequestId[]): Promise<number[]> {
       const pipelines = requestIds.map((requestId) => [
         { $match: { _id: idsAfter({ requestId, seq: 0 }), tenant } },
         { $sort: { _id: -1 } },
@@ -179,7 +226,7 @@ function createStateReads(
 function createHeadReads(
   { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
   unitReads: UnitReads,
-): HeadReads {
+) {
   // Polling clients read these: many clients of one request cost MongoDB one read.
   const planHead = createTenantReads(
     async (tenant, ids: PlanId[]) => {
@@ -217,9 +264,14 @@ function createHeadReads(
   }
 
   return {
-    getPlanHeads: (tenant, planIds) =>
+    /**
+     * As with `getPlan`, calls of the same turn share one read. In the order of the ids; null for unknown
+     * ones.
+     */
+    getPlanHeads: (tenant: string, planIds: readonly PlanId[]): Promise<(PlanHead | null)[]> =>
       Promise.all(planIds.map(async (id) => (await planHead({ tenant, id }))[0] ?? null)),
-    listPlanHeadsOf: async (tenant, requestIds) =>
+    /** All versions of the plans of many requests in one read; versions of one request newest first. */
+    listPlanHeadsOf: async (tenant: string, requestIds: readonly PlanHead["requestId"][]) =>
       withDecisions(
         unitReads,
         await plans
@@ -233,18 +285,21 @@ function createHeadReads(
           )
           .toArray(),
       ),
-    readPlanGraphs: partsOf(plans, PARTS.planGraph),
-    readPlanTexts: partsOf(plans, PARTS.planTexts),
+    readPlanGraphs: partsOf<PlanGraph, PlanId>(plans, PARTS.planGraph),
+    readPlanTexts: partsOf<PlanTexts, PlanId>(plans, PARTS.planTexts),
     // Clients wait for the results of plans: plans that end together share one read.
-    readPlanResults: async (tenant, planIds) =>
+    readPlanResults: async (tenant: string, planIds: readonly PlanId[]): Promise<PlanResults[]> =>
       (await Promise.all(planIds.map((id) => planResults({ tenant, id })))).flat(),
-    listStepHeads: async (tenant, planIds) =>
+    /** Steps and items without their large values, in plan order, the steps of several plans in one read. */
+    listStepHeads: async (tenant: string, planIds: readonly PlanId[]): Promise<StepRun[]> =>
       (await Promise.all(planIds.map((id) => runsOf(tenant, id)))).flat(),
-    async getStepHead(tenant, planId, key) {
+    /** One step or item by its key, without its large values; null for an unknown one. */
+    async getStepHead(tenant: string, planId: PlanId, key: string): Promise<StepRun | null> {
       const read = await unitReads.ofPlan(tenant, planId);
       return (read && stepRunAt(read, key)) ?? null;
     },
-    readStepValues(tenant, steps, wanted) {
+    /** Steps and items with the wanted values, in the same order: one read. */
+    readStepValues(tenant: string, steps: readonly StepRun[], wanted: WantedValues): Promise<StepRun[]> {
       const own = steps.filter((unit) => unit.tenant === tenant);
       return withValues(
         unitReads.log,
@@ -252,7 +307,8 @@ function createHeadReads(
         wanted,
       );
     },
-    async countStepStatuses(tenant, planIds) {
+    /** Steps by status; items are not counted. */
+    async countStepStatuses(tenant: string, planIds: readonly PlanId[]) {
       const all = await Promise.all(planIds.map((id) => unitReads.ofPlan(tenant, id)));
       return all.flatMap((read) => {
         const counts = new Map<StepRun["status"], number>();
@@ -265,7 +321,8 @@ function createHeadReads(
           : [];
       });
     },
-    listModelCallHeadsOf: (tenant, requestIds: readonly RequestId[]) =>
+    /** Calls of chat models for many requests in one read; calls for one request oldest first. */
+    listModelCallHeadsOf: (tenant: string, requestIds: readonly RequestId[]): Promise<ModelCallHead[]> =>
       modelCalls
         .aggregate<ModelCallHead>(
           [
@@ -277,6 +334,6 @@ function createHeadReads(
           IN_ONE_BATCH,
         )
         .toArray(),
-    readModelCallTexts: partsOf(modelCalls, PARTS.modelCallTexts),
+    readModelCallTexts: partsOf<ModelCallTexts>(modelCalls, PARTS.modelCallTexts),
   };
 }

@@ -16,7 +16,7 @@ import {
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import { fromCursorText, toCursorText } from "./cursor.ts";
-import type { ListPage, Page, PagedReads } from "./paged-reads.ts";
+import type { ListPage, Page } from "./paged-reads.ts";
 
 const VersionSchema = z.tuple([z.number().int().min(1)]);
 const CallSchema = z.tuple([z.number().int().min(0), z.string().min(1).max(100)]);
@@ -50,8 +50,9 @@ interface RecordList<T, Complete> {
 export function createRecordPages(
   { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
   unitReads: Pick<UnitReads, "ofPlan">,
-): Pick<PagedReads, "listPlanPages" | "listModelCallPages"> {
+) {
   return {
+    /** Versions of a request's plan, newest first. */
     listPlanPages: pagesOf<StoredPlanHead, PlanHead>({
       collection: plans,
       name: "plans",
@@ -61,6 +62,7 @@ export function createRecordPages(
       cursorOf: planCursor,
       complete: (heads) => withDecisions(unitReads, heads),
     }),
+    /** Calls of chat models for a request, oldest first. */
     listModelCallPages: pagesOf<ModelCallHead, ModelCallHead>({
       collection: modelCalls,
       name: "modelCalls",

@@ -12,7 +12,7 @@ import { z } from "zod";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { CursorInvalidError } from "../records/errors.ts";
 import { fromCursorText, toCursorText } from "./cursor.ts";
-import type { DiagnosedUnits, Page, PagedReads, StepFilter, StepPage } from "./paged-reads.ts";
+import type { DiagnosedUnits, Page, StepFilter, StepPage } from "./paged-reads.ts";
 
 const CursorSchema = z.tuple([z.number().int().min(0), z.number().int().min(0).nullable()]);
 
@@ -74,12 +74,7 @@ export function diagnosedUnits<Unit extends Pick<StepRun, "stepId" | "item" | "s
 }
 
 /** The part of the store that reads steps in pages. */
-export function createStepPages(
-  unitReads: UnitReads,
-): Pick<
-  PagedReads,
-  "listStepPages" | "countSteps" | "listStepStatuses" | "listDiagnosedUnits" | "waitedForPeopleMs"
-> {
+export function createStepPages(unitReads: UnitReads) {
   async function pageOfPlan(tenant: string, planId: PlanId, page: StepPage): Promise<Page<StepRun>> {
     const isWanted = wantedBy(page);
     const read = await unitReads.ofPlan(tenant, planId);
@@ -94,26 +89,32 @@ export function createStepPages(
   }
 
   return {
-    async listStepPages(tenant, planIds, page) {
+    /** Steps and items in plan order. */
+    async listStepPages(tenant: string, planIds: readonly PlanId[], page: StepPage) {
       const pages = planIds.map(
         async (id): Promise<[PlanId, Page<StepRun>]> => [id, await pageOfPlan(tenant, id, page)],
       );
       return new Map(await Promise.all(pages));
     },
 
-    async listDiagnosedUnits(tenant, planId) {
+    /** The units that a diagnosis may name; none of an unknown plan. */
+    async listDiagnosedUnits(tenant: string, planId: PlanId): Promise<DiagnosedUnits<StepRun>> {
       const read = await unitReads.ofPlan(tenant, planId);
       if (!read) return { units: [], itemCounts: new Map() };
       const { units, itemCounts } = diagnosedUnits(unitsWithStatus(read));
       return { units: units.map(({ one }) => toStepRun(read.outline, one)), itemCounts };
     },
 
-    async waitedForPeopleMs(tenant, planId, at) {
+    /**
+     * How long a plan waited only for people until `at`, or its end, in milliseconds; 0 for an unknown plan.
+     */
+    async waitedForPeopleMs(tenant: string, planId: PlanId, at: Date) {
       const read = await unitReads.ofPlan(tenant, planId);
       return read?.plan ? waitedForPeopleMs(read.plan, at) : 0;
     },
 
-    async countSteps(tenant, planIds, filter) {
+    /** Number of steps and items that match. */
+    async countSteps(tenant: string, planIds: readonly PlanId[], filter: StepFilter) {
       const counts = planIds.map(async (id): Promise<[PlanId, number]> => {
         const read = await unitReads.ofPlan(tenant, id);
         let count = 0;
@@ -125,7 +126,8 @@ export function createStepPages(
       return new Map(await Promise.all(counts));
     },
 
-    listStepStatuses: (tenant, steps) =>
+    /** Statuses of steps, in the order of the argument; null for unknown ones. */
+    listStepStatuses: (tenant: string, steps: readonly Pick<StepRun, "planId" | "stepId">[]) =>
       Promise.all(
         steps.map(async ({ planId, stepId }) => {
           const read = await unitReads.ofPlan(tenant, planId);

@@ -3,7 +3,7 @@
  * so that a reader knows the cost before it reads them.
  */
 import type { FoldedPlan, FoldedRequest, JournalEntry, JournalEvent, StepRun } from "@planwright/engine";
-import type { PlanId, RequestId } from "@planwright/plan";
+import type { RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { ModelCallDocument } from "./model-call-document.ts";
 import type { PlanApproval, PlanDocument, UnitResolution } from "./plan-document.ts";
@@ -94,21 +94,6 @@ export interface RequestState extends Pick<FoldedRequest, "seq" | "at" | "owner"
   steps: StepRun[];
 }
 
-/** Reads of journals up to an entry, bound to a tenant. */
-export interface StateReads {
-  /**
-   * The state at this entry, or at the last one if there are fewer; 0: before the first. Null for an unknown
-   * request.
-   * @throws {JournalInvalidError}
-   */
-  readStateAt(tenant: string, requestId: RequestId, seq: number): Promise<RequestState | null>;
-  /**
-   * The seq of the last entry of each journal, in the order of the ids; 0 when there is none, and for unknown
-   * requests. One read.
-   */
-  readLastSeqs(tenant: string, requestIds: readonly RequestId[]): Promise<number[]>;
-}
-
 /** Outputs up to this size are part of the head, in bytes of BSON. */
 const SMALL_OUTPUTS_BYTES = 1_024;
 
@@ -165,39 +150,6 @@ export interface WantedValues {
   /** Arguments, and the data that tools added to errors. */
   body?: boolean | undefined;
   output?: boolean | undefined;
-}
-
-/**
- * Reads of heads and of their parts, bound to a tenant. Missing documents, and those of other tenants, are
- * left out.
- */
-export interface HeadReads {
-  /**
-   * As with `getPlan`, calls of the same turn share one read. In the order of the ids; null for unknown ones.
-   */
-  getPlanHeads(tenant: string, planIds: readonly PlanId[]): Promise<(PlanHead | null)[]>;
-  /** All versions of the plans of many requests in one read; versions of one request newest first. */
-  listPlanHeadsOf(tenant: string, requestIds: readonly PlanHead["requestId"][]): Promise<PlanHead[]>;
-  readPlanGraphs(tenant: string, planIds: readonly PlanId[]): Promise<PlanGraph[]>;
-  readPlanTexts(tenant: string, planIds: readonly PlanId[]): Promise<PlanTexts[]>;
-  readPlanResults(tenant: string, planIds: readonly PlanId[]): Promise<PlanResults[]>;
-  /** Steps and items without their large values, in plan order, the steps of several plans in one read. */
-  listStepHeads(tenant: string, planIds: readonly PlanId[]): Promise<StepRun[]>;
-  /** One step or item by its key, without its large values; null for an unknown one. */
-  getStepHead(tenant: string, planId: PlanId, key: string): Promise<StepRun | null>;
-  /** Steps and items with the wanted values, in the same order: one read. */
-  readStepValues(tenant: string, steps: readonly StepRun[], wanted: WantedValues): Promise<StepRun[]>;
-  /** Steps by status; items are not counted. */
-  countStepStatuses(
-    tenant: string,
-    planIds: readonly PlanId[],
-  ): Promise<{ planId: PlanId; status: StepRun["status"]; count: number }[]>;
-  /** Calls of chat models for many requests in one read; calls for one request oldest first. */
-  listModelCallHeadsOf(
-    tenant: string,
-    requestIds: readonly ModelCallHead["requestId"][],
-  ): Promise<ModelCallHead[]>;
-  readModelCallTexts(tenant: string, ids: readonly string[]): Promise<ModelCallTexts[]>;
 }
 
 function sizeOf(fields: readonly string[]): Document {

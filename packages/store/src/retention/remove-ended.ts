@@ -143,12 +143,3 @@ async function removeEntriesButLast(journal: Collections["journal"], requestId: 
     .toArray();
   if (last) await journal.deleteMany({ _id: { ...range, $lt: last._id } });
 }
-
-/** Removes old requests, so that the database does not grow for ever. */
-export interface RetentionStore {
-  /**
-   * Removes requests that ended and have not changed since a time, with their plans, journals, outputs and
-   * model calls, the oldest first. Returns their number, which is below `limit` when there are no more.
-   */
-  removeEnded(which: RemoveEnded): Promise<number>;
-}

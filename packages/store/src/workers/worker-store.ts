@@ -2,8 +2,8 @@ import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "../leases/leased-collection.ts";
 import type { WorkerDocument, WorkerKind } from "../records/worker-document.ts";
-import { createReadFigures, type SystemFigures } from "./figures.ts";
-import { createReadFleet, type Fleet } from "./fleet.ts";
+import { createReadFigures } from "./figures.ts";
+import { createReadFleet } from "./fleet.ts";
 import { isLive, isSilent } from "./liveness.ts";
 
 /** The live workers: for each kind the number of those that take work. */
@@ -48,43 +48,7 @@ export interface TakenFromDead {
  *    later than its last answered heartbeat allows never starts a call while its successor looks up the
  *    result of that call.
  */
-export interface WorkerStore {
-  /** Adds a live worker, before it claims anything. */
-  addWorker(worker: NewWorker): Promise<void>;
-  /**
-   * Records a heartbeat, about once a second, and the time without one after which other workers may take its
-   * work. False when the worker was declared dead meanwhile, or is unknown.
-   */
-  beat(id: string, deadAfterMs: number): Promise<boolean>;
-  /** Records that a worker takes no more work. It keeps the work that it holds as long as it lives. */
-  retireWorker(id: string): Promise<void>;
-  /** Removes a worker that has stopped. Other workers take the work that it still holds. */
-  removeWorker(id: string): Promise<void>;
-  /**
-   * Declares dead the workers of this kind that listened at this address before and were not removed: a new
-   * process listens there now. Returns their number.
-   */
-  declarePredecessorsDead(
-    worker: Pick<WorkerDocument, "_id" | "kind"> & { addressKey: string },
-  ): Promise<number>;
-  /**
-   * Makes the work of dead and unknown workers due.
-   * @param options.declaresSilent - also declares silent workers dead. False in a process that may itself
-   *   have been cut off from MongoDB
-   */
-  takeFromDead(options: { declaresSilent: boolean }): Promise<TakenFromDead>;
-  /** The live workers: how many of each kind take work, and the names of all. */
-  liveWorkers(): Promise<LiveWorkers>;
-  /**
-   * The workers of all services, with the work that they hold and the work that waits for them, of all
-   * tenants.
-   */
-  readFleet(): Promise<Fleet>;
-  /** Figures of the whole system for monitoring, read by the first live worker; null for all others. */
-  readFigures(owner: string): Promise<SystemFigures | null>;
-  /** True when there are live planners and none of them has a language model. */
-  isModelMissing(): Promise<boolean>;
-}
+export type WorkerStore = ReturnType<typeof createWorkerStore>;
 
 /** Timeout of a heartbeat, in milliseconds: the next one may get a working connection. */
 const BEAT_TIMEOUT_MS = 2_000;
@@ -92,7 +56,7 @@ const BEAT_TIMEOUT_MS = 2_000;
 export function createWorkerStore(
   collections: Pick<Collections, "workers" | "plans" | "requests">,
   clock: Pick<ServerClock, "now">,
-): WorkerStore {
+) {
   const { workers } = collections;
 
   /** Owners of leases that are not live workers. */
@@ -124,13 +88,19 @@ export function createWorkerStore(
   }
 
   return {
+    /**
+     * The workers of all services, with the work that they hold and the work that waits for them, of all
+     * tenants.
+     */
     readFleet: createReadFleet(collections, clock),
+    /** Figures of the whole system for monitoring, read by the first live worker; null for all others. */
     readFigures: createReadFigures(collections, clock),
-    async addWorker({ _id, kind, hasModel = null, addressKey = null, deadAfterMs = WORKER_DEAD_AFTER_MS }) {
+    /** Adds a live worker, before it claims anything. */
+    async addWorker({ _id, kind, hasModel, addressKey, deadAfterMs = WORKER_DEAD_AFTER_MS }: NewWorker) {
       const facts = {
         kind,
-        hasModel,
-        addressKey: { $literal: addressKey },
+        hasModel: hasModel ?? null,
+        addressKey: { $literal: addressKey ?? null },
         deadAfterMs,
         takesWork: true,
         deadAt: null,
@@ -139,7 +109,11 @@ export function createWorkerStore(
       await workers.updateOne({ _id }, [{ $set: { ...facts, ...times } }], { upsert: true });
     },
 
-    async beat(id, deadAfterMs) {
+    /**
+     * Records a heartbeat, about once a second, and the time without one after which other workers may take
+     * its work. False when the worker was declared dead meanwhile, or is unknown.
+     */
+    async beat(id: string, deadAfterMs: number) {
       const { matchedCount } = await workers.updateOne(
         { _id: id, deadAt: null },
         [{ $set: { seenAt: "$$NOW", deadAfterMs } }],
@@ -148,20 +122,35 @@ export function createWorkerStore(
       return matchedCount === 1;
     },
 
-    async retireWorker(id) {
+    /** Records that a worker takes no more work. It keeps the work that it holds as long as it lives. */
+    async retireWorker(id: string) {
       await workers.updateOne({ _id: id }, { $set: { takesWork: false } });
     },
 
-    async removeWorker(id) {
+    /** Removes a worker that has stopped. Other workers take the work that it still holds. */
+    async removeWorker(id: string) {
       await workers.deleteMany({ _id: id });
     },
 
-    async declarePredecessorsDead({ _id, kind, addressKey }) {
+    /**
+     * Declares dead the workers of this kind that listened at this address before and were not removed: a new
+     * process listens there now. Returns their number.
+     */
+    async declarePredecessorsDead({
+      _id,
+      kind,
+      addressKey,
+    }: Pick<WorkerDocument, "_id" | "kind"> & { addressKey: string }) {
       const predecessors = { _id: { $ne: _id }, kind, addressKey, deadAt: null };
       return (await workers.updateMany(predecessors, [{ $set: { deadAt: "$$NOW" } }])).modifiedCount;
     },
 
-    async takeFromDead({ declaresSilent }) {
+    /**
+     * Makes the work of dead and unknown workers due.
+     * @param options.declaresSilent - also declares silent workers dead. False in a process that may itself
+     *   have been cut off from MongoDB
+     */
+    async takeFromDead({ declaresSilent }: { declaresSilent: boolean }): Promise<TakenFromDead> {
       if (declaresSilent) await workers.updateMany({ $expr: isSilent }, [{ $set: { deadAt: "$$NOW" } }]);
       const owners = await deadOwners();
       const taken = await Promise.all(owners.map(takeFrom));
@@ -172,12 +161,14 @@ export function createWorkerStore(
       };
     },
 
+    /** True when there are live planners and none of them has a language model. */
     async isModelMissing() {
       const planners = await workers.find({ kind: "planner", takesWork: true, $expr: isLive }).toArray();
       return planners.length > 0 && planners.every(({ hasModel }) => hasModel === false);
     },
 
-    async liveWorkers() {
+    /** The live workers: how many of each kind take work, and the names of all. */
+    async liveWorkers(): Promise<LiveWorkers> {
       const live = await workers.find({ $expr: isLive }).toArray();
       const of = (kind: WorkerKind): number =>
         live.filter((worker) => worker.kind === kind && worker.takesWork).length;

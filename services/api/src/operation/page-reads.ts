@@ -1,12 +1,12 @@
 import type { StepRun } from "@planwright/engine";
 import type { PlanId, RequestId, StepStatus } from "@planwright/plan";
 import {
+  type ClientStore,
   type EventHead,
   isStepWanted,
   type ListPage,
   type ModelCallHead,
   type Page,
-  type PagedReads,
   type PlanHead,
   pageOfSteps,
   type StepFilter,
@@ -41,7 +41,7 @@ const MAX_LISTS = 100;
 const HEAD_BYTES = 640;
 
 /** New reads with an empty cache, for one operation. */
-export function createPageReads(store: PagedReads, tenant: string, bytes: AnswerBytes): PageReads {
+export function createPageReads(store: ClientStore, tenant: string, bytes: AnswerBytes): PageReads {
   /** Loads one page of each of several lists. Their estimated size is counted before the read. */
   function pagesOf<Id extends string, Part extends ListPage, Item>(
     read: (ids: readonly Id[], page: Part) => Promise<ReadonlyMap<Id, Page<Item>>>,
