@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { LongFilesFirst } from "./packages/testing/src/long-files-first.ts";
+import { LongFilesFirst } from "./packages/testing/src/test-run.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const folders = ["packages", "services"].flatMap((top) =>
@@ -71,7 +71,7 @@ const projects = folders.map((root) => ({
     root: here(root),
     include: ["**/*.test.ts"],
     isolate: !SHARING.has(root),
-    setupFiles: [here("packages/testing/src/property-seed.ts"), here("packages/testing/src/end-with-run.ts")],
+    setupFiles: [here("packages/testing/src/setup.ts")],
     ...timeouts,
   },
 }));
@@ -86,7 +86,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongFilesFirst },
     globalSetup: here("packages/testing/test/global-setup.ts"),
-    reporters: ["default", here("packages/testing/src/closing-line-reporter.ts")],
+    reporters: ["default", here("packages/testing/src/test-run.ts")],
     coverage: { provider: "v8", include: ["{packages,services}/*/src/**/*.ts"] },
   },
 });

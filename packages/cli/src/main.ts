@@ -3,13 +3,11 @@ import { createClient } from "@planwright/client";
 import { CommanderError } from "commander";
 import type { CommandContext } from "./commands/command-context.ts";
 import { printError } from "./commands/print-error.ts";
-import { GaveUpWaitingError, InterruptedError } from "./errors.ts";
 import { createProgram } from "./program.ts";
 import type { GlobalOptions } from "./program-options.ts";
-import { EXIT, type ExitCode } from "./report/exit-code.ts";
+import { EXIT, type ExitCode, GaveUpWaitingError, InterruptedError } from "./report/exit-code.ts";
 import { createCommandLine } from "./report/format.ts";
-import { createOutput } from "./terminal/output.ts";
-import { visibleText } from "./terminal/visible-text.ts";
+import { createOutput, visibleText } from "./terminal.ts";
 
 const { env, stdin, stdout, stderr } = process;
 const { version }: { version: string } = JSON.parse(

@@ -1,6 +1,6 @@
 import { type Complete, type Command as Completed, RootCommand } from "@bomb.sh/tab";
 import type { Argument, Command, Option } from "commander";
-import { oneLine } from "./terminal/visible-text.ts";
+import { oneLine } from "./terminal.ts";
 
 /** The shells that have a completion script. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CommandContext } from "../src/commands/command-context.ts";
 import { createProgram } from "../src/program.ts";
 import { createCommandLine } from "../src/report/format.ts";
-import { plainStyle } from "../src/terminal/output.ts";
+import { plainStyle } from "../src/terminal.ts";
 
 const DONE = ["nothing done", "something done", "something possible"] as const;
 

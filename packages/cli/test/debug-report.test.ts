@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { debugReport, timeline } from "../src/report/debug-report.ts";
-import { plainStyle } from "../src/terminal/output.ts";
+import { plainStyle } from "../src/terminal.ts";
 import {
   attemptOf,
   diagnosisOf,

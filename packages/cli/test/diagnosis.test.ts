@@ -1,7 +1,7 @@
 import { test as check, fc } from "@fast-check/vitest";
 import { expect } from "vitest";
 import { debugReport } from "../src/report/debug-report.ts";
-import { plainStyle } from "../src/terminal/output.ts";
+import { plainStyle } from "../src/terminal.ts";
 import { diagnosisOf, errorOf, factsOf, planOf, requestOf, stepOf } from "./fixtures/requests.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 2_000 });

@@ -4,7 +4,7 @@ import { createProgram } from "../src/program.ts";
 import { parseUrl } from "../src/program-options.ts";
 import { createCommandLine } from "../src/report/format.ts";
 import { bashCompletion } from "../src/shell-completion.ts";
-import { wantsColour } from "../src/terminal/output.ts";
+import { wantsColour } from "../src/terminal.ts";
 import { planwright } from "./planwright.ts";
 
 describe("commands to type", () => {

@@ -6,10 +6,9 @@ import { debugReport } from "../src/report/debug-report.ts";
 import { exitCodeOf } from "../src/report/exit-code.ts";
 import { markOf } from "../src/report/format.ts";
 import { planText } from "../src/report/plan-text.ts";
-import { progressLines } from "../src/report/progress-events.ts";
-import { progressTree } from "../src/report/progress-tree.ts";
+import { progressLines, progressTree } from "../src/report/progress.ts";
 import { stepLine } from "../src/report/step-line.ts";
-import { plainStyle } from "../src/terminal/output.ts";
+import { plainStyle } from "../src/terminal.ts";
 import {
   attemptOf,
   errorOf,

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { showLive } from "../src/commands/follow-to-end.ts";
 import type { PlanRecord } from "../src/operations.ts";
 import { createCommandLine } from "../src/report/format.ts";
-import { createOutput } from "../src/terminal/output.ts";
+import { createOutput } from "../src/terminal.ts";
 import { NOW_MS, planOf, REQUEST_ID, requestOf, stepOf } from "./fixtures/requests.ts";
 
 const ROWS = 12;

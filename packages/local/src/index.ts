@@ -1,13 +1,15 @@
-export { type Child, type ChildOptions, startChild } from "./children/child.ts";
-export { freePort } from "./children/free-port.ts";
 export {
+  type Child,
+  type ChildOptions,
   growingDelayMs,
   type ManagedProcess,
   type SuperviseOptions,
   type Supervision,
+  startChild,
   supervise,
   type UnexpectedEnd,
-} from "./children/supervise.ts";
+} from "./child.ts";
+export { holdFolder } from "./data-folders.ts";
 export {
   ChecksumError,
   DataFolderError,
@@ -16,10 +18,9 @@ export {
   ServerNotSuitableError,
 } from "./errors.ts";
 export type { LocalServer, ServerOptions } from "./local-server.ts";
-export { startMongo } from "./mongo/start-mongo.ts";
-export { startRedis } from "./redis/start-redis.ts";
-export { apiPortOf, WrongSettingsError } from "./stack/check-settings.ts";
-export { holdFolder } from "./stack/hold-folder.ts";
-export { NotBuiltError, type ServiceName } from "./stack/start-service.ts";
-export { type ProcessName, type Stack, type StackOptions, startStack } from "./stack/start-stack.ts";
-export { watchServerFiles } from "./stack/watch-server-files.ts";
+export { freePort } from "./ports.ts";
+export { startMongo } from "./start-mongo.ts";
+export { startRedis } from "./start-redis.ts";
+export { apiPortOf, NotBuiltError, type ServiceName, WrongSettingsError } from "./start-service.ts";
+export { type ProcessName, type Stack, type StackOptions, startStack } from "./start-stack.ts";
+export { watchServerFiles } from "./watch-server-files.ts";

@@ -1,6 +1,7 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Child } from "./children/child.ts";
-import { type ManagedProcess, type Supervision, supervise } from "./children/supervise.ts";
+import { type Child, type ManagedProcess, type Supervision, supervise } from "./child.ts";
 import { ProcessNotReadyError } from "./errors.ts";
 
 /** Options of a local server. */
@@ -70,4 +71,19 @@ export async function localServer(options: LocalServerOptions): Promise<LocalSer
  */
 function isTemporary(error: unknown): boolean {
   return error instanceof ProcessNotReadyError && /address already in use|DBPathInUse/i.test(error.message);
+}
+
+/** The absolute path of the first of these commands that is on the PATH. */
+export function onPath(names: readonly string[], path = process.env["PATH"] ?? ""): string | undefined {
+  const folders = path.split(delimiter).filter((folder) => folder !== "");
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { boundLog, MAX_LOG_BYTES } from "../src/children/child.ts";
+import { boundLog, MAX_LOG_BYTES } from "../src/child.ts";
 import { ProcessNotReadyError, startChild } from "../src/index.ts";
 
 const PARENT = fileURLToPath(new URL("./fixtures/parent.ts", import.meta.url));

@@ -8,8 +8,8 @@ import { bundledServices, testServers } from "@planwright/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { freePort } from "../src/index.ts";
-import { type ServiceName, startService } from "../src/stack/start-service.ts";
-import { writeMcpServersFile } from "../src/stack/start-stack.ts";
+import { type ServiceName, startService } from "../src/start-service.ts";
+import { writeMcpServersFile } from "../src/start-stack.ts";
 
 const ROUNDS = 20;
 const folder = mkdtempSync(join(tmpdir(), "planwright-first-request-"));

@@ -13,7 +13,7 @@ import {
   startMongo,
   startRedis,
 } from "../src/index.ts";
-import { findMongod } from "../src/mongo/start-mongo.ts";
+import { findMongod } from "../src/start-mongo.ts";
 
 const { MONGODB_URL: _mongodb, REDIS_URL: _redis, ...env } = process.env;
 

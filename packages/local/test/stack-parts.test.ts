@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { apiPortOf, holdFolder, startStack, watchServerFiles } from "../src/index.ts";
-import { writeMcpServersFile } from "../src/stack/start-stack.ts";
+import { writeMcpServersFile } from "../src/start-stack.ts";
 
 const folders: string[] = [];
 afterAll(() => {

@@ -1,3 +1,7 @@
+export type { OnError } from "./connection.ts";
+export { connectFailFast, DEFAULT_PREFIX, RedisEvictsError } from "./connection.ts";
+export type { Hint, QueueName } from "./fair-queue.ts";
+export { createFairQueue, type FairQueue, type QueuedHint } from "./fair-queue.ts";
 export {
   createPartialAnswerReader,
   createPartialAnswerWriter,
@@ -6,18 +10,18 @@ export {
   type PartialAnswerReader,
   type PartialAnswersOptions,
   type PartialAnswerWriter,
-} from "./answers/partial-answers.ts";
-export type { Hint, QueueName } from "./jobs/fair-queue.ts";
-export { createFairQueue, type FairQueue, type QueuedHint } from "./jobs/fair-queue.ts";
+} from "./partial-answers.ts";
 export {
   createQueueWorker,
+  createSlots,
   type QueueWorker,
   type QueueWorkerOptions,
-} from "./jobs/queue-worker.ts";
-export { createQueues, OfferDroppedError, type Queues, type QueuesOptions } from "./jobs/queues.ts";
-export { createSlots, type Slots, type SlotsParts } from "./jobs/slots.ts";
-export { createSweeper, type DueWork, type Sweeper, type SweeperOptions } from "./jobs/sweeper.ts";
-export type { ToolLimit } from "./limits/tool-limits.ts";
+  type Slots,
+  type SlotsParts,
+} from "./queue-worker.ts";
+export { createQueues, OfferDroppedError, type Queues, type QueuesOptions } from "./queues.ts";
+export { createSweeper, type DueWork, type Sweeper, type SweeperOptions } from "./sweeper.ts";
+export type { ToolLimit } from "./tool-limits.ts";
 export {
   type Acquired,
   createToolLimits,
@@ -25,7 +29,4 @@ export {
   type SlotRequest,
   type ToolLimits,
   type ToolLimitsOptions,
-} from "./limits/tool-limits.ts";
-export type { OnError } from "./redis/connection.ts";
-export { DEFAULT_PREFIX, RedisEvictsError } from "./redis/connection.ts";
-export { connectFailFast } from "./redis/fail-fast-connection.ts";
+} from "./tool-limits.ts";

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PLAN_LIFECYCLE, REQUEST_LIFECYCLE, STEP_LIFECYCLE } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { readmeBlocks } from "../src/readme/readme-blocks.ts";
-import { stateDiagram } from "../src/readme/state-diagram.ts";
+import { readmeBlocks } from "../src/readme-blocks.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const FILE = "docs/architecture.md";
@@ -35,3 +34,20 @@ test("a state diagram begins with the initial statuses and ends with statuses wi
     ["stateDiagram-v2", "  [*] --> READY", "  READY --> DONE", "  DONE --> [*]"].join("\n"),
   );
 });
+
+/**
+ * A Mermaid state diagram of a lifecycle table, with every status and every move. A status without moves is
+ * final.
+ * @param first - the initial statuses
+ */
+function stateDiagram(
+  table: Readonly<Record<string, { moves: readonly string[] }>>,
+  first: readonly string[],
+): string {
+  const moves = Object.entries(table).flatMap(([status, row]) => [
+    ...row.moves.map((next) => `${status} --> ${next}`),
+    ...(row.moves.length === 0 ? [`${status} --> [*]`] : []),
+  ]);
+  const lines = [...first.map((status) => `[*] --> ${status}`), ...moves];
+  return ["stateDiagram-v2", ...lines.map((line) => `  ${line}`)].join("\n");
+}

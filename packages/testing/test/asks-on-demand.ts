@@ -3,7 +3,7 @@
  * is none.
  */
 import { z } from "zod";
-import { askOnDemand, NotMadeOnDemandError } from "../src/on-demand/ask.ts";
+import { askOnDemand, NotMadeOnDemandError } from "../src/ask-on-demand.ts";
 
 const [folder = "", pid = ""] = process.argv.slice(2);
 try {

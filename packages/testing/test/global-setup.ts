@@ -4,8 +4,7 @@
  * packages never wait for them. For the same reason the code that makes them is imported only then.
  */
 import { fileURLToPath } from "node:url";
-import { type Made, offerOnDemand } from "../src/on-demand/offer.ts";
-import type { OnDemand } from "../src/on-demand/protocol.ts";
+import { type Made, type OnDemand, offerOnDemand } from "../src/offer-on-demand.ts";
 
 /** The part of Vitest's project that the setup uses. */
 interface TestProject {
@@ -38,11 +37,11 @@ async function startServers(dataDir: string): Promise<Made> {
 }
 
 async function bundleAllServices(folder: string): Promise<Made> {
-  const { bundleServices } = await import("../src/services/bundle-services.ts");
+  const { bundleServices } = await import("../src/bundles.ts");
   return { value: await bundleServices(folder) };
 }
 
 async function bundleCommand(folder: string): Promise<Made> {
-  const { bundleProgram } = await import("../src/services/bundle-program.ts");
+  const { bundleProgram } = await import("../src/bundles.ts");
   return { value: await bundleProgram(folder) };
 }

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { type Made, type Offer, offerOnDemand } from "../src/on-demand/offer.ts";
-import type { OnDemand } from "../src/on-demand/protocol.ts";
+import { type Made, type Offer, type OnDemand, offerOnDemand } from "../src/offer-on-demand.ts";
 
 const ASKS = fileURLToPath(new URL("./asks-on-demand.ts", import.meta.url));
 

@@ -1,9 +1,9 @@
 import { createLogger, createShutdown, settingsOrExit } from "@planwright/runtime";
 import { serveStdio } from "@planwright/tool-kit";
-import { openBlogDatabase } from "./database/open-blog-database.ts";
+import { allTools } from "./all-tools.ts";
 import { SettingsSchema } from "./env.ts";
-import { describeServer, startHttpServer } from "./server/http-server.ts";
-import { allTools } from "./tools/all-tools.ts";
+import { describeServer, startHttpServer } from "./http-server.ts";
+import { openBlogDatabase } from "./open-blog-database.ts";
 
 const settings = settingsOrExit(SettingsSchema, process);
 const isStdio = process.argv.includes("--stdio");

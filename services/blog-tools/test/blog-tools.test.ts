@@ -1,7 +1,7 @@
 import { testServers } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BlogDatabase, openBlogDatabase } from "../src/database/open-blog-database.ts";
-import { startHttpServer } from "../src/server/http-server.ts";
+import { startHttpServer } from "../src/http-server.ts";
+import { type BlogDatabase, openBlogDatabase } from "../src/open-blog-database.ts";
 import { type BlogClient, connectOverHttp, connectOverStdio } from "./blog-client.ts";
 
 const UNKNOWN_ID = "0123456789abcdef01234567";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { testServers } from "@planwright/testing";
 import { expect, test } from "vitest";
-import { openBlogDatabase } from "../src/database/open-blog-database.ts";
-import { startHttpServer } from "../src/server/http-server.ts";
+import { startHttpServer } from "../src/http-server.ts";
+import { openBlogDatabase } from "../src/open-blog-database.ts";
 import { connectOverHttp, startService } from "./blog-client.ts";
 
 test("calls that a crash interrupts can be repeated with their keys: each has its effect once", async () => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { testServers } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openBlogDatabase } from "../src/database/open-blog-database.ts";
+import { openBlogDatabase } from "../src/open-blog-database.ts";
 import { connectOverHttp, startService } from "./blog-client.ts";
 
 let child: ChildProcess;

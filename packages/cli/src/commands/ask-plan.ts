@@ -12,7 +12,6 @@ import {
   type Priority,
   parseExactJson,
 } from "@planwright/plan";
-import { UsageError } from "../errors.ts";
 import {
   CREATE_PLAN,
   type PlanRecord,
@@ -21,11 +20,10 @@ import {
   SUBMIT_PLAN,
   VALIDATE_PLAN,
 } from "../operations.ts";
-import { diagnosticLines } from "../report/diagnosis.ts";
-import { EXIT, type ExitCode, exitCodeOf } from "../report/exit-code.ts";
+import { diagnosticLines, resultLines } from "../report/diagnosis.ts";
+import { EXIT, type ExitCode, exitCodeOf, UsageError } from "../report/exit-code.ts";
 import { planText } from "../report/plan-text.ts";
-import { resultLines } from "../report/result-lines.ts";
-import type { Style } from "../terminal/output.ts";
+import type { Style } from "../terminal.ts";
 import type { CommandContext } from "./command-context.ts";
 import { followToEnd, leavingEarly, showLive } from "./follow-to-end.ts";
 

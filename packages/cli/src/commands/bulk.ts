@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { sendAgain } from "@planwright/client";
 import { countText } from "@planwright/plan";
 import { Option } from "commander";
-import { UsageError } from "../errors.ts";
 import {
   type BulkFacts,
   type BulkResult,
@@ -10,10 +9,10 @@ import {
   RERUN_REQUESTS,
   RETRY_FAILED_REQUESTS,
 } from "../operations.ts";
-import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import { EXIT, type ExitCode, UsageError } from "../report/exit-code.ts";
 import { bulkTable } from "../report/tables.ts";
+import { confirmed } from "./act.ts";
 import type { CommandContext } from "./command-context.ts";
-import { confirmed } from "./confirm.ts";
 import { type FilterOptions, filterOf, filterOptions } from "./list-requests.ts";
 
 /** The changes that `bulk` can make. */

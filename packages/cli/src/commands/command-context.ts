@@ -1,6 +1,6 @@
 import type { Client } from "@planwright/client";
 import type { CommandLine } from "../report/format.ts";
-import type { Output } from "../terminal/output.ts";
+import type { Output } from "../terminal.ts";
 
 /** The dependencies of commands. */
 export interface CommandContext {

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { ENDED, READ_RUN, sendAgain } from "@planwright/client";
-import { NothingChangedError, UsageError } from "../errors.ts";
 import {
   type Accepted,
   AMEND_PLAN,
@@ -12,12 +11,11 @@ import {
   RERUN,
   RESUME,
 } from "../operations.ts";
-import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import { EXIT, type ExitCode, NothingChangedError, UsageError } from "../report/exit-code.ts";
 import { planningText } from "../report/format.ts";
-import { act } from "./act.ts";
+import { acceptingRepeats, act } from "./act.ts";
 import { readJsonFile } from "./ask-plan.ts";
 import type { CommandContext } from "./command-context.ts";
-import { acceptingRepeats } from "./confirm.ts";
 import { type SetArgument, toChanges } from "./decide.ts";
 import { followToEnd, leavingEarly, showResult } from "./follow-to-end.ts";
 

@@ -16,7 +16,6 @@ import {
 } from "@planwright/plan";
 import { bindTexts, checkAnswer } from "@planwright/reading";
 import { InvalidArgumentError } from "commander";
-import { InterruptedError, UsageError } from "../errors.ts";
 import {
   ANSWER_QUESTIONS,
   APPROVE,
@@ -26,9 +25,9 @@ import {
   RESOLVE_IN_DOUBT,
   type RequestRecord,
 } from "../operations.ts";
-import type { ExitCode } from "../report/exit-code.ts";
+import { type ExitCode, InterruptedError, UsageError } from "../report/exit-code.ts";
 import { inlineJson, stepName } from "../report/format.ts";
-import { oneLine, printableJson } from "../terminal/visible-text.ts";
+import { oneLine, printableJson } from "../terminal.ts";
 import { act } from "./act.ts";
 import type { CommandContext } from "./command-context.ts";
 

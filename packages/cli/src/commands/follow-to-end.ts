@@ -1,10 +1,9 @@
 import type { FollowOptions, RequestRun } from "@planwright/client";
 import { READ_REQUEST } from "../operations.ts";
+import { resultLines } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "../report/exit-code.ts";
-import { progressEvents, progressLines } from "../report/progress-events.ts";
-import { progressTree } from "../report/progress-tree.ts";
-import { resultLines } from "../report/result-lines.ts";
-import { oneLine } from "../terminal/visible-text.ts";
+import { progressEvents, progressLines, progressTree } from "../report/progress.ts";
+import { oneLine } from "../terminal.ts";
 import type { CommandContext } from "./command-context.ts";
 import { printError } from "./print-error.ts";
 

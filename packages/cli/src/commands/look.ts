@@ -3,7 +3,6 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ApiRefusedError } from "@planwright/client";
 import { findLeftOut, suggestForServer } from "@planwright/plan";
-import { UsageError } from "../errors.ts";
 import {
   type ContractSuggestions,
   EXPLAIN_TOOLS,
@@ -21,7 +20,7 @@ import {
 } from "../operations.ts";
 import { debugReport } from "../report/debug-report.ts";
 import { printedDiagnosis } from "../report/diagnosis.ts";
-import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import { EXIT, type ExitCode, UsageError } from "../report/exit-code.ts";
 import {
   costLines,
   fleetLines,
@@ -32,7 +31,7 @@ import {
 } from "../report/fleet-lines.ts";
 import { callsTable, contractProblems, toolsTable } from "../report/tables.ts";
 import { suggestionJson, suggestionLines, toolText } from "../report/tool-text.ts";
-import { oneLine } from "../terminal/visible-text.ts";
+import { oneLine } from "../terminal.ts";
 import type { CommandContext } from "./command-context.ts";
 import { instantOf, type Since } from "./list-requests.ts";
 

@@ -1,10 +1,8 @@
 import { ApiRefusedError, explainError } from "@planwright/client";
 import { CodedError } from "@planwright/plan";
-import type { NextStep } from "../report/diagnosis.ts";
-import { diagnosticLines } from "../report/diagnosis.ts";
+import { diagnosticLines, type NextStep } from "../report/diagnosis.ts";
 import { type ExitCode, exitCodeOfError } from "../report/exit-code.ts";
-import type { Output } from "../terminal/output.ts";
-import { oneLine } from "../terminal/visible-text.ts";
+import { type Output, oneLine } from "../terminal.ts";
 
 /** How to print an error. */
 export interface PrintErrorOptions {

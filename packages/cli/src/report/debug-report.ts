@@ -1,9 +1,8 @@
 import { type StepRun, type StepValues, stepTree, unsentText } from "@planwright/client";
 import { countText, durationText, effectWords, ownTimeText } from "@planwright/plan";
 import type { PlanRecord, RequestRecord, ToolRecord } from "../operations.ts";
-import type { Style } from "../terminal/output.ts";
-import { oneLine } from "../terminal/visible-text.ts";
-import { diagnosisLines, diagnosticLines, printedDiagnosis } from "./diagnosis.ts";
+import { oneLine, type Style } from "../terminal.ts";
+import { answerLines, diagnosisLines, diagnosticLines, printedDiagnosis } from "./diagnosis.ts";
 import {
   between,
   type CommandLine,
@@ -14,7 +13,6 @@ import {
   settledNote,
   stepName,
 } from "./format.ts";
-import { answerLines } from "./result-lines.ts";
 import { isWorthSeeing, stepLine, urgencyOf } from "./step-line.ts";
 
 /** Most lines of one part; everything is in --json. */

@@ -1,5 +1,5 @@
 import { ApiRefusedError, ENDED, needOf, type RequestRun } from "@planwright/client";
-import { GaveUpWaitingError, InterruptedError, UsageError } from "../errors.ts";
+import { CodedError } from "@planwright/plan";
 
 /** The exit codes of the program. Scripts rely on them; they do not change. */
 export const EXIT = {
@@ -44,4 +44,40 @@ export function exitCodeOfError(error: unknown): ExitCode {
   }
   if (error instanceof ApiRefusedError) return REFUSED[error.facts.code] ?? EXIT.API;
   return EXIT.API;
+}
+
+/** The command line is wrong. The message says what to type instead. */
+export class UsageError extends CodedError {
+  readonly code = "USAGE";
+  readonly retryable = false;
+  constructor(message: string, cause?: unknown) {
+    super(message, {}, { cause });
+  }
+}
+
+/** The command changed nothing: the change was made before, or is not possible. */
+export class NothingChangedError extends CodedError {
+  readonly code = "NOTHING_CHANGED";
+  readonly retryable = false;
+  constructor(message: string) {
+    super(message, {});
+  }
+}
+
+/** Waiting took longer than --timeout. The request continues. */
+export class GaveUpWaitingError extends CodedError<{ timeoutMs: number }> {
+  readonly code = "GAVE_UP_WAITING";
+  readonly retryable = true;
+  constructor(timeoutMs: number) {
+    super(`Not ended after ${timeoutMs / 1_000} s`, { timeoutMs });
+  }
+}
+
+/** The user pressed Ctrl-C, or the process got another signal. */
+export class InterruptedError extends CodedError<{ signal: string }> {
+  readonly code = "INTERRUPTED";
+  readonly retryable = true;
+  constructor(signal: string) {
+    super("Interrupted", { signal });
+  }
 }

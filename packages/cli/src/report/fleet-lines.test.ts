@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FleetRecord } from "../operations.ts";
-import { plainStyle } from "../terminal/output.ts";
+import { plainStyle } from "../terminal.ts";
 import { fleetLines, workloadLine } from "./fleet-lines.ts";
 
 const EXECUTOR: FleetRecord["workers"][number] = {

@@ -7,8 +7,7 @@ import type {
   ToolServer,
   WorkloadRecord,
 } from "../operations.ts";
-import type { Style } from "../terminal/output.ts";
-import { oneLine } from "../terminal/visible-text.ts";
+import { oneLine, type Style } from "../terminal.ts";
 import { between, toSecond } from "./format.ts";
 import { table } from "./tables.ts";
 

@@ -6,8 +6,7 @@ import {
   settlementText,
 } from "@planwright/client";
 import { type StateTone, stateLook } from "@planwright/plan";
-import type { Tone } from "../terminal/output.ts";
-import { oneLine, printableJson } from "../terminal/visible-text.ts";
+import { oneLine, printableJson, type Tone } from "../terminal.ts";
 
 /** Milliseconds from one instant to another; null when one of them is unknown. */
 export function between(from: string | null, to: string | number | null): number | null {

@@ -1,8 +1,7 @@
 import { type StepRun, type StepValues, stepTree, type TreeRow } from "@planwright/client";
 import { countText, durationText, isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 import type { PlanRecord } from "../operations.ts";
-import type { Style } from "../terminal/output.ts";
-import { oneLine } from "../terminal/visible-text.ts";
+import { oneLine, type Style } from "../terminal.ts";
 import { inlineJson } from "./format.ts";
 
 /** A plan for people to read: its planner, and each step with its dependencies and arguments. Pure. */

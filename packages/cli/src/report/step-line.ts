@@ -7,8 +7,7 @@ import {
   stateLook,
   WAIT_WORDS,
 } from "@planwright/plan";
-import type { Style } from "../terminal/output.ts";
-import { oneLine } from "../terminal/visible-text.ts";
+import { oneLine, type Style } from "../terminal.ts";
 import { between, markOf, problem, settledNote, stepName, unexpectedNote } from "./format.ts";
 
 /** Options of a step's line. */

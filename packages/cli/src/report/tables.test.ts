@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { type ListedRequest, toListedRequest } from "../operations.ts";
-import { colourStyle } from "../terminal/output.ts";
+import { colourStyle } from "../terminal.ts";
 import { bulkTable, requestsTable, table } from "./tables.ts";
 
 const style = (_: unknown, text: string) => text;

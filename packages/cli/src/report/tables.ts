@@ -2,8 +2,7 @@ import { pendingControl, pendingText } from "@planwright/client";
 import { durationText, isJsonObject, shareText } from "@planwright/plan";
 import measure from "fast-string-truncated-width";
 import type { BulkResult, CalledTool, ListedRequest, ListedTool } from "../operations.ts";
-import type { Style } from "../terminal/output.ts";
-import { oneLine } from "../terminal/visible-text.ts";
+import { oneLine, type Style } from "../terminal.ts";
 import { markOf, problem, toSecond } from "./format.ts";
 
 /** How a table fits the width of a terminal. */

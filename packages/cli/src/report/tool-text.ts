@@ -9,8 +9,7 @@ import {
   suggestedTools,
 } from "@planwright/plan";
 import type { ContractSuggestions, ExplainedTool, ToolRecord } from "../operations.ts";
-import type { Style } from "../terminal/output.ts";
-import { oneLine, printableJson, visibleText } from "../terminal/visible-text.ts";
+import { oneLine, printableJson, type Style, visibleText } from "../terminal.ts";
 import { inlineJson } from "./format.ts";
 
 /**

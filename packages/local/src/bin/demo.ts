@@ -2,11 +2,10 @@
 // npm run demo [-- "a sentence"]: starts everything, or uses the system that npm start runs here; sends the
 // sentence, shows the progress and the result.
 import { randomInt } from "node:crypto";
-import { type ApiAddress, exampleSentence, planwrightCommand, runDemo } from "../demo/run-demo.ts";
-import { apiPortOf } from "../stack/check-settings.ts";
-import { type Stack, startStack } from "../stack/start-stack.ts";
-import { DATA_DIR, folderOrSystem } from "./data-folder.ts";
-import { printError, stopOnSignals } from "./terminal.ts";
+import { apiPortOf } from "../start-service.ts";
+import { type Stack, startStack } from "../start-stack.ts";
+import { DATA_DIR, folderOrSystem, printError, stopOnSignals } from "./program.ts";
+import { type ApiAddress, exampleSentence, planwrightCommand, runDemo } from "./run-demo.ts";
 
 // An e-mail address belongs to one author, so each run of the example uses a new one.
 const sentence = process.argv.slice(2).join(" ").trim() || exampleSentence(randomInt(1_000, 1_000_000));

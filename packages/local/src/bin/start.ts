@@ -3,15 +3,36 @@
 // (DATA_DIR).
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
-import { freePort } from "../children/free-port.ts";
-import { isPortFree } from "../children/is-port-free.ts";
-import { exampleSentence, isDefaultAddress } from "../demo/run-demo.ts";
-import { apiPortOf, WrongSettingsError } from "../stack/check-settings.ts";
-import { holdFolder } from "../stack/hold-folder.ts";
-import { missingServers } from "../stack/missing-servers.ts";
-import { type Stack, startStack } from "../stack/start-stack.ts";
-import { DATA_DIR, forgetAddress, writeAddress } from "./data-folder.ts";
-import { printError, stopOnSignals } from "./terminal.ts";
+import { stripVTControlCharacters } from "node:util";
+import { createClient, graphql } from "@planwright/client";
+import { holdFolder } from "../data-folders.ts";
+import { freePort, isPortFree } from "../ports.ts";
+import { apiPortOf, WrongSettingsError } from "../start-service.ts";
+import { persistently, type Stack, startStack } from "../start-stack.ts";
+import { DATA_DIR, forgetAddress, printError, stopOnSignals, writeAddress } from "./program.ts";
+import { exampleSentence, isDefaultAddress } from "./run-demo.ts";
+
+const QUERY = graphql(`{ toolServers { name state error stderrTail } }`);
+
+/**
+ * Lines about the tool servers that are not connected: the reason, and the last lines of their processes;
+ * empty if all are connected.
+ */
+async function missingServers({ apiUrl, apiKey }: Pick<Stack, "apiUrl" | "apiKey">): Promise<string[]> {
+  const client = createClient({ url: apiUrl, token: apiKey });
+  const { toolServers } = await persistently(() => client.execute(QUERY, {}));
+  const missing = toolServers.filter(({ state }) => state !== "CONNECTED");
+  if (missing.length === 0) return [];
+  return [
+    "Tool servers that are not connected; each is tried again by itself:",
+    ...missing.flatMap(({ name, error, stderrTail }) => [
+      `  ${name}  ${stripVTControlCharacters(error ?? "has not answered yet")}`,
+      ...(stderrTail === null
+        ? []
+        : stderrTail.split("\n").map((line) => `    | ${stripVTControlCharacters(line)}`)),
+    ]),
+  ];
+}
 
 const say = (line: string) => console.log(line);
 

@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { CodedError } from "@planwright/plan";
+import { type ManagedProcess, type Supervision, startChild, supervise } from "./child.ts";
+
+/** The services of a stack, by their folders. */
+export type ServiceName = "blog-tools" | "executor" | "planner" | "api";
+
+const SERVICES = new URL("../../../services/", import.meta.url);
+/**
+ * Size of a semi-space, in MiB: most objects are short-lived, and a small young generation is collected too
+ * often.
+ */
+const YOUNG_GENERATION = "--max-semi-space-size=32";
+/** Longer than a service needs to finish its running calls, in milliseconds. */
+const STOP_MS = 35_000;
+
+/** A service was never built. */
+export class NotBuiltError extends CodedError<{ service: string }> {
+  readonly code = "NOT_BUILT";
+  readonly retryable = false;
+  constructor(service: string) {
+    super(`The service ${service} is not built yet. Run: npm run build`, { service });
+  }
+}
+
+/** Options of a service's start. */
+export interface ServiceOptions {
+  name: ServiceName;
+  env: NodeJS.ProcessEnv;
+  /** Address of its `/readyz`. */
+  readyUrl: string;
+  logFile: string;
+  supervision?: Supervision;
+  /** The file that Node runs; default: the service's build. */
+  main?: string | undefined;
+}
+
+/**
+ * Starts the built code of a service and waits until `/readyz` is 200.
+ * @throws {NotBuiltError} and {ProcessNotReadyError} with its last log lines
+ */
+export async function startService(options: ServiceOptions): Promise<ManagedProcess> {
+  const { name, env, readyUrl, logFile, supervision } = options;
+  const main = options.main ?? fileURLToPath(new URL(`${name}/dist/main.js`, SERVICES));
+  if (!existsSync(main)) throw new NotBuiltError(name);
+  const args = [YOUNG_GENERATION, main];
+  return supervise({
+    ...supervision,
+    name,
+    spawn: () => startChild({ name, command: process.execPath, args, env, logFile }),
+    isReady: () => answersOk(readyUrl),
+    stopTimeoutMs: STOP_MS,
+  });
+}
+
+async function answersOk(url: string): Promise<boolean> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+  await response.arrayBuffer();
+  return response.ok;
+}
+
+/**
+ * A service could not start with its settings. The message comes from the service and says what to change.
+ */
+export class WrongSettingsError extends CodedError<{ service: string }> {
+  readonly code = "WRONG_SETTINGS";
+  readonly retryable = false;
+}
+
+/** Port of the API without a setting; `planwright` uses it by default. */
+export const API_PORT = 4000;
+
+/** The port of the API: `PORT`, default 4000. @throws {WrongSettingsError} unless it is from 1 to 65535 */
+export function apiPortOf(env: NodeJS.ProcessEnv): number {
+  const text = env["PORT"] || String(API_PORT);
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port >= 1 && port <= 65_535) return port;
+  const message = `PORT is "${text}": set it to a whole number from 1 to 65535, or unset it for ${API_PORT}`;
+  throw new WrongSettingsError(message, { service: "api" });
+}
+
+/**
+ * Checks in a separate process, which starts nothing, whether a service could start with these settings.
+ * @throws {WrongSettingsError} {NotBuiltError}
+ */
+export async function checkSettings(service: ServiceName, env: NodeJS.ProcessEnv): Promise<void> {
+  const program = fileURLToPath(new URL(`${service}/dist/bin/check-settings.js`, SERVICES));
+  if (!existsSync(program)) throw new NotBuiltError(service);
+  const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const message = await text(child.stderr);
+  if (message !== "") throw new WrongSettingsError(message.trim(), { service });
+}

@@ -1,0 +1,244 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Queue, Worker } from "bullmq";
+import type { Redis } from "ioredis";
+import { connect, DEFAULT_PREFIX, type OnError, reportOnce, requireNoEviction } from "./connection.ts";
+import { createFairQueue, type QueueName } from "./fair-queue.ts";
+import { openQueue } from "./queues.ts";
+
+/** How long the start waits for a Redis that does not answer, in milliseconds. */
+const START_WAIT_MS = 3_000;
+const ABORT_WAIT_MS = 2_000;
+/** How long a job waits for a slot of this process before other workers may take it, in milliseconds. */
+const SLOT_WAIT_MS = 250;
+/** So high that it never applies: MongoDB counts claims, so the number of stalls does not matter. */
+const NO_STALLED_LIMIT = 1_000_000;
+
+/** Settings of {@link createQueueWorker}. */
+export interface QueueWorkerOptions {
+  redisUrl: string;
+  /** Prefix of every key in Redis, the same as in `createQueues`; default "planwright". */
+  prefix?: string;
+  queue: QueueName;
+  /** The slots of this process, which the worker and the sweeper share. */
+  slots: Slots;
+  /**
+   * Works on one request or plan until its end; it holds a slot so long. A hint may come twice or late:
+   * MongoDB decides whether there is work. A rejection is reported; the sweeper finds the work again. `signal`
+   * is aborted when the worker closes and its grace period has ended.
+   */
+  handle: (id: string, signal: AbortSignal, tenant: string) => Promise<void>;
+  /** Called for errors, the same message once in 10 s. */
+  onError: OnError;
+}
+
+/** A worker that takes jobs. */
+export interface QueueWorker {
+  /** True while Redis answers and jobs are taken. */
+  isConnected(): boolean;
+  /** Number of hints that no worker has taken. Waits without limit while Redis does not answer. */
+  countWaiting(): Promise<number>;
+  /** Sets how many turns a tenant gets for one of a tenant that is not named; for all workers. */
+  setWeights(weights: ReadonlyMap<string, number>): Promise<void>;
+  /**
+   * Takes no more jobs, waits for the jobs in progress, aborts them after `graceMs` (default 10,000), and
+   * disconnects. Never rejects.
+   */
+  close(graceMs?: number): Promise<void>;
+}
+
+/**
+ * Starts to take jobs from a queue. A job says that there is work; which one it does is decided when it is
+ * taken, by the turns of {@link createFairQueue}. A Redis that is unreachable, restarted or emptied only causes
+ * delay: the worker reconnects. When Redis does not answer within 3 s of the start, the worker begins as soon as it
+ * does.
+ * @throws {RedisEvictsError} when Redis answers in that time and may evict jobs; later it is reported instead
+ */
+export async function createQueueWorker(options: QueueWorkerOptions): Promise<QueueWorker> {
+  const report = reportOnce(options.onError);
+  const client = connect(options.redisUrl, report);
+  const { prefix = DEFAULT_PREFIX } = options;
+  const hints = createFairQueue(client, prefix, options.queue);
+  let worker: Worker | undefined;
+  let queue: Queue | undefined;
+  let isClosing = false;
+
+  /**
+   * Does the work of a job, and then of further hints: jobs for tenants that had all their slots were taken
+   * without work. What is left is found by the sweeper.
+   */
+  async function work(signal: AbortSignal): Promise<void> {
+    const { slots, handle } = options;
+    // The sweeper may hold slots too.
+    if (slots.free() === 0) await delay(SLOT_WAIT_MS, undefined, { signal }).catch(() => undefined);
+    if (slots.free() === 0) return addJob();
+    while (!isClosing && slots.free() > 0) {
+      const hint = await hints.take(slots.full());
+      if (!hint) return;
+      const release = isClosing ? null : slots.take(hint.tenant);
+      if (!release) {
+        // The sweeper took the slot meanwhile.
+        await hints.push(hint);
+        return;
+      }
+      try {
+        await handle(hint.id, signal, hint.tenant);
+      } catch (error) {
+        report(error, hint.id);
+      } finally {
+        release();
+      }
+    }
+  }
+
+  async function addJob(): Promise<void> {
+    if (!isClosing) await queue?.add(options.queue, {});
+  }
+
+  const starting = requireNoEviction(client).then(() => {
+    if (isClosing) return;
+    queue = openQueue(options.queue, { connection: client, prefix, report });
+    worker = openWorker(options, { connection: client, report, work });
+    // For hints whose jobs were taken by a worker that died.
+    addJob().catch(report);
+    worker.run().catch(report);
+  });
+  const startTimeout = new AbortController();
+  const timeoutPassed = delay(START_WAIT_MS, undefined, { signal: startTimeout.signal }).catch(
+    () => undefined,
+  );
+  try {
+    await Promise.race([starting, timeoutPassed]);
+  } catch (error) {
+    client.disconnect();
+    throw error;
+  } finally {
+    startTimeout.abort();
+  }
+  starting.catch((error: unknown) => {
+    if (isClosing) return;
+    isClosing = true;
+    client.disconnect();
+    report(error);
+  });
+
+  return {
+    isConnected: () => !isClosing && client.status === "ready",
+    countWaiting: () => hints.count(),
+    setWeights: (weights) => hints.setWeights(weights),
+    async close(graceMs = 10_000) {
+      if (isClosing) return;
+      isClosing = true;
+      const closed = worker?.close().catch(report) ?? Promise.resolve();
+      if (!(await endsWithin(closed, graceMs))) {
+        worker?.cancelAllJobs("the worker is closing");
+        await endsWithin(closed, ABORT_WAIT_MS);
+      }
+      client.disconnect();
+    },
+  };
+}
+
+function openWorker(
+  { prefix = DEFAULT_PREFIX, queue, slots }: QueueWorkerOptions,
+  {
+    connection,
+    report,
+    work,
+  }: { connection: Redis; report: OnError; work: (signal: AbortSignal) => Promise<void> },
+): Worker {
+  const worker = new Worker(queue, (_job, _token, signal = new AbortController().signal) => work(signal), {
+    connection,
+    prefix,
+    concurrency: slots.max,
+    autorun: false,
+    maxStalledCount: NO_STALLED_LIMIT,
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+  });
+  worker.on("error", report);
+  worker.on("failed", (_job, error) => report(error));
+  return worker;
+}
+
+async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  const timeout = delay(timeoutMs, false, { signal: timer.signal }).catch(() => false);
+  return Promise.race([work.then(() => true), timeout]).finally(() => timer.abort());
+}
+
+/**
+ * Places for work in one process, shared among tenants.
+ *
+ * 1. At most `max` pieces of work are in progress.
+ * 2. A tenant that holds no slot may take any free one.
+ * 3. A tenant that holds slots may take a further one if afterwards it holds at most three times as many as
+ *    stay free. So one tenant alone holds three quarters of the slots; of the rest the next one gets three
+ *    quarters, and so on: with 64 slots, four tenants that come one after another and fill all that they may
+ *    hold 48, 12, 3 and 1. Work in progress is never interrupted, so this is what a newcomer can rely on.
+ * 4. A tenant that is blocked takes none.
+ * 5. While only one tenant is known, it may take all slots.
+ *
+ * The rule is the dynamic threshold of shared buffers. It needs at least two slots to keep one free.
+ * @see A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches",
+ *   IEEE/ACM Transactions on Networking 6(2), 1998
+ */
+export interface Slots {
+  /** Number of slots. */
+  readonly max: number;
+  /** Takes a slot for a tenant. Returns its release, safe to call twice; null when the tenant gets none. */
+  take(tenant: string): (() => void) | null;
+  /** Number of free slots. */
+  free(): number;
+  /** The tenants that get no further slot now, although some are free. */
+  full(): string[];
+}
+
+/** Dependencies of {@link createSlots}. */
+export interface SlotsParts {
+  /** Number of slots, from 1. */
+  max: number;
+  /** How many more pieces of work the process may start now. Default: as many as slots are free. */
+  capacity?: (() => number) | undefined;
+  /** True when more than one tenant is known. */
+  isShared: () => boolean;
+  /** Tenants that may start no work now. Default: none. */
+  blocked?: (() => readonly string[]) | undefined;
+}
+
+/** How many times the free slots a tenant may hold. */
+const HELD_FOR_EACH_FREE = 3;
+
+/** Slots of one process; all are free. */
+export function createSlots({ max, capacity = () => max, isShared, blocked = () => [] }: SlotsParts): Slots {
+  const held = new Map<string, number>();
+  let taken = 0;
+
+  const free = (): number => Math.max(0, Math.min(max - taken, capacity()));
+
+  function mayTake(tenant: string): boolean {
+    const holds = held.get(tenant) ?? 0;
+    const left = free();
+    if (left === 0 || blocked().includes(tenant)) return false;
+    return holds === 0 || !isShared() || holds + 1 <= HELD_FOR_EACH_FREE * (left - 1);
+  }
+
+  return {
+    max,
+    free,
+    full: () => [...new Set([...held.keys(), ...blocked()])].filter((tenant) => !mayTake(tenant)),
+    take(tenant) {
+      if (!mayTake(tenant)) return null;
+      held.set(tenant, (held.get(tenant) ?? 0) + 1);
+      taken += 1;
+      let isHeld = true;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        taken -= 1;
+        const rest = (held.get(tenant) ?? 1) - 1;
+        if (rest > 0) held.set(tenant, rest);
+        else held.delete(tenant);
+      };
+    },
+  };
+}

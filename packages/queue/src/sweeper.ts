@@ -1,0 +1,100 @@
+import { type OnError, reportOnce } from "./connection.ts";
+import type { Slots } from "./queue-worker.ts";
+
+/** Work in MongoDB that no worker does. */
+export interface DueWork {
+  id: string;
+  tenant: string;
+}
+
+/** Settings of {@link createSweeper}. */
+export interface SweeperOptions {
+  /**
+   * Average pause between two looks, in milliseconds. Each pause is random, from 0.5 to 1.5 times that, so
+   * that processes spread out.
+   */
+  everyMs: number;
+  /**
+   * Work in MongoDB that no worker does, at most `limit`, in turns over the tenants. @param full - tenants to
+   * leave out
+   */
+  find: (limit: number, full: readonly string[]) => Promise<readonly DueWork[]>;
+  /** The slots of this process; without a free one it does not look. */
+  slots: Pick<Slots, "free" | "full" | "take">;
+  /**
+   * Works on one request or plan until its end; it holds a slot so long, and an id that is in progress here
+   * is not passed again. A rejection is reported, and the next look tries again.
+   */
+  handle: (id: string, tenant: string) => Promise<void>;
+  /** Called for errors, the same message once in 10 s. */
+  onError: OnError;
+  /** Uniform in [0, 1); default Math.random. */
+  random?: () => number;
+}
+
+/** A running sweeper. */
+export interface Sweeper {
+  /** Looks at once, or right after the look in progress: there is work that was not due before. */
+  lookNow(): void;
+  /** Stops looking; resolves when no look is in progress. Work that was started continues. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Finds the work that the queue lost, at an interval: because of this, Redis may lose everything at any time.
+ * One look at a time, the first one at once. A failed look is reported, and the next one follows as usual.
+ */
+export function createSweeper(options: SweeperOptions): Sweeper {
+  const { everyMs, find, slots, handle, random = Math.random } = options;
+  const report = reportOnce(options.onError);
+  const inProgress = new Set<string>();
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let isLookAsked = false;
+  let looking = look();
+
+  async function look(): Promise<void> {
+    timer = undefined;
+    isLookAsked = false;
+    try {
+      const limit = slots.free();
+      if (limit > 0) for (const due of await find(limit, slots.full())) begin(due);
+    } catch (error) {
+      report(error);
+    }
+    if (isStopped) return;
+    timer = setTimeout(lookAgain, isLookAsked ? 0 : everyMs * (0.5 + random()));
+  }
+
+  function lookAgain(): void {
+    looking = look();
+  }
+
+  function begin({ id, tenant }: DueWork): void {
+    if (isStopped || inProgress.has(id)) return;
+    const release = slots.take(tenant);
+    if (!release) return;
+    inProgress.add(id);
+    void Promise.resolve()
+      .then(() => handle(id, tenant))
+      .catch((error: unknown) => report(error, id))
+      .finally(() => {
+        inProgress.delete(id);
+        release();
+      });
+  }
+
+  return {
+    lookNow() {
+      isLookAsked = true;
+      if (isStopped || timer === undefined) return;
+      clearTimeout(timer);
+      lookAgain();
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await looking;
+    },
+  };
+}

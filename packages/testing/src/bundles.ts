@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+/**
+ * Arguments with which a program ends by itself. Services end without settings; this one needs no settings,
+ * so its script is invalid JSON.
+ */
+const ARGS_TO_END: Partial<Record<ServiceName, readonly string[]>> = {
+  "counting-tools": ["--script", "none"],
+};
+
+/**
+ * Bundles each service from its source, because tests that kill processes start hundreds of them.
+ *
+ * @param folder - receives a folder for each service
+ * @returns the argument for Node that starts each service
+ */
+export async function bundleServices(folder: string): Promise<Record<ServiceName, string>> {
+  const bundled = ServiceNameSchema.options.map(async (service) => {
+    const main = join(ROOT, SERVICE_MAINS[service]);
+    return [
+      service,
+      await bundleWithCodeCache(join(folder, service), main, ARGS_TO_END[service] ?? []),
+    ] as const;
+  });
+  return Object.fromEntries(await Promise.all(bundled)) as Record<ServiceName, string>;
+}
+
+const BUNDLE = fileURLToPath(new URL("../../../infra/scripts/bundle.mjs", import.meta.url));
+
+/**
+ * Bundles a program from its source as the build does, in a process of its own: tests start hundreds of
+ * processes.
+ *
+ * @param folder - receives the files
+ * @param main - source of the program; its code after the imports may use `await`
+ * @param args - arguments with which the program ends by itself, in an empty environment; the functions that
+ * it uses are cached
+ * @returns the argument for Node that starts it
+ * @throws {TypeError} when the bundling fails; its messages are on standard error
+ */
+export async function bundleWithCodeCache(
+  folder: string,
+  main: string,
+  args: readonly string[],
+): Promise<string> {
+  const endWith = args.map((arg) => `--end-with=${arg}`);
+  const child = spawn(process.execPath, [BUNDLE, "--main", main, "--folder", folder, ...endWith], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const [code] = await once(child, "exit");
+  if (code !== 0) throw new TypeError(`${main} could not be bundled`);
+  return join(folder, "start.cjs");
+}
+
+const CLI = fileURLToPath(new URL("../../cli/", import.meta.url));
+
+/**
+ * Builds the package of the command `planwright` from its source, in one file, because tests run the command
+ * hundreds of times.
+ *
+ * @param folder - receives the package, and in `.bin` the command as npm links it
+ * @returns the folder
+ */
+export async function bundleProgram(folder: string): Promise<string> {
+  const parts = ["bin", "package.json"];
+  await Promise.all(parts.map((part) => cp(join(CLI, part), join(folder, part), { recursive: true })));
+  await bundleWithCodeCache(join(folder, "dist"), join(CLI, "src/main.ts"), ["--version"]);
+  await writeFile(join(folder, "dist/main.js"), 'import "./start.cjs";\n');
+  await mkdir(join(folder, ".bin"));
+  await symlink("../bin/planwright.js", join(folder, ".bin/planwright"));
+  return folder;
+}
+
+/** The programs that tests start as separate processes: the services, and the counting tool server. */
+export const ServiceNameSchema = z.enum(["api", "blog-tools", "executor", "planner", "counting-tools"]);
+export type ServiceName = z.infer<typeof ServiceNameSchema>;
+
+/** The source of each program, from the root of the repository. */
+const SERVICE_MAINS: Readonly<Record<ServiceName, string>> = {
+  api: "services/api/src/main.ts",
+  "blog-tools": "services/blog-tools/src/main.ts",
+  executor: "services/executor/src/main.ts",
+  planner: "services/planner/src/main.ts",
+  "counting-tools": "packages/testing/src/counting-tool-server/main.ts",
+};

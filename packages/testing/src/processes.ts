@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { inject, vi } from "vitest";
+import { z } from "zod";
+import { askOnDemand } from "./ask-on-demand.ts";
+import { type ServiceName, ServiceNameSchema } from "./bundles.ts";
+import { type OnDemand } from "./offer-on-demand.ts";
+
+/**
+ * Code that runs before the service and ends it when its parent process has ended, so that a killed test run
+ * leaves no processes.
+ */
+const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
+  const look = () => process.ppid !== ${process.pid} && process.kill(process.pid, "SIGKILL");
+  setInterval(look, 500).unref();
+`)}`;
+
+/**
+ * Starts a service as a separate process, from the sources as they were when the first test asked for it. The
+ * caller has to end it.
+ *
+ * @param env - its complete environment, apart from PATH
+ * @returns the process; both outputs are pipes that must be read
+ */
+export function spawnService(service: ServiceName, env: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices()[service]], {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    planwrightServices: OnDemand;
+    planwrightProgram: OnDemand;
+  }
+}
+
+const ServicesSchema = z.record(ServiceNameSchema, z.string());
+
+/**
+ * The argument for Node that starts each service. The first call of a test run bundles the sources as they
+ * are then.
+ */
+export function bundledServices(): Record<ServiceName, string> {
+  return askOnDemand(inject("planwrightServices"), ServicesSchema);
+}
+
+/** The folder of the package of the command `planwright`, bundled by the first call of this test run. */
+export function bundledProgram(): string {
+  return askOnDemand(inject("planwrightProgram"), z.string());
+}
+
+/** How long the event loop of a service was blocked. */
+export interface EventLoopBlocks {
+  /** For the environment of the service. */
+  env: { BLOCKS_FILE: string; NODE_OPTIONS: string };
+  /** Forgets the blocks until now. */
+  start(): Promise<void>;
+  /** The blocks since then that were longer than 10 ms, in milliseconds, longest first. */
+  longestFirst(): Promise<number[]>;
+}
+
+/**
+ * Watches the main thread of a service, which writes its blocks into a file. They are measured in processor time: a
+ * busy machine suspends processes, which blocks every loop and says nothing about this one. Linux only.
+ * @param file - where the blocks are written
+ * @param everyMs - how often the loop is looked at
+ */
+export function watchEventLoop(file: string, everyMs: number): EventLoopBlocks {
+  const watch = `
+    import { appendFileSync, readFileSync } from "node:fs";
+    import { isMainThread } from "node:worker_threads";
+    const used = () => Number(readFileSync("/proc/self/task/" + process.pid + "/schedstat", "utf8").split(" ")[0]) / 1e6;
+    let before = used();
+    if (isMainThread) setInterval(() => {
+      const now = used();
+      if (now - before > 10) appendFileSync(process.env.BLOCKS_FILE, Math.round(now - before) + "\\n");
+      before = now;
+    }, ${everyMs}).unref();
+  `;
+  return {
+    env: {
+      BLOCKS_FILE: file,
+      NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(watch)}"`,
+    },
+    start: () => writeFile(file, ""),
+    async longestFirst() {
+      const blocks = (await readFile(file, "utf8")).split("\n").map(Number);
+      return blocks.toSorted((one, other) => other - one);
+    },
+  };
+}
+
+/** Reads until the value is truthy and returns it. Rejects after a minute, and at once when reading fails. */
+export function eventually<T>(read: () => Promise<T | null | undefined>) {
+  return vi.waitUntil(read, { timeout: 60_000, interval: 5 });
+}
+
+/** The crash points that run: those that kill the process, those that suspend it or make it fail, or all. */
+const CHOICES = { kill: [true], rest: [false], all: [true, false] } as const;
+
+/**
+ * The crash points of this run. A test run has those that kill. The environment variable CRASH_POINTS chooses
+ * `kill`, `rest` (suspend, fail), which `npm run proof` runs, or `all`.
+ *
+ * @param settings - all crash points, such as `executor.result.before=kill@2`
+ * @throws {TypeError} for another value of the variable
+ */
+export function crashPoints<Case extends { setting: string }>(settings: readonly Case[]): Case[] {
+  const choice = process.env["CRASH_POINTS"] ?? "kill";
+  if (!(choice in CHOICES)) throw new TypeError(`CRASH_POINTS=${choice} is not kill, rest or all`);
+  const chosen: readonly boolean[] = CHOICES[choice as keyof typeof CHOICES];
+  return settings.filter(({ setting }) => chosen.includes(setting.includes("=kill")));
+}

@@ -1,0 +1,62 @@
+import { relative } from "node:path";
+import { BaseSequencer, type Reporter, type TestModule, type TestSpecification } from "vitest/node";
+
+/** Ends a run with one plain line, `N passed, N failed`, for any reader of logs. */
+export default class ClosingLineReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], strayErrors: readonly unknown[]): void {
+    let passed = 0;
+    // An error outside of all tests also fails the run.
+    let failed = strayErrors.length;
+    let skipped = 0;
+    for (const module of modules) {
+      // A file that cannot be loaded has no tests, but fails.
+      if (module.errors().length > 0) failed += 1;
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        if (state === "passed") passed += 1;
+        else if (state === "failed") failed += 1;
+        else skipped += 1;
+      }
+    }
+    const skippedPart = skipped > 0 ? `, ${skipped} skipped` : "";
+    process.stdout.write(`\n${passed} passed, ${failed} failed${skippedPart}\n`);
+  }
+}
+
+/**
+ * The files that take longest, in the order in which they start. They mostly wait for processes, leases and
+ * timers. If they started last, one of them would run alone at the end while the cores are idle. Tests of
+ * whole systems come first, because their commands must answer in time: files that kill dozens of processes
+ * should not all run at the same time.
+ */
+const LONG_FILES: readonly string[] = [
+  "packages/cli/test/planted-problems.test.ts",
+  "packages/cli/test/commands.test.ts",
+  "packages/cli/test/readme.test.ts",
+  "packages/local/test/first-hour.test.ts",
+  "packages/local/test/readme.test.ts",
+  "services/executor/test/output-memory.test.ts",
+  "services/planner/test/replan-loop.test.ts",
+  "services/planner/test/failpoints.test.ts",
+  "services/executor/test/failpoints.test.ts",
+  "services/executor/test/limits.test.ts",
+  "services/planner/test/planner.test.ts",
+  "services/api/test/bad-input/inputs.test.ts",
+  "services/planner/test/replan-failpoints.test.ts",
+  "services/executor/test/may-have-acted.test.ts",
+  "services/api/test/failpoints.test.ts",
+  "packages/local/test/first-request.test.ts",
+  "packages/queue/test/limits.test.ts",
+];
+
+/** Vitest's order of files, project by project, but with the longest files of all projects first. */
+export class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { root } = this.ctx.config;
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONG_FILES.indexOf(relative(root, moduleId));
+      return at === -1 ? LONG_FILES.length : at;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
