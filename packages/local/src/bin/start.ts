@@ -83,6 +83,7 @@ try {
   stack = await startStack({
     dataDir: DATA_DIR,
     apiPort: await choosePort(wantedPort),
+    isTogether: true,
     isSupervised: true,
     say,
   });
