@@ -63,6 +63,12 @@ export {
   redactText,
 } from "./redaction/redact.ts";
 export {
+  createJobThreads,
+  type JobAnswer,
+  type JobThreads,
+  ThreadEndedError,
+} from "./service/job-threads.ts";
+export {
   startWorkerService,
   WORKER_SETTINGS,
   type WorkerService,
