@@ -1,3 +1,4 @@
+export { questionAbout, withAnswer } from "./decide/attempt-ended.ts";
 export { createEngineState, type EngineInput } from "./decide/create-engine-state.ts";
 export { decide } from "./decide/decide.ts";
 export { heldBytesOf, type UnitView, unitViews, waitReasonOf } from "./decide/views.ts";

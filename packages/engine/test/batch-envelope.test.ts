@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@planwright/plan";
+import { type JsonObject, JsonText, type JsonValue } from "@planwright/plan";
 import { expect, test } from "vitest";
 import type { Call, Outcome } from "../src/index.ts";
 import { completed, planOf, simulate, tool, write } from "./simulate.ts";
@@ -15,14 +15,60 @@ const ITEMS = [10, 20, 30, 40];
 const entry = (index: number, more: JsonObject) => ({ index, key: String(index), ...more });
 const OK = (index: number, data: JsonValue) => entry(index, { status: "ok", data });
 
+const IN_DATA = "what it answered is in the data of this error";
+
+/** The results of the items; they are the same when another thread reads the answer. */
 const resultsOf = (answer: JsonValue, { items = ITEMS as JsonValue[], one = tool("t", BATCH) } = {}) => {
-  const run = simulate(plan(items), [one], { outcome: () => completed(answer) });
-  return [...run.records.values()]
-    .filter(({ item }) => item !== undefined)
-    .map(({ status, output, error }) =>
-      status === "COMPLETED" ? output : `${status} ${error?.code}: ${error?.message}`,
-    );
+  const read = (largeBytes?: number) => {
+    const run = simulate(plan(items), [one], {
+      outcome: () => completed(answer),
+      ...(largeBytes !== undefined && { largeBytes }),
+    });
+    return [...run.records.values()]
+      .filter(({ item }) => item !== undefined)
+      .map(({ status, output, error }) =>
+        status === "COMPLETED" ? output : `${status} ${error?.code}: ${error?.message}`,
+      );
+  };
+  const results = read();
+  const large = (told: JsonValue | undefined) =>
+    typeof told === "string" ? told.replace(IN_DATA, "it is too large to be kept") : told;
+  expect(read(0)).toEqual(results.map((told) => large(told as JsonValue)));
+  return results;
 };
+
+/** A text that only another thread reads. */
+class Unread extends JsonText {
+  override value(): never {
+    throw new TypeError("It was read as a value");
+  }
+}
+
+test.each<[string, (output: JsonText) => Outcome]>([
+  ["a list", (output) => ({ type: "completed", output })],
+  [
+    "a list beside an error",
+    (output) => ({
+      type: "failed",
+      error: { code: "TOOL_FAILED", message: "one failed", retryable: false },
+      effect: "reported",
+      answer: { type: "completed", output },
+    }),
+  ],
+])("the engine asks another thread what a large answer says about the items of %s", (_, give) => {
+  const results = [OK(0, "a"), entry(1, { status: "error" }), OK(2, { n: 3 }), OK(3, null)];
+  const text = JSON.stringify({ results, summary: { ok: 3, error: 1 } });
+  const run = simulate(plan(ITEMS), [write("t", BATCH)], {
+    outcome: () => give(new Unread(text, text.length)),
+  });
+  const items = [...run.records.values()].filter(({ item }) => item !== undefined);
+  expect(items.map(({ status, output }) => [status, output])).toEqual([
+    ["COMPLETED", "a"],
+    ["FAILED", undefined],
+    ["COMPLETED", { n: 3 }],
+    ["COMPLETED", null],
+  ]);
+});
 
 test("an answer in the form of an envelope is unwrapped, with ok and error entries", () => {
   const error = { code: "NO_SUCH", message: "gone" };
@@ -82,9 +128,7 @@ test("a tool without batches may answer with any value, even an envelope", () =>
 test("an envelope whose entries do not match the sent items fails them all", () => {
   const results = [OK(0, 1), OK(9, 2)];
   expect(new Set(resultsOf({ results, summary: { ok: 2, error: 0 } }))).toEqual(
-    new Set([
-      "FAILED TOOL_RESULT_INVALID: t did not answer with one result for each of 4 items; what it answered is in the data of this error",
-    ]),
+    new Set([`FAILED TOOL_RESULT_INVALID: t did not answer with one result for each of 4 items; ${IN_DATA}`]),
   );
 });
 
@@ -145,21 +189,37 @@ test.each<[string, JsonObject, (data: JsonValue) => Outcome]>([
   expect([run.finish?.status, run.calls.length]).toEqual(["FAILED", 1]);
 });
 
-test.each<[string, (data: JsonValue) => Outcome, number | undefined]>([
-  ["", completed, undefined],
-  [" that says that it failed", alsoFailed, undefined],
-  [" that is read again at the end", completed, 0],
-])("with partial-success the step is completed and the plan PARTIAL: an answer%s", (_, give, memoryBytes) => {
-  const answers = (call: Call) => (call.stepId === "b" ? give(FAILED_AT_2) : completed({}));
-  const run = simulate(planOf(direct()), [write("t", { ...BATCH, ...partial })], {
-    outcome: answers,
-    ...(memoryBytes === undefined ? {} : { memoryBytes }),
-  });
-  expect(run.records.get("b")).toMatchObject({ status: "COMPLETED", output: FAILED_AT_2 });
-  expect(run.records.get("b")?.warnings).toContain(`ITEMS_FAILED: ${says}`);
-  expect(run.finish).toMatchObject({ status: "PARTIAL", error: { code: "ITEMS_FAILED", message: says } });
-  expect(run.statuses["after"]).toBe("COMPLETED");
-});
+test.each<
+  [string, (data: JsonValue) => Outcome, { memoryBytes?: number; largeBytes?: number; asks?: string[] }]
+>([
+  ["", completed, {}],
+  [" that says that it failed", alsoFailed, {}],
+  [" that is read again at the end", completed, { memoryBytes: 0 }],
+  [" that is large", completed, { largeBytes: 0, asks: ["shortfall"] }],
+  [" that is large and says that it failed", alsoFailed, { largeBytes: 0, asks: ["shortfall"] }],
+  [
+    " that is large and read again at the end",
+    completed,
+    { largeBytes: 0, memoryBytes: 0, asks: ["shortfall"] },
+  ],
+])(
+  "with partial-success the step is completed and the plan PARTIAL: an answer%s",
+  (_, give, { asks = [], ...options }) => {
+    const answers = (call: Call) => (call.stepId === "b" ? give(FAILED_AT_2) : completed({}));
+    const run = simulate(planOf(direct()), [write("t", { ...BATCH, ...partial })], {
+      outcome: answers,
+      ...options,
+    });
+    const asked = run.commands.flatMap((command) =>
+      command.type === "ask" ? [command.question.asks.type] : [],
+    );
+    expect(asked).toEqual(asks);
+    expect(run.records.get("b")).toMatchObject({ status: "COMPLETED", output: FAILED_AT_2 });
+    expect(run.records.get("b")?.warnings).toContain(`ITEMS_FAILED: ${says}`);
+    expect(run.finish).toMatchObject({ status: "PARTIAL", error: { code: "ITEMS_FAILED", message: says } });
+    expect(run.statuses["after"]).toBe("COMPLETED");
+  },
+);
 
 test("a plan is PARTIAL by a batch that was called directly also when it goes on in another process", () => {
   const answers = (call: Call) => completed(call.stepId === "b" ? FAILED_AT_2 : {});

@@ -26,11 +26,13 @@ import {
   type Outcome,
   positionsInResults,
   type Question,
+  questionAbout,
   resolveUnresolved,
   type StepError,
   type StepRecord,
   type StoredOutput,
   toSent,
+  withAnswer,
   withStored,
 } from "../src/index.ts";
 
@@ -254,7 +256,8 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         for (const intent of intentsOf(call, records)) records.set(intent.key, intent);
         options.journal?.started(call, at);
         const event = { type: "attempt.ended", key, attempt, random: random() } as const;
-        post({ ...event, at: span.to, outcome: heldOutcome(outcome(call, at), warnings, options) });
+        const held = heldOutcome(outcome(call, at), warnings, options);
+        post({ ...event, at: span.to, outcome: withAnswerOf(state, call, held) });
         break;
       }
       case "abort": {
@@ -342,10 +345,27 @@ function heldAs(value: JsonValue, { largeBytes = Number.POSITIVE_INFINITY }: Sim
 }
 
 function heldOutcome(outcome: Outcome, warnings: readonly string[], options: SimulateOptions): Outcome {
+  if (outcome.type === "failed") return withHeldAnswer(outcome, options);
   if (outcome.type !== "completed") return outcome;
   const told = [...(outcome.warnings ?? []), ...warnings];
-  const output = heldAs(valueOfHeld(outcome.output), options);
+  const { output: given } = outcome;
+  const output = given instanceof JsonText ? given : heldAs(given, options);
   return { ...outcome, output, ...(told.length > 0 && { warnings: told }) };
+}
+
+/** A large answer beside an error is held as an output is. */
+function withHeldAnswer(outcome: Extract<Outcome, { type: "failed" }>, options: SimulateOptions): Outcome {
+  const { data, ...error } = outcome.error;
+  const output = data === undefined ? null : heldAs(data, options);
+  return output instanceof JsonText ? { ...outcome, error, answer: { type: "completed", output } } : outcome;
+}
+
+/** The outcome with what another thread has read of it. */
+function withAnswerOf(state: EngineState, call: Call, outcome: Outcome): Outcome {
+  const question = questionAbout(state, call, outcome);
+  if (!question) return outcome;
+  const sent = fromSent<Question>(structuredClone(toSent(question)));
+  return withAnswer(outcome, structuredClone(answerQuestion(sent)));
 }
 
 /** A call with its arguments, which another thread resolved. */

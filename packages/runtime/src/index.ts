@@ -64,6 +64,12 @@ export {
 } from "./redaction/redact.ts";
 export { type Role, type RoleParts, type RolesOptions, runRoles } from "./service/run-roles.ts";
 export {
+  createJobThreads,
+  type JobAnswer,
+  type JobThreads,
+  ThreadEndedError,
+} from "./service/job-threads.ts";
+export {
   createWorkerService,
   WORKER_SETTINGS,
   type WorkerService,

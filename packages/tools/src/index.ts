@@ -1,5 +1,5 @@
 export { type Clearance, IDEMPOTENCY_KEY_META, type ToolCall } from "./calls/call-tool.ts";
-export { readLargeAnswer } from "./calls/read-large-answer.ts";
+export { readLargeAnswer, sentOutput } from "./calls/read-large-answer.ts";
 export {
   createToolClients,
   type Reload,
@@ -22,6 +22,12 @@ export {
 } from "./config/server-config.ts";
 export { ServerUnreachableError } from "./connection/errors.ts";
 export type { AddressGuard } from "./connection/http-fetch.ts";
-export type { LargeAnswer, ReadAnswer, ReadLargeAnswer } from "./connection/large-answer.ts";
+export {
+  completedOfSent,
+  type LargeAnswer,
+  type ReadAnswer,
+  type ReadLargeAnswer,
+  type SentOutput,
+} from "./connection/large-answer.ts";
 export type { ServerStatus } from "./connection/server-connection.ts";
 export { createMasker, type Masker } from "./masking/masker.ts";

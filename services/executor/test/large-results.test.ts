@@ -160,7 +160,7 @@ function readingMs(fields: number): number {
 }
 
 test(
-  "whatever reads a large output, it is not read on the event loop: conditions, items, batches, required fields, secrets, look-ups, approvals and parts of the outputs",
+  "whatever reads a large output, it is not read on the event loop: conditions, items, batches and their answers, required fields, secrets, look-ups and theirs, approvals and parts of the outputs",
   async () => {
     const fields = 300_000;
     const read = { id: "read", tool: "read_value", arguments: { value: 1 } };
@@ -170,7 +170,9 @@ test(
     await bench.end((await bench.submit({ steps: [{ ...read, when: { eq: [1, 1] } }] }))._id);
     bench.tools.script({
       read_value: [{ type: "huge", bytes: 1, fields, items: 3 }],
+      limited_read: [{ type: "huge", bytes: 1, fields }],
       looked_up_effect: [{ type: "lose-answer" }],
+      find_effect: [{ type: "huge", bytes: 1, fields }],
     });
     await start();
     const { _id: planId } = await bench.submit({

@@ -2,18 +2,18 @@ import {
   type HeldJson,
   isJsonObject,
   isTerminalStepStatus,
+  type JsonObject,
   JsonText,
   readDeclaredOutput,
   valueOfHeld,
 } from "@planwright/plan";
 import { afterFailure, isAnswerToKey, sentBy } from "../failure/after-failure.ts";
 import { afterUnreachable, isUnansweredLookup, isUnreachable } from "../failure/unreachable.ts";
-import { ITEMS_FAILED_WARNING, shortfallOf } from "../for-each/shortfall.ts";
-import { splitBatch, unwrapBatch } from "../for-each/split-batch.ts";
+import { ITEMS_FAILED_WARNING, readBatch } from "../for-each/shortfall.ts";
 import { stopList } from "../for-each/stop-list.ts";
 import { resumeCaller } from "../schedule/dispatch.ts";
 import { release, waitUntil } from "../schedule/slots.ts";
-import type { Caller, StepNode, Unit } from "../state/engine-state.ts";
+import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import {
   answerLost,
   askAgainOrDoubt,
@@ -22,7 +22,18 @@ import {
   noteLostAnswer,
   refusedChange,
 } from "../state/may-have-acted.ts";
-import type { EngineEvent, Outcome, StepError, Unreachable } from "../state/protocol.ts";
+import {
+  ANSWER,
+  type Answer,
+  type BatchCall,
+  type BatchResult,
+  type EngineEvent,
+  type Outcome,
+  type Question,
+  type ReadBatch,
+  type StepError,
+  type Unreachable,
+} from "../state/protocol.ts";
 import { type Change, change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
 import { concludeItems } from "./conclude-items.ts";
@@ -103,34 +114,27 @@ function changeAll(turn: Turn, caller: Caller, to: Change): void {
 }
 
 /** The tool has acted, whatever its answer looks like: what is odd about it is a warning. */
-function complete(turn: Turn, caller: Caller, { output, text, warnings = [] }: Completed): void {
+function complete(turn: Turn, caller: Caller, outcome: Completed): void {
+  const { output, text, warnings = [] } = outcome;
   const { step } = caller;
   const sent = caller.prepared?.sent ?? [];
   // A large output was compared with its schema where it was read.
   const isLarge = output instanceof JsonText;
   const read = isLarge ? undefined : readDeclaredOutput(step.tool.descriptor?.outputSchema, output);
-  const answer: Answer = read
+  const answer: Answered = read
     ? { output: read.output, text: read.output === output ? text : undefined }
     : { output, text };
-  const results = resultsOf(caller, answer, sent.length);
-  const odd = [
-    ...warnings,
-    ...(read?.warnings ?? []),
-    ...(step.forEach ? [] : oddBatch(caller, answer.output)),
-  ];
+  const call = batchCallOf(caller);
+  const batch = batchIn(outcome, call, answer.output);
+  const results = resultsOf(caller, answer, batch);
+  const odd = [...warnings, ...(read?.warnings ?? []), ...oddBatch(caller, batch)];
   if (odd.length > 0)
     for (const unit of openUnits(caller)) unit.warnings = [...new Set([...unit.warnings, ...odd])].toSorted();
   if (!results) {
-    const message = `${step.tool.name} did not answer with one result for each of ${sent.length} items; what it answered is in the data of this error`;
-    changeAll(turn, caller, {
-      status: "FAILED",
-      error: {
-        code: "TOOL_RESULT_INVALID",
-        message,
-        retryable: false,
-        data: { answer: valueOfHeld(answer.output) },
-      },
-    });
+    const where = isLarge ? "it is too large to be kept" : "what it answered is in the data of this error";
+    const message = `${step.tool.name} did not answer with one result for each of ${sent.length} items; ${where}`;
+    const error = { code: "TOOL_RESULT_INVALID", message, retryable: false };
+    changeAll(turn, caller, { status: "FAILED", error: { ...error, ...dataOf(answer) } });
     return;
   }
   const open = new Set(openUnits(caller));
@@ -142,48 +146,120 @@ function complete(turn: Turn, caller: Caller, { output, text, warnings = [] }: C
   }
 }
 
-type Answer = Pick<Completed, "output" | "text">;
+/** What an answer says about its items, as another thread has read it, or read now. */
+function batchIn(
+  outcome: Pick<Completed, "batch"> | undefined,
+  call: BatchCall | undefined,
+  output: HeldJson,
+): ReadBatch | undefined {
+  if (outcome?.batch !== undefined) return outcome.batch ?? undefined;
+  return call && readBatch(call, valueOfHeld(output));
+}
+
+type Answered = Pick<Completed, "output" | "text">;
+
+/** The answer as data of an error, which has no large data. */
+function dataOf({ output }: Answered, data: JsonObject = {}): Pick<StepError, "data"> {
+  if (output instanceof JsonText) return Object.keys(data).length > 0 ? { data } : {};
+  return { data: { ...data, answer: output } };
+}
+
+/** The call of a batch tool, for reading its answer; undefined for any other tool. */
+function batchCallOf({ step, units, prepared }: Caller): BatchCall | undefined {
+  const { contract, onlyReads } = step.tool;
+  if (!contract.batch) return undefined;
+  const count = step.forEach ? (prepared?.sent.length ?? 0) : undefined;
+  return { stepId: step.step.id, batch: contract.batch, onlyReads, count, isSplit: units.length > 1 };
+}
+
+/**
+ * What another thread has to read of a large answer of a batch tool before the end of its call is reported: see
+ * {@link withAnswer}. Undefined for any other outcome.
+ */
+export function questionAbout(
+  { calls, plan: { policy } }: EngineState,
+  { key, attempt }: Pick<AttemptEnded, "key" | "attempt">,
+  outcome: Outcome,
+): Question | undefined {
+  const caller = calls.get(key);
+  const call = caller?.attempts === attempt ? batchCallOf(caller) : undefined;
+  const answer = answerIn(outcome);
+  if (!call || !(answer?.output instanceof JsonText)) return undefined;
+  const { output } = answer;
+  const isSplit = call.isSplit && answer === outcome;
+  const asks = { type: "batch" as const, ...call, isSplit };
+  return { bytes: output.sizeBytes, policy, outputs: [[ANSWER, output]], stored: [], texts: [], asks };
+}
+
+/** The outcome with the answer to the question about it. */
+export function withAnswer(outcome: Outcome, said: Answer): Outcome {
+  const answer = answerIn(outcome);
+  if (!answer || said.type !== "batch") return outcome;
+  const { read, warning } = said;
+  const warnings = warning === undefined ? answer.warnings : [...(answer.warnings ?? []), warning];
+  const told = { ...answer, warnings, batch: read && toReadBatch(read) };
+  return outcome.type === "failed" ? { ...outcome, answer: told } : told;
+}
+
+function answerIn(outcome: Outcome): Completed | undefined {
+  if (outcome.type === "failed") return outcome.answer;
+  return outcome.type === "completed" ? outcome : undefined;
+}
+
+/** The output of an item is parsed only when it is written. */
+function toReadBatch({
+  texts,
+  others,
+  ...read
+}: NonNullable<Extract<Answer, { type: "batch" }>["read"]>): ReadBatch {
+  const results = texts.map((text): BatchResult => {
+    const output = new JsonText(text ?? "null", Buffer.byteLength(text ?? "null"));
+    return { status: "COMPLETED", output };
+  });
+  for (const [position, result] of others) results[position] = result;
+  return { ...read, results };
+}
 
 /**
  * The result of each unit that was sent. A batch tool may answer with an envelope even to a call for one
  * item, and to a call of a step that is no list.
  */
-function resultsOf({ step, units }: Caller, answer: Answer, count: number): Change[] | undefined {
+function resultsOf(
+  { step, units }: Caller,
+  answer: Answered,
+  batch: ReadBatch | undefined,
+): readonly Change[] | undefined {
+  if (step.forEach && batch) return batch.results;
+  if (units.length > 1) return undefined;
   const { output, text } = answer;
-  if (units.length > 1) return splitBatch(step, valueOfHeld(output), count);
-  const isBatch = step.forEach !== undefined && step.tool.contract.batch !== undefined;
-  const unwrapped = isBatch ? unwrapBatch(step, valueOfHeld(output), 1) : undefined;
-  return unwrapped ?? [resultOfBatch(step, answer) ?? { status: "COMPLETED", output, outputText: text }];
+  return [resultOfBatch(step, answer, batch) ?? { status: "COMPLETED", output, outputText: text }];
 }
 
 /**
  * FAILED when items of a batch that was called directly failed, and the tool stops at failures or no item
  * succeeded; undefined otherwise.
  */
-function resultOfBatch(step: StepNode, { output }: Answer): Change | undefined {
-  const error = step.forEach ? undefined : shortfallOf(step, output);
+function resultOfBatch(step: StepNode, answer: Answered, batch: ReadBatch | undefined): Change | undefined {
+  const error = batch?.shortfall;
   if (!error) return undefined;
-  const value = valueOfHeld(output);
-  const hasSuccess = unwrapBatch(step, value)?.some(({ status }) => status === "COMPLETED");
-  if (hasSuccess && step.tool.contract.errorPropagation === "partial-success") return undefined;
-  const data = isJsonObject(error.data) ? { ...error.data, answer: value } : { answer: value };
-  return { status: "FAILED", error: { ...error, data } };
+  if (batch.hasSuccess && step.tool.contract.errorPropagation === "partial-success") return undefined;
+  const data = isJsonObject(error.data) ? error.data : {};
+  return { status: "FAILED", error: { ...error, ...dataOf(answer, data) } };
 }
 
 /** Warnings about the items of a batch that was called directly. */
-function oddBatch({ step, prepared }: Caller, output: HeldJson): string[] {
-  const { batch } = step.tool.contract;
-  const results = batch && unwrapBatch(step, valueOfHeld(output));
-  if (!results) return [];
-  const error = shortfallOf(step, output);
-  const items = prepared?.arguments[batch.param];
-  const isComplete = !Array.isArray(items) || items.length === results.length;
+function oddBatch({ step, prepared }: Caller, batch: ReadBatch | undefined): string[] {
+  const { batch: contract } = step.tool.contract;
+  if (step.forEach || !contract || !batch) return [];
+  const { count, shortfall } = batch;
+  const items = prepared?.arguments[contract.param];
+  const isComplete = !Array.isArray(items) || items.length === count;
   return [
-    ...(error ? [`${ITEMS_FAILED_WARNING}${error.message}`] : []),
+    ...(shortfall ? [`${ITEMS_FAILED_WARNING}${shortfall.message}`] : []),
     ...(isComplete
       ? []
       : [
-          `OUTPUT_UNEXPECTED: output: declared a result for each of ${items.length} items, returned ${results.length}`,
+          `OUTPUT_UNEXPECTED: output: declared a result for each of ${items.length} items, returned ${count}`,
         ]),
   ];
 }
@@ -192,13 +268,17 @@ function oddBatch({ step, prepared }: Caller, output: HeldJson): string[] {
  * Completes a call whose tool reported an error beside a result for each item: the results say what acted.
  * False for any other failure.
  */
-function completeByItems(turn: Turn, caller: Caller, { error, effect }: Failed): boolean {
-  const { step, units, prepared } = caller;
-  const count = units.length > 1 || step.forEach ? prepared?.sent.length : undefined;
-  if (effect !== "reported" || error.data === undefined) return false;
-  if (!unwrapBatch(step, error.data, count)) return false;
-  const warning = `${step.tool.name} reported an error beside the results of its items: ${error.message}`;
-  complete(turn, caller, { type: "completed", output: error.data, warnings: [warning.slice(0, 500)] });
+function completeByItems(turn: Turn, caller: Caller, { error, effect, answer }: Failed): boolean {
+  const call = batchCallOf(caller);
+  const { data } = error;
+  if (effect !== "reported" || !call) return false;
+  const output = answer?.output ?? data;
+  if (output === undefined) return false;
+  const batch = batchIn(answer, { ...call, isSplit: false }, output);
+  if (!batch) return false;
+  const warning = `${caller.step.tool.name} reported an error beside the results of its items: ${error.message}`;
+  const warnings = [warning.slice(0, 500), ...(answer?.warnings ?? [])];
+  complete(turn, caller, { type: "completed", output, warnings, batch });
   return true;
 }
 

@@ -3,6 +3,7 @@ import {
   type FinalPlanStatus,
   isTerminalStepStatus,
   type JsonObject,
+  JsonText,
   type OmittedOutput,
   outputParts,
   type ResolvedOutputs,
@@ -10,12 +11,11 @@ import {
   stepsInValue,
   type WaitReason,
 } from "@planwright/plan";
-import { shortfallOf } from "../for-each/shortfall.ts";
 import { admit, expand, offerWhenDurable } from "../schedule/admit.ts";
 import { expireApprovals, nextExpiry, noteExpiry } from "../schedule/approval.ts";
 import { callAgain, callHeld, checkWaits, dispatch, resumeCaller } from "../schedule/dispatch.ts";
 import { unitsOfThisVersion } from "../schedule/prepare.ts";
-import { addPartOf } from "../schedule/questions.ts";
+import { addPartOf, shortfallNow } from "../schedule/questions.ts";
 import { enqueue } from "../schedule/slots.ts";
 import { applyDecision } from "../state/decisions.ts";
 import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "../state/engine-state.ts";
@@ -318,14 +318,17 @@ function finishOf(turn: Turn): Command | undefined {
 
 /**
  * Completes the error of the first list that completed with failed items before this process had the plan.
- * False while the list's output has to be loaded.
+ * False while the list's output has to be loaded or read.
  */
 function readShortfall(turn: Turn): boolean {
   const { firstShortfall } = turn.state;
   if (!firstShortfall || firstShortfall.error) return true;
   const { node } = firstShortfall;
   if (!hasOutputs(turn, undefined, [node.unit])) return false;
-  firstShortfall.error = shortfallOf(node, node.unit.output);
+  const answer = shortfallNow(turn, node);
+  if (!answer) return false;
+  // Its items or its warning say that items failed, so there is an error.
+  firstShortfall.error = answer.error;
   return true;
 }
 
@@ -339,8 +342,12 @@ function outputsOf(turn: Turn): PlanOutputs | undefined {
   const { plan, outputs, texts } = state;
   const parts = outputParts(plan.outputs);
   if (parts) return partsOf(turn, parts);
-  if (state.requestedBytes > MAX_END_BYTES) return { outputs: null, leftOut: [] };
   const units = requestedSteps(state).map(({ unit }) => unit);
+  const lastBytes = units.reduce((sum, { output, outputBytes }) => {
+    const isLast = outputBytes === undefined && output instanceof JsonText;
+    return isLast ? sum + output.sizeBytes : sum;
+  }, 0);
+  if (state.requestedBytes + lastBytes > MAX_END_BYTES) return { outputs: null, leftOut: [] };
   return hasOutputs(turn, undefined, units) ? resolveOutputs(plan, outputs, texts) : undefined;
 }
 

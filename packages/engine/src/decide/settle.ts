@@ -6,7 +6,7 @@ import {
   referencedSteps,
   type Step,
 } from "@planwright/plan";
-import { ITEMS_FAILED_WARNING, shortfallOf } from "../for-each/shortfall.ts";
+import { ITEMS_FAILED_WARNING, readsLarge, shortfallOf } from "../for-each/shortfall.ts";
 import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
 import { releaseFromBarriers } from "../schedule/barriers.ts";
 import { applyDecision } from "../state/decisions.ts";
@@ -142,18 +142,18 @@ export function finalize(turn: Turn, node: StepNode): void {
 
 /**
  * A list that completed with failed items makes the plan PARTIAL at best, but stops nothing; so does a batch
- * that was called directly, whose warning says that items failed. A list that is not in memory is loaded when
- * the plan ends.
+ * that was called directly, whose warning says that items failed. A list that is not in memory is loaded, and a
+ * large one is read by another thread, when the plan ends.
  */
 function noteShortfall({ state }: Turn, node: StepNode): void {
   const { step, unit } = node;
   const items = [...(state.itemRecords.get(step.id)?.values() ?? [])];
-  const error = isOnlyStored(unit) ? undefined : shortfallOf(node, unit.output);
+  const isUnread = isOnlyStored(unit) || readsLarge(node, unit.output);
+  const error = isUnread ? undefined : shortfallOf(node, unit.output);
   const hasFailedItems =
     items.some(({ status }) => status === "FAILED" || status === "IN_DOUBT") ||
     unit.warnings.some((warning) => warning.startsWith(ITEMS_FAILED_WARNING));
-  const isUnread = isOnlyStored(unit) && hasFailedItems;
-  if (error || isUnread) state.firstShortfall ??= { node, error };
+  if (error || (isUnread && hasFailedItems)) state.firstShortfall ??= { node, error };
 }
 
 function afterFailedStep(turn: Turn, node: StepNode): void {

@@ -8,10 +8,9 @@ import {
   valueOfHeld,
 } from "@planwright/plan";
 import type { StepNode } from "../state/engine-state.ts";
-import type { StepError } from "../state/protocol.ts";
-import type { BatchResult } from "./batch-result.ts";
+import type { BatchCall, BatchResult, EndedList, ReadBatch, StepError } from "../state/protocol.ts";
 import { summaryOf } from "./envelope.ts";
-import { unwrapBatch } from "./split-batch.ts";
+import { splitBatch, unwrapBatch } from "./split-batch.ts";
 
 /** The beginning of the warning of a batch call that completed although some of its items failed. */
 export const ITEMS_FAILED_WARNING = "ITEMS_FAILED: ";
@@ -26,21 +25,52 @@ const MAX_KEY_CHARS = 64;
  * same for a batch tool that was called directly and answered with an envelope. It depends only on the
  * output, so an executor that resumes after a crash, or that carries over a list of an earlier version, gives
  * the same error.
- * @param output - of the step
+ * @param output - of the step; a large one is read as a value only by another thread: see {@link readsLarge}
  */
 export function shortfallOf(node: StepNode, output: HeldJson | undefined): StepError | undefined {
-  const { id } = node.step;
-  if (isForEachStep(node.step)) {
-    // A large envelope is not parsed where its items are known.
-    if (output instanceof JsonText && node.forEach) return shortfallOfEnvelope(id, summaryOf(node.forEach));
-    return shortfallOfEnvelope(id, output === undefined ? output : valueOfHeld(output));
-  }
-  const isBatch = output !== undefined && node.tool.contract.batch !== undefined;
-  const results = isBatch ? unwrapBatch(node, valueOfHeld(output)) : undefined;
+  // A large envelope is not parsed where its items are known.
+  if (output instanceof JsonText && node.forEach)
+    return shortfallOfEnvelope(node.step.id, summaryOf(node.forEach));
+  return output === undefined ? undefined : shortfallIn(endedListOf(node), valueOfHeld(output));
+}
+
+/** True when the shortfall of a step can only be read from a large output. */
+export function readsLarge({ forEach }: StepNode, output: HeldJson | undefined): boolean {
+  return output instanceof JsonText && !forEach;
+}
+
+/** What is known of a step that may be a list, besides its output. */
+export function endedListOf({ step, tool: { contract, onlyReads } }: StepNode): EndedList {
+  return { stepId: step.id, isList: isForEachStep(step), batch: contract.batch, onlyReads };
+}
+
+/** {@link shortfallOf} for an output that is a value. */
+export function shortfallIn(list: EndedList, output: JsonValue): StepError | undefined {
+  if (list.isList) return shortfallOfEnvelope(list.stepId, output);
+  const results = unwrapBatch(list, output);
+  return results && shortfallOfResults(list.stepId, results);
+}
+
+/** What the answer of a batch tool says about its items; undefined when it has no list of their results. */
+export function readBatch(call: BatchCall, output: JsonValue): ReadBatch | undefined {
+  const { stepId, count, isSplit } = call;
+  const results =
+    isSplit && count !== undefined ? splitBatch(call, output, count) : unwrapBatch(call, output, count);
   if (!results) return undefined;
+  const hasSuccess = results.some(({ status }) => status === "COMPLETED");
+  if (count !== undefined) return { count: results.length, hasSuccess, results };
+  return {
+    count: results.length,
+    hasSuccess,
+    results: [],
+    shortfall: shortfallOfResults(stepId, results),
+  };
+}
+
+function shortfallOfResults(stepId: string, results: readonly BatchResult[]): StepError | undefined {
   const entries = results.map((result, index) => ({ index, ...entryOf(result) }));
   const ok = results.filter(({ status }) => status === "COMPLETED").length;
-  return shortfallOfEnvelope(id, { results: entries, summary: { ok, error: results.length - ok } });
+  return shortfallOfEnvelope(stepId, { results: entries, summary: { ok, error: results.length - ok } });
 }
 
 function entryOf(result: BatchResult): JsonObject {

@@ -1,7 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
-import type { StepNode } from "../state/engine-state.ts";
-import type { StepError } from "../state/protocol.ts";
-import { type BatchResult, errorOfItem } from "./batch-result.ts";
+import type { BatchResult, BatchTool, StepError } from "../state/protocol.ts";
 
 /**
  * The result of each item of a batch, in the order sent. An answer in the form of a forEach envelope is
@@ -9,10 +7,10 @@ import { type BatchResult, errorOfItem } from "./batch-result.ts";
  * `results`); an element with `isError`, `status: "error"` or an `error` is a failure of its item. Undefined
  * when there is no list with one element for each item.
  */
-export function splitBatch(node: StepNode, output: JsonValue, count: number): BatchResult[] | undefined {
-  const unwrapped = unwrapBatch(node, output, count);
+export function splitBatch(tool: BatchTool, output: JsonValue, count: number): BatchResult[] | undefined {
+  const unwrapped = unwrapBatch(tool, output, count);
   if (unwrapped) return unwrapped;
-  const { batch } = node.tool.contract;
+  const { batch } = tool;
   // The usual name `results` is tried only when the contract has no `resultPath`.
   const answer = atPath(output, batch?.resultPath);
   const isNamed = (batch?.resultPath ?? "") !== "";
@@ -38,16 +36,15 @@ function listOf(list: JsonValue | undefined, count: number): readonly JsonValue[
  * @param count - number of items sent; absent when it is not known
  */
 export function unwrapBatch(
-  { tool }: StepNode,
+  { batch, onlyReads }: BatchTool,
   output: JsonValue,
   count?: number,
 ): BatchResult[] | undefined {
-  const { batch } = tool.contract;
   if (!batch) return undefined;
   const found = readEnvelope(output, count) ?? readEnvelope(atPath(output, batch.resultPath), count);
   // A read is never in doubt: it can be repeated.
   return found?.map((result) =>
-    result.status === "IN_DOUBT" && tool.onlyReads ? { ...result, status: "FAILED" } : result,
+    result.status === "IN_DOUBT" && onlyReads ? { ...result, status: "FAILED" } : result,
   );
 }
 
@@ -135,4 +132,16 @@ function resultOf(entry: JsonObject): BatchResult {
     default:
       return { status: "FAILED", error: errorOfItem(entry, "The tool reported an error for this item") };
   }
+}
+
+/**
+ * The error of one element in a batch answer.
+ * @param fallback - message for an element without one
+ */
+function errorOfItem(element: JsonObject, fallback: string): StepError {
+  const { error } = element;
+  const details = isJsonObject(error) ? error : element;
+  const code = typeof details["code"] === "string" ? details["code"] : "TOOL_FAILED";
+  const text = typeof error === "string" && error !== "" ? error : details["message"];
+  return { code, message: typeof text === "string" ? text : fallback, retryable: false };
 }

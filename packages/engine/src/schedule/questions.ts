@@ -13,12 +13,22 @@ import {
   type StepStatus,
   stepsInValue,
   stringifyExactJson,
+  valueOfHeld,
 } from "@planwright/plan";
 import { type List, listOf, listOfAnswer } from "../for-each/expand.ts";
+import { endedListOf, readBatch, readsLarge, shortfallIn, shortfallOf } from "../for-each/shortfall.ts";
 import { type ArgumentsState, toStepError } from "../state/arguments.ts";
 import type { EngineState, StepNode } from "../state/engine-state.ts";
 import { answerTo } from "../state/outputs.ts";
-import { type Answer, type Approvable, MAX_END_BYTES, type Question } from "../state/protocol.ts";
+import {
+  ANSWER,
+  type Answer,
+  type Approvable,
+  type BatchCall,
+  type BatchResult,
+  MAX_END_BYTES,
+  type Question,
+} from "../state/protocol.ts";
 import type { Turn } from "../state/turn.ts";
 import { isLargeList, namedSources, sizeOfAll, sourcesOf } from "../state/unresolved-arguments.ts";
 import { resolveApprovable, toApprove } from "./approval.ts";
@@ -51,7 +61,36 @@ export function answerQuestion(question: Question): Answer {
     }
     case "approval":
       return { type: "approval", result: resolveApprovable(state, asks) };
+    case "batch":
+      return { type: "batch", read: readAnswer(asks, state.outputs.get(ANSWER) ?? null) };
+    case "shortfall":
+      return { type: "shortfall", error: shortfallIn(asks, state.outputs.get(asks.stepId) ?? null) };
   }
+}
+
+function readAnswer(call: BatchCall, output: JsonValue): Extract<Answer, { type: "batch" }>["read"] {
+  const batch = readBatch(call, output);
+  if (!batch) return null;
+  const { results, ...read } = batch;
+  return {
+    ...read,
+    texts: results.map((result) =>
+      result.status === "COMPLETED" ? stringifyExactJson(valueOfHeld(result.output)) : null,
+    ),
+    others: results.flatMap((result, position): [number, BatchResult][] =>
+      result.status === "COMPLETED" ? [] : [[position, result]],
+    ),
+  };
+}
+
+/** The error of a list that completed with failed items; undefined while the shell reads a large output. */
+export function shortfallNow(
+  turn: Turn,
+  node: StepNode,
+): Pick<Extract<Answer, { type: "shortfall" }>, "error"> | undefined {
+  const { output } = node.unit;
+  if (!readsLarge(node, output)) return { error: shortfallOf(node, output) };
+  return ask(turn, undefined, [node], { type: "shortfall", ...endedListOf(node) });
 }
 
 type Holds = Extract<Answer, { type: "when" }>["result"];

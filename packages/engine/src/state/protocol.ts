@@ -278,7 +278,54 @@ export interface Question extends Sources {
     | { type: "items"; step: ForEachStep; maxItems: number; statuses: [stepId: string, status: StepStatus][] }
     /** A part of the plan's outputs. @property room - see `GrowingOutputs` */
     | { type: "part"; name: string; part: JsonValue; room: number }
-    | ({ type: "approval" } & ToApprove);
+    | ({ type: "approval" } & ToApprove)
+    /** What an answer says about the items of a batch; it is the output {@link ANSWER}. */
+    | ({ type: "batch" } & BatchCall)
+    /** The error of a step that completed although some of its items failed. */
+    | ({ type: "shortfall" } & EndedList);
+}
+
+/** The name of a tool's answer among the sources of a question about it. */
+export const ANSWER = "answer";
+
+/** Result of one item of a batch. */
+export type BatchResult =
+  | { status: "COMPLETED"; output: HeldJson }
+  | { status: "FAILED" | "IN_DOUBT"; error: StepError };
+
+/** A tool that may take several items in one call. Plain data. */
+export interface BatchTool {
+  batch: ToolContract["batch"];
+  /** It has no side effects. */
+  onlyReads: boolean;
+}
+
+/** A call of a batch tool, for reading its answer. Plain data. */
+export interface BatchCall extends BatchTool {
+  stepId: string;
+  /** Number of items that a list sent; undefined for a tool that the step calls directly. */
+  count: number | undefined;
+  /** Several items were sent: their results may also be a list that is no envelope. */
+  isSplit: boolean;
+}
+
+/** What the answer of a batch tool says about its items. */
+export interface ReadBatch {
+  /** Number of items that it has a result for. */
+  count: number;
+  /** At least one item succeeded. */
+  hasSuccess: boolean;
+  /** For each item that a list sent, in this order. None for a tool that the step calls directly. */
+  results: readonly BatchResult[];
+  /** For such a tool: the error when items failed. */
+  shortfall?: StepError | undefined;
+}
+
+/** A step that may be a list or a batch, and has ended. Plain data. */
+export interface EndedList extends BatchTool {
+  stepId: string;
+  /** It is a forEach. */
+  isList: boolean;
 }
 
 /** The calls of a step that an operator approves. */
@@ -318,19 +365,27 @@ export type Answer =
     }
   /** `outputs` has the part; it is null when the part is larger than {@link MAX_END_BYTES}. */
   | { type: "part"; outputs: JsonObject | null; leftOut: OmittedOutput[]; room: number }
-  | { type: "approval"; result: Approvable };
+  | { type: "approval"; result: Approvable }
+  /**
+   * `read` is null when the answer says nothing about items. `texts`: for each item that a list sent its output as
+   * JSON, null for those in `others`.
+   */
+  | {
+      type: "batch";
+      read:
+        | (Omit<ReadBatch, "results"> & {
+            texts: (string | null)[];
+            others: [position: number, result: BatchResult][];
+          })
+        | null;
+      /** Why the answer could not be read. */
+      warning?: string | undefined;
+    }
+  | { type: "shortfall"; error: StepError | undefined };
 
 /** How an attempt ended. */
 export type Outcome =
-  | {
-      type: "completed";
-      output: HeldJson;
-      text?: OutputText | undefined;
-      /** The shape of a large output. */
-      shape?: OutputShape | undefined;
-      /** What is odd about the answer; shown with the unit. */
-      warnings?: readonly string[] | undefined;
-    }
+  | CompletedOutcome
   | {
       type: "failed";
       error: StepError;
@@ -343,6 +398,8 @@ export type Outcome =
       effect: "none" | "reported" | "unknown";
       /** Wait that the server asked for, in milliseconds. */
       retryAfterMs?: number | undefined;
+      /** What a batch tool answered beside the error, when it is large: instead of the data of the error. */
+      answer?: CompletedOutcome | undefined;
     }
   /** The call was stopped by `abort` and the tool confirmed it, or it was not sent. */
   | { type: "aborted" }
@@ -357,6 +414,19 @@ export type Outcome =
    * exhausted. Does not count as an attempt.
    */
   | { type: "deferred"; untilAt: number; waitReason: WaitReason };
+
+/** A call was answered. */
+export interface CompletedOutcome {
+  type: "completed";
+  output: HeldJson;
+  text?: OutputText | undefined;
+  /** The shape of a large output. */
+  shape?: OutputShape | undefined;
+  /** What is odd about the answer; shown with the unit. */
+  warnings?: readonly string[] | undefined;
+  /** The answer to `questionAbout` a large output; null: it says nothing about items. */
+  batch?: ReadBatch | null | undefined;
+}
 
 /** Input of {@link decide}: what happened. `at` is in Unix milliseconds of the shell's clock. */
 export type EngineEvent =

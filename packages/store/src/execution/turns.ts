@@ -7,9 +7,9 @@ import {
   type TurnRecord,
   turnEvents,
 } from "@planwright/engine";
-import { type JsonObject, JsonText } from "@planwright/plan";
+import { type JsonObject, JsonText, valueOfHeld } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { type LargeValue, measureOutput, measureValue } from "../outputs/inline-value.ts";
+import { type LargeValue, MAX_INLINE_BYTES, measureOutput, measureValue } from "../outputs/inline-value.ts";
 import { keptError } from "../outputs/kept-error.ts";
 import { writeOutput } from "../outputs/output-store.ts";
 import { previewOf } from "../outputs/preview.ts";
@@ -82,7 +82,8 @@ function measure(records: readonly UnitRecord[]) {
   const large: LargeOutput[] = [];
   for (const { key, status, output, outputText } of records) {
     if (output === undefined) continue;
-    const measured = output instanceof JsonText ? largeValueOf(output) : measureOutput(output, outputText);
+    const isText = output instanceof JsonText && output.sizeBytes > MAX_INLINE_BYTES;
+    const measured = isText ? largeValueOf(output) : measureOutput(valueOfHeld(output), outputText);
     if (status === "COMPLETED") sizes.set(key, measured.sizeBytes);
     if (measured.fits) places.set(key, measured.sizeBytes);
     else large.push({ key, outputText, output: measured });

@@ -3,6 +3,7 @@
  * compares it with its schema, and writes the output as text.
  */
 import {
+  type JsonObject,
   JsonText,
   type JsonValue,
   LARGE_JSON_BYTES,
@@ -12,7 +13,13 @@ import {
 } from "@planwright/plan";
 import { type CallTrace, createCallTrace } from "../connection/call-trace.ts";
 import { UnreadableAnswerError } from "../connection/errors.ts";
-import type { AnsweredCall, LargeAnswer, ReadAnswer, SentOutcome } from "../connection/large-answer.ts";
+import type {
+  AnsweredCall,
+  LargeAnswer,
+  ReadAnswer,
+  SentOutcome,
+  SentOutput,
+} from "../connection/large-answer.ts";
 import { traceById } from "../connection/take-answer.ts";
 import { readMessages } from "../connection/wire-messages.ts";
 import { createMasker } from "../masking/masker.ts";
@@ -50,16 +57,29 @@ function outcomeOfLarge(result: JsonValue, call: AnsweredCall, job: LargeAnswer)
   const outcome = createMasker(job.secrets).outcome(read);
   if (outcome.type === "failed") {
     const { data, ...error } = outcome.error;
+    if (data === undefined || stringifyExactJson(data).length <= LARGE_JSON_BYTES)
+      return { ...outcome, answer: undefined };
     // Larger data are never stored; only those of items decide anything.
-    const isKept =
-      data !== undefined && (call.isBatch || stringifyExactJson(data).length <= LARGE_JSON_BYTES);
-    return isKept ? outcome : { ...outcome, error };
+    return { ...outcome, error, answer: call.isBatch ? sentOutput(data, call.outputSchema) : undefined };
   }
   if (outcome.type !== "completed" || outcome.output instanceof JsonText) return { type: "aborted" };
-  const declared = readDeclaredOutput(call.outputSchema, outcome.output);
+  return sentOutput(outcome.output, call.outputSchema, outcome);
+}
+
+/**
+ * An output as it is sent by the thread that has read it: compared with the schema of its tool, and a large one as
+ * its text.
+ * @param read - the text of the output as the tool wrote it, and what is odd about it
+ */
+export function sentOutput(
+  value: JsonValue,
+  outputSchema: JsonObject | undefined,
+  read: Pick<SentOutput, "text" | "warnings"> = {},
+): SentOutput {
+  const declared = readDeclaredOutput(outputSchema, value);
   const { output } = declared;
-  const written = output === outcome.output ? outcome.text : undefined;
-  const warnings = [...(outcome.warnings ?? []), ...declared.warnings];
+  const written = output === value ? read.text : undefined;
+  const warnings = [...(read.warnings ?? []), ...declared.warnings];
   const text = typeof written === "string" ? written : stringifyExactJson(output);
   const isLarge = text.length > LARGE_JSON_BYTES;
   return {

@@ -30,11 +30,18 @@ export interface LargeAnswer {
 }
 
 type Completed = Extract<Outcome, { type: "completed" }>;
+type Failed = Extract<Outcome, { type: "failed" }>;
 
-/** An outcome whose output is a value, or the text of a large one. */
+/** An output that is a value, or the text of a large one. */
+export type SentOutput = Omit<Completed, "output"> & {
+  output: { value: JsonValue } | { text: string; sizeBytes: number };
+};
+
+/** An outcome with outputs in this form. */
 export type SentOutcome =
-  | Exclude<Outcome, Completed>
-  | (Omit<Completed, "output"> & { output: { value: JsonValue } | { text: string; sizeBytes: number } });
+  | Exclude<Outcome, Completed | Failed>
+  | SentOutput
+  | (Omit<Failed, "answer"> & { answer: SentOutput | undefined });
 
 /** What a large message says. */
 export type ReadAnswer =
@@ -63,7 +70,15 @@ export type ReadLargeMessages = (
 
 /** The outcome that was sent by another thread. */
 export function outcomeOfSent(sent: SentOutcome): Outcome {
-  if (sent.type !== "completed") return sent;
+  if (sent.type === "failed") {
+    const { answer, ...failed } = sent;
+    return answer ? { ...failed, answer: completedOfSent(answer) } : failed;
+  }
+  return sent.type === "completed" ? completedOfSent(sent) : sent;
+}
+
+/** The same for an output. */
+export function completedOfSent(sent: SentOutput): Completed {
   const { output } = sent;
   const held: HeldJson = "text" in output ? new JsonText(output.text, output.sizeBytes) : output.value;
   return { ...sent, output: held };

@@ -14,6 +14,7 @@ import {
   canonicalDigest,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   LARGE_JSON_BYTES,
   parseExactJson,
   resolveReferences,
@@ -22,7 +23,13 @@ import {
   stringifyExactJson,
   unmarkNumbers,
 } from "@planwright/plan";
-import { type LargeAnswer, type ReadAnswer, readLargeAnswer } from "@planwright/tools";
+import {
+  type LargeAnswer,
+  type ReadAnswer,
+  readLargeAnswer,
+  type SentOutput,
+  sentOutput,
+} from "@planwright/tools";
 import { presentIn, type SecretValues, withSecrets } from "../secrets/secrets.ts";
 
 /** A job. */
@@ -41,6 +48,8 @@ export type LargeJob =
     }
   /** Resolve the arguments of a look-up, which refer to those of the call and to its key. */
   | { type: "lookup"; large: LargeArguments; template: JsonObject; idempotencyKey: string }
+  /** Read what a lookup tool answered. @property outputSchema - of the tool whose call it looked up */
+  | { type: "found"; text: string; outputSchema: JsonObject | undefined }
   /** Write the values of secrets into large arguments. */
   | { type: "fill"; large: LargeArguments; values: SecretValues }
   /** Answer a question of the engine. */
@@ -66,7 +75,16 @@ export interface ResolvedArguments extends ResolvedCall {
 }
 
 /** The result of a job. */
-export type LargeResult = ReadAnswer | ResolvedArguments | Answer | WrittenArguments | LookupArguments;
+export type LargeResult =
+  | ReadAnswer
+  | ResolvedArguments
+  | Answer
+  | WrittenArguments
+  | LookupArguments
+  | Found;
+
+/** What a lookup tool answered: the result of the call, that it did not find the call, or anything else. */
+export type Found = { found: SentOutput } | { found: false } | { found: null };
 
 /** Arguments as their JSON text in UTF-8. */
 export type WrittenArguments = Pick<LargeArguments, "bytes">;
@@ -92,6 +110,10 @@ export function performJob(job: LargeJob): LargeResult {
       const text = stringifyExactJson(args);
       return text.length > LARGE_JSON_BYTES ? { bytes: new TextEncoder().encode(text) } : { arguments: args };
     }
+    case "found": {
+      const result = foundIn(parseExactJson(job.text));
+      return { found: result ? sentOutput(result.value, job.outputSchema) : result };
+    }
     case "answer":
       return answerQuestion(fromSent<Question>(job.question));
   }
@@ -108,6 +130,13 @@ export function lookupArguments(
 ): JsonObject {
   const { value } = resolveReferences(template, { outputs: new Map(Object.entries(of)) });
   return isJsonObject(value) ? value : {};
+}
+
+/** The result of a call in the answer of its lookup tool; false: not found; null: the answer says neither. */
+export function foundIn(answer: JsonValue): { value: JsonValue } | false | null {
+  if (!isJsonObject(answer)) return null;
+  if (answer["found"] === true) return { value: answer["result"] ?? null };
+  return answer["found"] === false ? false : null;
 }
 
 function valueOf({ bytes }: LargeArguments): JsonObject {

@@ -45,7 +45,7 @@ export interface RunCallsParts extends ClearanceParts {
   limits: PlanLimits | undefined;
   /** Memory for arguments that insert large outputs. */
   heldOutputs: Pick<PlanOutputs, "reserve">;
-  largeJson: Pick<LargeJson, "resolve" | "fill" | "lookup">;
+  largeJson: Pick<LargeJson, "resolve" | "fill" | "lookup" | "found">;
   approvals: Pick<Approvals, "refusalOf">;
   outputs: Pick<OutputRecorder, "note"> | undefined;
   callRecorder: Pick<CallRecorder, "note"> | undefined;
@@ -259,7 +259,9 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
         large
           ? largeJson.lookup(large, template, idempotencyKey)
           : lookupArguments(template, { arguments: call.arguments, idempotencyKey });
-      return askLookup({ call, idempotencyKey, argumentsOf, planTools, tools: { callTool }, signal, wait });
+      const { found: readFound } = largeJson;
+      const asked = { call, idempotencyKey, argumentsOf, readFound };
+      return askLookup({ ...asked, planTools, tools: { callTool }, signal, wait });
     }
     const { timeoutMs } = call;
     const args = large?.bytes ?? call.arguments;

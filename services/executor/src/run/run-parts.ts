@@ -3,7 +3,10 @@ import {
   type EngineEvent,
   type EngineState,
   heldBytesOf,
+  type Outcome,
+  questionAbout,
   unitKeysOf,
+  withAnswer,
 } from "@planwright/engine";
 import type { ToolDescriptor } from "@planwright/plan";
 import type { Hint, ToolLimits } from "@planwright/queue";
@@ -130,8 +133,22 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     onError: fail,
     onRefused: ({ key, attempt }, units) =>
       dispatch({ type: "refused", key, attempt, units, at: store.now() }),
-    onEnded: ({ key, attempt }, outcome) =>
-      dispatch({ type: "attempt.ended", key, attempt, outcome, at: store.now(), random: clock.random() }),
+    onEnded(call, outcome) {
+      const { key, attempt } = call;
+      const report = (read: Outcome) =>
+        dispatch({
+          type: "attempt.ended",
+          key,
+          attempt,
+          outcome: read,
+          at: store.now(),
+          random: clock.random(),
+        });
+      const question = questionAbout(state, call, outcome);
+      if (!question) return report(outcome);
+      const answered = largeJson.answer(question);
+      answered.then((answer) => report(withAnswer(outcome, answer))).catch(fail);
+    },
   });
   const planLog = createPlanLog(logger, plan.plan);
   return {
@@ -223,7 +240,7 @@ export interface RunDependencies {
   /** The memory for outputs of all plans of this process. Default: up to 256 MiB. */
   outputMemory?: OutputMemory | undefined;
   /** Resolves the arguments of calls that insert large outputs. Default: on the event loop. */
-  largeJson?: Pick<LargeJson, "resolve" | "fill" | "lookup" | "answer"> | undefined;
+  largeJson?: Pick<LargeJson, "resolve" | "fill" | "lookup" | "found" | "answer"> | undefined;
   /** Learns the shapes of outputs. Default: nothing is learned. */
   outputs?: Pick<OutputRecorder, "note"> | undefined;
   /** Counts calls by tool. Default: they are not counted. */

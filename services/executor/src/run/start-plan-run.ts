@@ -13,7 +13,7 @@
  * 6. No call and no secret goes to a tool that changed since the plan was made, judged by the list of its
  *    server at the time of the call.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Command, decide, type EngineEvent, type StepRecord, timeUseText } from "@planwright/engine";
 import { CodedError, groupBy, isForPerson } from "@planwright/plan";
 import {
@@ -247,7 +247,7 @@ function createRecordResults(
    * meanwhile. The items of a list that begins are one part: they are one event.
    */
   async function write(changed: readonly StepRecord[], isRepeatable: boolean): Promise<void> {
-    if (changed.length > MAX_AT_ONCE) await nextTurn();
+    if (changed.length > MAX_AT_ONCE) await freeLoop();
     const begins = changed.some(({ item, status }) => item === undefined && status === "RUNNING");
     if (begins) await writePart(changed, isRepeatable);
     else await inTurns(changed, (some) => writePart(some, isRepeatable));
@@ -290,13 +290,18 @@ function createRecordResults(
   };
 }
 
+/** Lets the event loop do other work. `setImmediate` would go on at once after an answer of the database. */
+function freeLoop(): Promise<void> {
+  return delay(0);
+}
+
 /** Does something with all elements, with few of them in one turn of the event loop. */
 async function inTurns<Each>(
   all: readonly Each[],
   act: (some: readonly Each[]) => Promise<void>,
 ): Promise<void> {
   for (let from = 0; from < all.length; from += MAX_AT_ONCE) {
-    if (from > 0) await nextTurn();
+    if (from > 0) await freeLoop();
     await act(all.slice(from, from + MAX_AT_ONCE));
   }
 }

@@ -1,6 +1,15 @@
 import type { Call, Outcome } from "@planwright/engine";
-import { JsonObjectSchema, type JsonValue, PlanSchema, resolveReferences } from "@planwright/plan";
+import {
+  JsonObjectSchema,
+  JsonText,
+  type JsonValue,
+  LARGE_JSON_BYTES,
+  PlanSchema,
+  resolveReferences,
+  valueOfHeld,
+} from "@planwright/plan";
 import { describe, expect, test } from "vitest";
+import { createLargeJson } from "../outputs/large-json.ts";
 import { askLookup } from "./ask-lookup.ts";
 import { createPlanTools } from "./plan-tools.ts";
 
@@ -57,6 +66,7 @@ async function ask(answers: readonly Outcome[], contract: object = { settle_ms: 
       ]);
       return JsonObjectSchema.parse(resolveReferences(template, { outputs }).value);
     },
+    readFound: createLargeJson().found,
     planTools,
     tools: {
       async callTool({ tool, arguments: args, idempotencyKey }) {
@@ -71,6 +81,24 @@ async function ask(answers: readonly Outcome[], contract: object = { settle_ms: 
 }
 
 const QUESTION = ["find", { of: "order-7", key: "p/pay" }, "p/pay/lookup/2"];
+
+test("a large answer of the lookup tool is read as a small one is, and a large result is held as its text", async () => {
+  const large = (answer: JsonValue): Outcome => {
+    const text = JSON.stringify({ ...Object(answer), padding: "x".repeat(LARGE_JSON_BYTES) });
+    return { type: "completed", output: new JsonText(text, text.length) };
+  };
+  const result = { paid: 7, note: "x".repeat(LARGE_JSON_BYTES) };
+  const found = await ask([large({ found: true, result })]);
+  const output = found.outcome.type === "completed" ? found.outcome.output : undefined;
+  expect(output).toBeInstanceOf(JsonText);
+  expect(output && valueOfHeld(output)).toEqual(result);
+  const small = await ask([large({ found: true, result: { paid: 7 } })]);
+  expect(small.outcome).toMatchObject({ type: "completed", output: { paid: 7 } });
+  expect((await ask([large({ found: false }), NOT_FOUND])).asked).toHaveLength(2);
+  expect((await ask([large({})])).outcome).toMatchObject({
+    error: { code: "EXECUTOR_LOST", retryable: false },
+  });
+});
 
 test("the result that the lookup tool finds is the result of the call", async () => {
   const { outcome, asked, waits } = await ask([FOUND]);

@@ -1,14 +1,16 @@
 import type { Call, Outcome } from "@planwright/engine";
 import {
   CodedError,
-  isJsonObject,
+  type HeldJson,
   type JsonObject,
+  JsonText,
   knownContract,
   type ToolContract,
   type ToolDescriptor,
-  valueOfHeld,
 } from "@planwright/plan";
-import type { ToolClients } from "@planwright/tools";
+import { completedOfSent, type ToolClients } from "@planwright/tools";
+import type { LargeJson } from "../outputs/large-json.ts";
+import { foundIn } from "../outputs/large-json-jobs.ts";
 import type { PlanTools } from "./plan-tools.ts";
 
 /** A call of class V whose result is unknown, and the dependencies of its look-up. */
@@ -17,6 +19,8 @@ export interface LookupQuestion {
   idempotencyKey: string;
   /** The arguments of the look-up, resolved. Rejects with a `CodedError` when they cannot be. */
   argumentsOf: (template: JsonObject) => Promise<JsonObject | Uint8Array>;
+  /** Reads a large answer. */
+  readFound: LargeJson["found"];
   planTools: Pick<PlanTools, "find" | "addressOf">;
   tools: Pick<ToolClients, "callTool">;
   signal: AbortSignal;
@@ -85,12 +89,29 @@ async function ask(
     return doubt(`The lookup tool was not asked: ${outcome.error.message}`);
   if (outcome.type === "failed") return unanswered(lookup.tool, outcome);
   if (outcome.type !== "completed") return outcome;
-  const output = valueOfHeld(outcome.output);
-  if (isJsonObject(output) && output["found"] === true) {
-    return { type: "completed", output: output["result"] ?? null };
-  }
-  if (isJsonObject(output) && output["found"] === false) return { type: "not found" };
+  const found = await resultIn(outcome.output, by, question);
+  if (found) return found;
+  if (found === false) return { type: "not found" };
   return doubt(`The lookup tool ${lookup.tool} answered neither {"found": true, ...} nor {"found": false}`);
+}
+
+/** The outcome of the call that was looked up; false: not found; undefined: the answer says neither. */
+async function resultIn(
+  answer: HeldJson,
+  { outputSchema }: ToolDescriptor,
+  { call, readFound }: LookupQuestion,
+): Promise<Outcome | false | undefined> {
+  if (!(answer instanceof JsonText)) {
+    const found = foundIn(answer);
+    return found ? { type: "completed", output: found.value } : (found ?? undefined);
+  }
+  try {
+    const { found } = await readFound(answer, outputSchema);
+    return found ? completedOfSent(found) : (found ?? undefined);
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    return doubt(`The answer of the lookup of ${call.tool} could not be read: ${error.message}`);
+  }
 }
 
 /**
