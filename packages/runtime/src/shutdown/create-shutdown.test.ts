@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { expect, test } from "vitest";
 import { createLogger } from "../logging/create-logger.ts";
-import { createShutdown } from "./create-shutdown.ts";
+import { createShutdown, createStopSteps } from "./create-shutdown.ts";
 
 /** A fake process: the same events, and an exit that only records its code. */
 function fakeProcess() {
@@ -59,6 +59,21 @@ test("the process ends at the deadline, naming the step that hangs", async () =>
   events.emit("SIGTERM", "SIGTERM");
   expect(await exitCode()).toBe(1);
   expect(lines.join("")).toContain('"step":"stuck"');
+});
+
+test("steps that were added together run at the same time, and those that hang are named", async () => {
+  const { shutdown, events, exitCode, lines } = start(20);
+  const [one, other] = [
+    createStopSteps({ error: () => undefined }),
+    createStopSteps({ error: () => undefined }),
+  ];
+  one.add("plans", () => new Promise(() => undefined));
+  other.add("requests", () => undefined);
+  other.add("models", () => new Promise(() => undefined));
+  shutdown.addTogether(one, other);
+  events.emit("SIGTERM", "SIGTERM");
+  expect(await exitCode()).toBe(1);
+  expect(lines.join("")).toContain('"step":"plans, models"');
 });
 
 test("a second signal ends the process at once", async () => {
