@@ -95,6 +95,18 @@ test("an item whose arguments cannot be resolved is not part of the approval, an
   expect(["b[0]", "b[1]"].map((key) => records.get(key)?.status)).toEqual(["COMPLETED", "FAILED"]);
 });
 
+test.each([
+  ["is empty", { items: [] }],
+  ["lets its condition skip every item", { items: [1, 2], when: { gt: ["<<item>>", 9] } }],
+  ["has no item whose arguments can be resolved", { items: [{}, {}] }],
+])("a list asks for no approval when it %s, because nothing is called", (_, list) => {
+  const forEach = { minSuccess: 0, ...list, do: { tool: "w", arguments: { x: "<<item.x>>" } } };
+  const run = simulate(planOf([{ id: "b", approval: true, forEach }]), [write("w", { idempotency: "key" })]);
+  expect(run.calls).toEqual([]);
+  expect(run.finish).toBeDefined();
+  expect(run.records.get("b")?.status).not.toBe("WAITING_APPROVAL");
+});
+
 test("when a tool has started to require approval, repeated calls have arguments to approve", () => {
   const records: StepRecord[] = [{ key: "b", stepId: "b", status: "RUNNING", attempts: 1 }];
   const plan = planOf([{ id: "b", tool: "w", arguments: { x: 1 } }]);

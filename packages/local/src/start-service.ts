@@ -5,8 +5,10 @@ import { fileURLToPath } from "node:url";
 import { CodedError } from "@planwright/plan";
 import { type ManagedProcess, type Supervision, startChild, supervise } from "./child.ts";
 
-/** The services of a stack, by their folders. */
-export type ServiceName = "blog-tools" | "executor" | "planner" | "api";
+/** The roles of a stack, each with a service of its own. */
+export type RoleName = "executor" | "planner" | "api";
+/** The services of a stack, by their folders; "planwright" runs all roles in one process. */
+export type ServiceName = RoleName | "blog-tools" | "planwright";
 
 const SERVICES = new URL("../../../services/", import.meta.url);
 /**
@@ -15,7 +17,7 @@ const SERVICES = new URL("../../../services/", import.meta.url);
  */
 const YOUNG_GENERATION = "--max-semi-space-size=32";
 /** Longer than a service needs to finish its running calls, in milliseconds. */
-const STOP_MS = 35_000;
+const STOP_MS = 45_000;
 
 /** A service was never built. */
 export class NotBuiltError extends CodedError<{ service: string }> {

@@ -22,10 +22,10 @@ import { DataFolderError, ProcessNotReadyError } from "./errors.ts";
 import { freePort } from "./ports.ts";
 import { startMongo } from "./start-mongo.ts";
 import { startRedis } from "./start-redis.ts";
-import { checkSettings, type ServiceName, startService } from "./start-service.ts";
+import { checkSettings, type RoleName, type ServiceName, startService } from "./start-service.ts";
 
-/** The processes of a stack. */
-export type ProcessName = ServiceName | "mongo" | "redis";
+/** The parts of a stack that have a process; with `isTogether` the roles have the same one. */
+export type ProcessName = RoleName | "blog-tools" | "mongo" | "redis";
 
 /** Options of starting the system on one machine. */
 export interface StackOptions {
@@ -48,6 +48,8 @@ export interface StackOptions {
   serversTimeoutMs?: number;
   /** Receives lines for the user; default: they are dropped. */
   say?: (line: string) => void;
+  /** True: API, planner and executor run in one process. Default: each in its own. */
+  isTogether?: boolean;
   /** True: a process that ends unexpectedly is started again, with growing waits. Default: it is not. */
   isSupervised?: boolean;
 }
@@ -66,8 +68,8 @@ export interface Stack {
   /** With the name of the blog tools' database in it. */
   blogMongodbUrl: string;
   redisUrl: string;
-  /** Where each service answers `/healthz`, `/readyz` and `/metrics`, such as http://127.0.0.1:4000. */
-  healthUrls: Readonly<Record<ServiceName, string>>;
+  /** Where each role and the tools answer `/healthz`, `/readyz` and `/metrics`, such as http://127.0.0.1:4000. */
+  healthUrls: Readonly<Record<RoleName | "blog-tools", string>>;
   logDir: string;
   processes: Readonly<Record<ProcessName, ManagedProcess>>;
   /** Stops the services in order, then the servers. A second call waits for the first. */
@@ -163,30 +165,50 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     return { service, port };
   };
 
-  const startTools = async () => {
-    const blog = await start("blog-tools", "PORT", { MONGODB_URL: blogMongodbUrl });
-    const blogUrl = `http://127.0.0.1:${blog.port}/mcp`;
+  const startBlog = (port: number) => start("blog-tools", "PORT", { MONGODB_URL: blogMongodbUrl }, port);
+  /** Returns what to wait for when the executor is started now. */
+  const writeServers = (blogPort: number) => {
+    const blogUrl = `http://127.0.0.1:${blogPort}/mcp`;
     const servers = writeMcpServersFile(serversFile, blogUrl, env["MCP_SERVERS_FILE"]);
-    const startedAt = Date.now();
-    const executor = await start("executor", "HEALTH_PORT", { DATA_DIR: dataDir });
-    return { blog, executor, awaited: { servers, startedAt } };
+    return { servers, startedAt: Date.now() };
   };
-  const [{ blog, executor, awaited }, planner, api] = await allOrError([
-    startTools(),
-    start("planner", "HEALTH_PORT", {}),
-    start("api", "PORT", {}, options.apiPort),
-  ]);
+  const startTogether = async () => {
+    const [blogPort, port] = [await freePort(), options.apiPort ?? (await freePort())];
+    const awaited = writeServers(blogPort);
+    // At the same time: tools that are not ready when the executor connects are tried again soon.
+    const [blog, all] = await allOrError([
+      startBlog(blogPort),
+      start("planwright", "HEALTH_PORT", { DATA_DIR: dataDir, PORT: String(port) }),
+    ]);
+    return { blog, awaited, executor: all, planner: all, api: { ...all, port } };
+  };
+  const startApart = async () => {
+    const startExecutor = async () => {
+      const blog = await startBlog(await freePort());
+      const awaited = writeServers(blog.port);
+      return { blog, awaited, executor: await start("executor", "HEALTH_PORT", { DATA_DIR: dataDir }) };
+    };
+    const [tools, planner, api] = await allOrError([
+      startExecutor(),
+      start("planner", "HEALTH_PORT", {}),
+      start("api", "PORT", {}, options.apiPort),
+    ]);
+    return { ...tools, planner, api };
+  };
+  const { blog, executor, planner, api, awaited } = await (options.isTogether
+    ? startTogether()
+    : startApart());
   const addressOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
   const apiUrl = `${addressOf(api)}/graphql`;
   const apiEnv: NodeJS.ProcessEnv = { ...common, ...shared, ...options.settings?.api };
   const apiKey = apiEnv["ANONYMOUS"] === "refuse" ? await makeApiKey(apiEnv) : undefined;
   const { serversTimeoutMs } = options;
-  const logFile = join(logDir, "executor.log");
+  const logFile = join(logDir, `${executor.service.name}.log`);
   await waitForTools({ apiUrl, apiKey }, { ...awaited, serversTimeoutMs, logFile, say });
 
-  const services = [api.service, planner.service, executor.service, blog.service];
+  const roles = [...new Set([api.service, planner.service, executor.service])];
   const servers = [redis, mongo];
-  const all = [...services, ...servers];
+  const all = [...roles, blog.service, ...servers];
   let stopping: Promise<void> | undefined;
   return {
     apiUrl,
@@ -212,7 +234,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     stop() {
       stopping ??= (async () => {
         // The blog tools last: the executor may still be finishing calls.
-        await Promise.all([api.service.stop(), planner.service.stop(), executor.service.stop()]);
+        await Promise.all(roles.map((role) => role.stop()));
         await blog.service.stop();
         await Promise.all(servers.map((server) => server.stop()));
       })();
@@ -361,7 +383,7 @@ interface AwaitedTools {
   startedAt: number;
   /** Longest wait for servers other than the blog tools, from `startedAt`, in milliseconds. Default 5,000. */
   serversTimeoutMs?: number | undefined;
-  /** The log file of the executor. */
+  /** The log file of the process of the executor. */
   logFile: string;
   say: (line: string) => void;
 }

@@ -42,7 +42,8 @@ function childrenOf(pid: number): number[] {
 }
 
 const SERVICES = ["api", "blog-tools", "executor", "planner"];
-const ALL = [...SERVICES, "mongod", "redis-server"].toSorted();
+/** Its processes: API, planner and executor are in one. */
+const ALL = ["blog-tools", "planwright", "mongod", "redis-server"].toSorted();
 
 test.each([
   // A terminal signals every process of the group; a supervisor of npm signals only npm.
@@ -90,7 +91,7 @@ test.each([
     process.kill(group * (start.child.pid ?? 0), signal);
     await start.ended;
     expect(start.output()).toContain("Stopping ...");
-    expect(readFileSync(join(dataDir, "logs", "executor.log"), "utf8")).toContain('"msg":"stopped"');
+    expect(readFileSync(join(dataDir, "logs", "planwright.log"), "utf8")).toContain('"msg":"stopped"');
     for (const pid of processes.values()) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   },
 );

@@ -153,7 +153,7 @@ test("each service starts by the command of its README, next to the others, and 
   writeFileSync(serversFile, servers?.text ?? "");
   const started = [];
   let apiPort = "";
-  for (const service of ["blog-tools", "executor", "planner", "api"]) {
+  for (const service of ["blog-tools", "executor", "planner", "planwright", "api"]) {
     const port = String(await freePort());
     apiPort = port;
     const command = startOf(service)
@@ -163,7 +163,8 @@ test("each service starts by the command of its README, next to the others, and 
       // The service replaces the shell, so that the test gets the exit code of the service.
       .replace(/^(?=MONGODB_URL=)/m, "exec env ");
     expect(command).toContain("exec env MONGODB_URL=");
-    const running = run("sh", ["-c", command], { PORT: port, HEALTH_PORT: port });
+    const apiOfAll = service === "planwright" ? "0" : port;
+    const running = run("sh", ["-c", command], { PORT: apiOfAll, HEALTH_PORT: port });
     started.push(running);
     await expect
       .poll(() =>

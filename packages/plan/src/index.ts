@@ -1,6 +1,5 @@
 export {
   type BackoffStrategy,
-  BackoffStrategySchema,
   type ContractDeclaration,
   ContractDeclarationSchema,
   type ContractSource,
@@ -9,7 +8,7 @@ export {
   effectClassOf,
   type ToolContract,
 } from "./contract/contract.ts";
-export { type ContractField, type ContractReport, contractReport } from "./contract/contract-report.ts";
+export { type ContractReport, contractReport } from "./contract/contract-report.ts";
 export {
   catalogueOfPlan,
   changesSince,
@@ -27,29 +26,68 @@ export {
   type ContractProposal,
   PROPOSED_FIELDS,
   type SuggestedContract,
-  type SuggestedField,
-  suggestContracts,
   suggestedTools,
   suggestForServer,
-  type ToolToSuggest,
 } from "./contract/suggest-contracts.ts";
 export {
   actsWhenRepeated,
-  type EffectiveContract,
   hasSideEffects,
-  type IgnoredDeclaration,
   knownContract,
   type ToolContractOptions,
   toolContract,
 } from "./contract/tool-contract.ts";
+export {
+  type CallGroup,
+  checkToolCalls,
+  type InsertedCall,
+  needsOrdering,
+  type OrderingPolicy,
+  orderToolCalls,
+  type ReadToolCall,
+  readToolCalls,
+  type ToolCall,
+  ToolCallsInvalidError,
+} from "./dialect/order-tool-calls.ts";
+export { type ParsePlanOptions, parsePlan, validatePlan } from "./dialect/read-plan.ts";
+export { withoutNulls } from "./dialect/rewrite-step.ts";
+export { nameSteps } from "./dialect/step-ids.ts";
+export { containsAsWords } from "./dialect/step-names.ts";
 export {
   CodedError,
   DIAGNOSTIC_CODES,
   type Diagnostic,
   type DiagnosticCode,
   nearestName,
-} from "./diagnostics/diagnostic.ts";
-export { type PlanningAdvice, planningAdvice } from "./diagnostics/planning-advice.ts";
+} from "./document/diagnostic.ts";
+export {
+  argumentsOfStep,
+  CallStepSchema,
+  type Condition,
+  conditionsOf,
+  createPlanId,
+  createRequestId,
+  type ForEach,
+  type ForEachResult,
+  ForEachSchema,
+  type ForEachStep,
+  isForEachStep,
+  OwnToolNameSchema,
+  outputParts,
+  outputSteps,
+  type Plan,
+  type PlanId,
+  PlanIdSchema,
+  PlanSchema,
+  planJsonSchema,
+  printPlan,
+  type RandomBytes,
+  type RequestId,
+  RequestIdSchema,
+  type Step,
+  StepIdSchema,
+  ToolNameSchema,
+  toolOfStep,
+} from "./document/plan.ts";
 export {
   boundedText,
   countText,
@@ -57,23 +95,11 @@ export {
   hasPlaceholder,
   ownTimeText,
   PLACEHOLDER,
+  type PlanningAdvice,
+  planningAdvice,
   requestTitle,
   shareText,
-} from "./diagnostics/wording.ts";
-export { type ParsePlanOptions, type ParsePlanResult, parsePlan, validatePlan } from "./dialect/read-plan.ts";
-export { withoutNulls } from "./dialect/rewrite-step.ts";
-export { nameSteps } from "./dialect/step-ids.ts";
-export {
-  MAX_OUTPUT_PARTS,
-  type Outputs,
-  OutputsSchema,
-  outputParts,
-  outputSteps,
-  type Plan,
-  PlanSchema,
-  planJsonSchema,
-  printPlan,
-} from "./document/plan.ts";
+} from "./document/planning-advice.ts";
 export {
   type AskedParameter,
   canonicalLocale,
@@ -81,9 +107,7 @@ export {
   isTimezone,
   MAX_QUESTIONS,
   type OpenQuestion,
-  OpenQuestionSchema,
   type PlanningContext,
-  QuestionIdSchema,
 } from "./document/planning-context.ts";
 export {
   approvalTimeoutOf,
@@ -96,7 +120,6 @@ export {
   MAX_STEP_TIMEOUT_MS,
   type Policy,
   type PolicyInput,
-  PolicyInvalidError,
   PolicySchema,
   type Profile,
   ProfileSchema,
@@ -113,57 +136,20 @@ export {
   secretNameOf,
   secretPlaces,
 } from "./document/secret.ts";
+export { Heap, stuckPositions, topologicalOrder } from "./graph/edges.ts";
+export { type PlanGraph, planGraph, readersOf } from "./graph/plan-graph.ts";
 export {
-  argumentsOfStep,
-  type CallStep,
-  CallStepSchema,
-  type Condition,
-  ConditionSchema,
-  conditionsOf,
-  createPlanId,
-  createRequestId,
-  type ForEach,
-  type ForEachOutput,
-  type ForEachResult,
-  ForEachSchema,
-  type ForEachStep,
-  ForEachStepSchema,
-  isForEachStep,
-  OwnToolNameSchema,
-  type PlanId,
-  PlanIdSchema,
-  type RandomBytes,
-  type RequestId,
-  RequestIdSchema,
-  type RetryPolicy,
-  RetryPolicySchema,
-  type Step,
-  type StepId,
-  StepIdSchema,
-  StepSchema,
-  type ToolName,
-  ToolNameSchema,
-  toolOfStep,
-} from "./document/step.ts";
-export { type BarrierOrder, barrierOrder } from "./graph/barrier-order.ts";
-export { stuckPositions, topologicalOrder } from "./graph/edges.ts";
-export { Heap, smallerFirst } from "./graph/heap.ts";
-export { type PlanGraph, type PlanGraphOptions, planGraph, readersOf } from "./graph/plan-graph.ts";
-export {
-  type Acyclic,
   acyclicDependencies,
+  barrierOrder,
   breakCycles,
-  DependencyAbsentError,
   DependencyCycleError,
-  executionOrder,
-  type OrderOptions,
   openersOf,
-  type PlanToOrder,
   planWaves,
 } from "./graph/plan-order.ts";
-export { canonicalDigest, canonicalJson, sha256, sha256OfParts } from "./json/canonical-json.ts";
 export { escapeHalves, findUnfit, unfitText } from "./json/copy-json.ts";
 export {
+  canonicalDigest,
+  canonicalJson,
   compareNumbers,
   digitsOf,
   type ExactNumber,
@@ -179,6 +165,8 @@ export {
   markNumbers,
   parseExactJson,
   parseJson,
+  sha256,
+  sha256OfParts,
   stringifyExactJson,
   textOfOutsider,
   unmarkNumbers,
@@ -186,24 +174,24 @@ export {
 } from "./json/exact-json.ts";
 export {
   depthOf,
+  groupBy,
   isJsonObject,
   type JsonObject,
   JsonObjectSchema,
   type JsonValue,
   JsonValueSchema,
+  mapJson,
+  type PathSegment,
+  printPlace,
+  printReference,
 } from "./json/json.ts";
-export { groupBy, mapJson, type PathSegment, printPlace, printReference } from "./json/map-json.ts";
 export {
   canMove,
-  type ExecutionState,
   isForPerson,
-  type Need,
   needsPerson,
   PRIORITIES,
   type Priority,
-  PrioritySchema,
   placeInLine,
-  statusesOf,
   statusesWhere,
   WAIT_REASONS,
   type WaitReason,
@@ -263,32 +251,8 @@ export {
   stepNeedsPerson,
   waitReasonOfStep,
 } from "./lifecycle/step-lifecycle.ts";
-export { containsAsWords } from "./notation/step-names.ts";
-export {
-  type CallGroup,
-  checkToolCalls,
-  needsOrdering,
-  orderToolCalls,
-  ToolCallsInvalidError,
-} from "./older-systems/order-tool-calls.ts";
-export {
-  type InsertedCall,
-  type OrderingPolicy,
-  type ReadToolCall,
-  readToolCalls,
-  type ToolCall,
-} from "./older-systems/tool-call.ts";
-export {
-  ConditionInvalidError,
-  type ConditionOptions,
-  evaluateCondition,
-} from "./reference/evaluate-condition.ts";
-export {
-  escapeText,
-  type Reference,
-  type ReferenceSpelling,
-  scanReferences,
-} from "./reference/read-reference.ts";
+export { evaluateCondition } from "./reference/condition.ts";
+export { escapeText, type Reference, scanReferences } from "./reference/read-reference.ts";
 export {
   callOfStep,
   hasRequiredField,
@@ -303,73 +267,42 @@ export {
   type GrowingOutputs,
   type OmittedOutput,
   type ResolvedOutputs,
-  resolveOutputs,
-} from "./reference/resolve-outputs.ts";
-export {
-  AmbiguousReferenceError,
-  ForbiddenReferenceError,
-  MissingFieldError,
-  type ReferenceError,
-  type Resolved,
-  ResolvedTooLargeError,
-  type ResolveOptions,
   readAsList,
+  resolveOutputs,
   resolveReferences,
-  UnresolvedReferenceError,
 } from "./reference/resolve-references.ts";
+export { fitTexts, fittedWarnings, resolveArguments } from "./schema/fit-texts.ts";
 export {
-  type FittedArguments,
-  type FittedPlace,
-  fitTexts,
-  fittedWarnings,
-  resolveArguments,
-} from "./schema/fit-texts.ts";
-export {
-  type ForeignType,
   foreignTypesOf,
   isJsonType,
-  type JsonType,
   jsonTypesOf,
-  type ListedSchemas,
   readListedSchemas,
   withMeantValues,
 } from "./schema/schema-types.ts";
 export { readDeclaredOutput, validateArguments } from "./schema/validate-arguments.ts";
-export { mergeObserved, observeOutput, shapeOfOutput } from "./tools/observe-output.ts";
 export {
   leavesOpen,
+  mergeObserved,
   mergeShapes,
   type OutputShape,
-  type ShapeType,
+  observeOutput,
   schemaOfShape,
   seenIn,
-} from "./tools/output-shape.ts";
-export {
-  type LeftOutTool,
-  readTool,
-  type ToolAnnotations,
-  type ToolDescriptor,
-} from "./tools/tool-descriptor.ts";
+  shapeOfOutput,
+} from "./tools/observe-output.ts";
 export {
   bareName,
   createToolIndex,
   findLeftOut,
   findRelatedTool,
   findTool,
+  type LeftOutTool,
   nameTools,
   qualifiedName,
+  readTool,
+  type ToolAnnotations,
+  type ToolDescriptor,
   type ToolIndex,
   toolIndexOf,
-} from "./tools/tool-index.ts";
-export {
-  EFFECT_META,
-  type OutputText,
-  type OutputTexts,
-  outputOfToolResult,
-  saysNoEffect,
-  structureOfText,
-  type ToolResultError,
-  type ToolResultLimits,
-  type ToolResultOutput,
-  textOfOutput,
-} from "./tools/tool-result.ts";
+} from "./tools/tool-descriptor.ts";
+export { type OutputText, type OutputTexts, outputOfToolResult, saysNoEffect } from "./tools/tool-result.ts";

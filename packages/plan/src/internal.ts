@@ -3,7 +3,6 @@
  * import the public names.
  */
 
-export { cut, DiagnosticCollector, wordsOf } from "./diagnostics/diagnostic.ts";
 export {
   addNote,
   CALL_LISTS,
@@ -17,19 +16,18 @@ export {
   isToolField,
 } from "./dialect/call-fields.ts";
 export { readPlan } from "./dialect/read-plan.ts";
+export { wordContinues } from "./dialect/step-names.ts";
+export { cut, DiagnosticCollector, wordsOf } from "./document/diagnostic.ts";
 export { isAgainstRunning, looksLikeEffect, plainName, saysNothing } from "./document/field-words.ts";
 export { secretsMentioned } from "./document/secret.ts";
-export { jsonEquals } from "./json/canonical-json.ts";
 export { copyJson } from "./json/copy-json.ts";
-export { fromJsonText } from "./json/exact-json.ts";
-export { setOwn, unescapeText } from "./json/json.ts";
-export { type Place, placeKeys, visitTexts } from "./json/map-json.ts";
-export { wordContinues } from "./notation/step-names.ts";
-export { comparisonsIn } from "./reference/check-condition.ts";
+export { fromJsonText, jsonEquals } from "./json/exact-json.ts";
+export { type Place, placeKeys, setOwn, unescapeText, visitTexts } from "./json/json.ts";
+export { comparisonsIn } from "./reference/condition.ts";
 export { escapeReferences, scanText } from "./reference/read-reference.ts";
 export { checkAgainstSchema } from "./schema/compile-schema.ts";
 export { toSegment } from "./schema/fit-texts.ts";
-export { schemaAtPath } from "./schema/schema-paths.ts";
+export { schemaAtPath } from "./schema/schema-types.ts";
 export { toArgumentProblem } from "./schema/validate-arguments.ts";
 export {
   checkNoValues,

@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { pinTools } from "../src/contract/pin-tools.ts";
 import { parsePlan } from "../src/dialect/read-plan.ts";
 import type { JsonObject, JsonValue } from "../src/json/json.ts";
-import { observeOutput } from "../src/tools/observe-output.ts";
-import type { OutputShape } from "../src/tools/output-shape.ts";
+import { type OutputShape, observeOutput } from "../src/tools/observe-output.ts";
 import type { ToolDescriptor } from "../src/tools/tool-descriptor.ts";
 
 const seen = (...outputs: JsonValue[]) =>

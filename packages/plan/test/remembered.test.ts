@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
 import { fingerprintOf, pinTools } from "../src/contract/pin-tools.ts";
 import { knownContract, toolContract } from "../src/contract/tool-contract.ts";
-import { remembered, type ToolDescriptor } from "../src/tools/tool-descriptor.ts";
-import { createToolIndex, toolIndexOf } from "../src/tools/tool-index.ts";
+import {
+  createToolIndex,
+  remembered,
+  type ToolDescriptor,
+  toolIndexOf,
+} from "../src/tools/tool-descriptor.ts";
 
 test("a result is computed once for each object, even for equal objects", () => {
   const asked: unknown[] = [];

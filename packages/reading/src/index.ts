@@ -3,7 +3,7 @@ export {
   type OpenDraft,
   type ReadModelAnswerOptions,
   readModelAnswer,
-} from "./model-answer/read-model-answer.ts";
+} from "./answer/read-model-answer.ts";
 export { type FoundMoments, findMoments } from "./moment/find-moments.ts";
 export { type MomentReading, nowText, readingText, type SaidMoment } from "./moment/moment.ts";
 export {

@@ -62,8 +62,9 @@ export {
   redactJson,
   redactText,
 } from "./redaction/redact.ts";
+export { type Role, type RoleParts, type RolesOptions, runRoles } from "./service/run-roles.ts";
 export {
-  startWorkerService,
+  createWorkerService,
   WORKER_SETTINGS,
   type WorkerService,
   type WorkerServiceOptions,

@@ -182,6 +182,64 @@ test.each<[RequestFilter, number]>([
 
 test.each<RequestFilter>([
   {},
+  { tool: "same" },
+  { errorCode: "SAME" },
+  { needs: "doubt" },
+  { called: { tool: "same" } },
+  { tool: "same", createdFrom: new Date(1_900_000_000_250) },
+])("requests of one second are listed by creation, also over pages: %j", async (filter) => {
+  const db = client.db();
+  const ids = (prefix: string) =>
+    [3, 1, 4, 1, 5, 2].map((at, index) => {
+      const createdAt = new Date(1_900_000_000_000 + at * 100);
+      return { _id: `${prefix}_1900000000_${String(index).padStart(20, "a")}`, createdAt, index };
+    });
+  const events = [{ type: "attempt.started", tool: "same", attemptId: "a" }];
+  const expected = ids("req")
+    .filter(({ createdAt }) => !filter.createdFrom || createdAt >= filter.createdFrom)
+    .toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || a.index - b.index)
+    .map(({ _id }) => _id);
+  for (const { _id, createdAt } of ids("req")) {
+    const same = { tenant: "t9", createdAt };
+    const set = (name: string, id: string, more: object) =>
+      db
+        .collection<{ _id: string }>(name)
+        .updateOne({ _id: id }, { $set: { ...same, ...more } }, { upsert: true });
+    await set("requests", _id, {});
+    await set("journal", `${_id}/00000001`, { requestId: _id, events });
+    await set("plans", _id.replace("req", "plan"), {
+      requestId: _id,
+      version: 1,
+      plan: { steps: [{ tool: "same" }] },
+      error: { code: "SAME" },
+      needs: ["doubt"],
+      startedAt: createdAt,
+    });
+  }
+  const list = createListRequests(openCollections(client, db));
+  const all = async (order: RequestPage["order"], first: number, window: number) => {
+    const seen: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await list("t9", { first, after, filter, order, window });
+      seen.push(...page.items.map(({ _id }) => _id));
+      after = page.cursor ?? undefined;
+    } while (after !== undefined);
+    return seen;
+  };
+  for (const [first, window] of [
+    [1, 10],
+    [2, 10],
+    [4, 3],
+    [10, 1],
+  ] as const) {
+    expect(await all("oldest", first, window)).toEqual(expected);
+    expect(await all("newest", first, window)).toEqual(expected.toReversed());
+  }
+});
+
+test.each<RequestFilter>([
+  {},
   { status: ["READY", "FAILED"], createdFrom: new Date(0) },
   { text: "t" },
   { tool: "read" },

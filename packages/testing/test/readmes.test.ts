@@ -217,7 +217,7 @@ function isFile(readme: string, path: string): boolean {
  * The settings of services: the rows of the table under "Settings" are the settings that the service reads,
  * with their defaults.
  */
-describe.each(["api", "blog-tools", "executor", "planner"])("the settings of %s", (service) => {
+describe.each(["api", "blog-tools", "executor", "planner", "planwright"])("the settings of %s", (service) => {
   const section =
     /^## Settings\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(read(`services/${service}/README.md`))?.[1] ?? "";
   const rows = section.split("\n").filter((line) => /^\| `?[A-Z]/.test(line));

@@ -47,6 +47,17 @@ test.each([
     { JWKS_URL: "https://id.example.org/keys", JWT_ISSUER: "me" },
     `${WRONG}JWT_AUDIENCE: is missing: tokens need a configured issuer and audience`,
   ],
+  [
+    "planwright",
+    { MODEL: "gpt-4o", MCP_SERVERS_FILE: "nope.json" },
+    /^planner: MODEL is "gpt-4o", which is not one of: .*\n$/,
+  ],
+  [
+    "planwright",
+    { MCP_SERVERS_FILE: "nope.json" },
+    /^executor: .*nope\.json: does not exist.*MCP_SERVERS_FILE.*\n$/,
+  ],
+  ["planwright", { MCP_HOSTS: "https://plans.example.org" }, `api: ${WRONG}MCP_HOSTS: ${HOSTS}`],
 ] as const)("%s with %o ends with one line that says what is valid", async (service, env, line) => {
   const child = spawnService(service, { ...SERVERS, ...env });
   const [stdout, stderr, [code]] = await Promise.all([

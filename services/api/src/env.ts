@@ -2,6 +2,7 @@ import {
   HostNameSchema,
   MongodbUrlSchema,
   OutboundAddressesSchema,
+  parseSettings,
   RedisUrlSchema,
   SettingsError,
 } from "@planwright/runtime";
@@ -127,13 +128,26 @@ export const ApiSettingsSchema = z.object({
   SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(10_000),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
 });
-export type ApiSettings = z.infer<typeof ApiSettingsSchema>;
+
+/** Settings of the service; `tokens` is undefined without JWKS_URL. */
+export interface ApiSettings extends z.infer<typeof ApiSettingsSchema> {
+  tokens: TokenSettings | undefined;
+}
+
+/**
+ * Reads the settings from the environment.
+ * @throws {SettingsError} also when issuer or audience of tokens is missing
+ */
+export function readApiSettings(env: NodeJS.ProcessEnv): ApiSettings {
+  const settings = parseSettings(ApiSettingsSchema, env);
+  return { ...settings, tokens: tokenSettings(settings) };
+}
 
 /**
  * Settings of accepted tokens; undefined without JWKS_URL.
  * @throws {SettingsError} when issuer or audience is missing
  */
-export function tokenSettings(settings: ApiSettings): TokenSettings | undefined {
+export function tokenSettings(settings: z.infer<typeof ApiSettingsSchema>): TokenSettings | undefined {
   const { JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = settings;
   if (jwksUrl === undefined) return undefined;
   const problem = "is missing: tokens need a configured issuer and audience";

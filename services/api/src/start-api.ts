@@ -1,11 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { PartialAnswerReader } from "@planwright/queue";
-import { createHealthHandler, createMetrics, type Registry, type Traces } from "@planwright/runtime";
+import { createPartialAnswerReader, type PartialAnswerReader, type Queues } from "@planwright/queue";
+import {
+  createAddressGuard,
+  createGuardedFetch,
+  createHealthHandler,
+  createMetrics,
+  type FailpointNames,
+  type Registry,
+  type Role,
+  type RoleParts,
+  type Traces,
+} from "@planwright/runtime";
 import type {
   AccessStore,
   ClientStore,
   LiveStore,
   ModelLimits,
+  Store,
+  StoreOptions,
   TenantStore,
   WorkerStore,
 } from "@planwright/store";
@@ -18,6 +30,7 @@ import {
   isLoopback,
   type TokenSettings,
 } from "./access/gate.ts";
+import { type ApiSettings, readApiSettings } from "./env.ts";
 import { createFormatError } from "./errors/format-error.ts";
 import { createSendRefusal } from "./errors/http-errors.ts";
 import { createRequestFeeds } from "./feeds/request-feeds.ts";
@@ -30,7 +43,7 @@ import { serveOutputs } from "./http/serve-outputs.ts";
 import { createAdmission } from "./load/admission.ts";
 import { type AnswerLimits, createPace } from "./load/answer-bytes.ts";
 import { createByteBudget } from "./load/byte-budget.ts";
-import { createTenantLimits, type RateLimit } from "./load/tenant-limits.ts";
+import { createRateLimit, createTenantLimits, type RateLimit } from "./load/tenant-limits.ts";
 import { serveMcp } from "./mcp/serve-mcp.ts";
 import { createContext, createOpenCalls, type GraphqlContext, type WorkOffers } from "./operation/context.ts";
 import { readAtMostOnceASecond } from "./operation/fleet-view.ts";
@@ -146,8 +159,8 @@ interface ContextOptions {
   answered?: ApiMetrics["answered"];
 }
 
-/** Starts the service; resolves when it listens. */
-export async function startApi(dependencies: ApiDependencies): Promise<Api> {
+/** Serves the API; resolves when it listens. */
+export async function serveApi(dependencies: ApiDependencies): Promise<Api> {
   const { store, offers, tenant, modelLimits, maxStepTimeoutMs, logger, allowedOrigins = [] } = dependencies;
   const stopping = new AbortController();
   const calls = createOpenCalls();
@@ -319,3 +332,91 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
 
 const MIB = 1_048_576;
 const SEND_TIMEOUT_MS = 30_000;
+
+/** Failpoints before and after writes to MongoDB. */
+const STORE_FAILPOINTS = {
+  createRequest: "api.accept",
+  submitPlan: "api.submit",
+  queuePlan: "api.queue",
+  requestCancel: "api.cancel",
+} as const satisfies FailpointNames<Store>;
+
+/** Failpoints around hints to planners and executors. */
+const OFFER_FAILPOINTS = {
+  offerPlanning: "api.offer-planning",
+  offerExecution: "api.offer-execution",
+} as const satisfies FailpointNames<WorkOffers>;
+
+/**
+ * Reads the settings of the API.
+ * @throws {SettingsError}
+ */
+export function readApi(env: NodeJS.ProcessEnv): Role<Store, Queues, Partial<StoreOptions>> {
+  const settings = readApiSettings(env);
+  return {
+    name: "api",
+    settings,
+    stopsFirst: true,
+    failpoints: [STORE_FAILPOINTS, OFFER_FAILPOINTS],
+    storeOptions: () => ({ timeoutMs: settings.MONGODB_TIMEOUT_MS }),
+    start: (parts) => startApi(parts, settings),
+  };
+}
+
+/** Starts the API; resolves when it listens. */
+export async function startApi(parts: RoleParts<Store, Queues>, settings: ApiSettings): Promise<void> {
+  const { logger, failpoints, stop } = parts;
+  const { tokens } = settings;
+  const fetchKeySet = createGuardedFetch(createAddressGuard(settings.OUTBOUND_ADDRESSES));
+  const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX };
+  const rateLimit =
+    settings.REQUESTS_PER_MINUTE === 0
+      ? undefined
+      : createRateLimit({
+          perMinute: settings.REQUESTS_PER_MINUTE,
+          redis: { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX },
+        });
+  const partialAnswers = createPartialAnswerReader(redis);
+  const api = await serveApi({
+    store: failpoints.around(parts.store, STORE_FAILPOINTS),
+    partialAnswers,
+    offers: failpoints.around(parts.queues, OFFER_FAILPOINTS),
+    logger,
+    registry: parts.registry,
+    traces: parts.traces,
+    traceUrlTemplate: settings.TRACE_URL_TEMPLATE,
+    host: settings.HOST,
+    ports: settings.PORTS ?? [settings.PORT],
+    tenant: settings.TENANT,
+    anonymous: settings.ANONYMOUS,
+    tokens: tokens && { ...tokens, fetch: fetchKeySet },
+    rateLimit,
+    introspection: (settings.INTROSPECTION ?? (isLoopback(settings.HOST) ? "on" : "off")) === "on",
+    maxPendingMutations: settings.MAX_PENDING_MUTATIONS,
+    maxPendingQueries: settings.MAX_PENDING_QUERIES,
+    maxUnfinishedPlans: settings.MAX_UNFINISHED_PLANS,
+    maxTotalUnfinishedPlans: settings.MAX_TOTAL_UNFINISHED_PLANS,
+    maxStepTimeoutMs: settings.MAX_STEP_TIMEOUT_MS,
+    modelLimits: {
+      maxModelCalls: settings.REQUEST_MAX_MODEL_CALLS,
+      maxTokens: settings.REQUEST_MAX_TOKENS,
+      maxCostUsd: settings.REQUEST_MAX_COST_USD ?? null,
+    },
+    maxSubscriptions: settings.MAX_SUBSCRIPTIONS,
+    maxTotalSubscriptions: settings.MAX_TOTAL_SUBSCRIPTIONS,
+    maxConnections: settings.MAX_CONNECTIONS,
+    maxModelCallsPerHour: settings.MAX_MODEL_CALLS_PER_HOUR,
+    maxAnswerBytes: settings.ANSWER_MAX_BYTES,
+    inlineOutputBytes: settings.OUTPUT_INLINE_MAX_BYTES,
+    largeAnswersBytes: settings.LARGE_ANSWERS_BYTES,
+    requestTimeoutMs: settings.REQUEST_TIMEOUT_MS,
+    allowedOrigins: settings.CORS_ORIGINS,
+    graphiql: (settings.GRAPHIQL ?? (isLoopback(settings.HOST) ? "on" : "off")) === "on",
+    mcp: settings.MCP === "on" ? { hosts: settings.MCP_HOSTS } : undefined,
+  });
+
+  stop.add("http", () => api.close());
+  stop.add("rate limit", () => rateLimit?.close());
+  stop.add("partial answers", () => partialAnswers.close());
+  logger.info({ ports: api.ports, url: api.url }, "api ready");
+}

@@ -1,7 +1,7 @@
 import { createStore, type Store } from "@planwright/store";
 import { eventually, startServerProxy, testServers } from "@planwright/testing";
 import { expect, test } from "vitest";
-import { startApi } from "../src/index.ts";
+import { serveApi } from "../src/index.ts";
 import { BLOG_PLAN, startTestApi } from "./running-api.ts";
 import { webSocketClient } from "./web-socket-client.ts";
 
@@ -11,7 +11,7 @@ const CREATE = JSON.stringify({ query: 'mutation { createPlan(query: "x") { id }
 async function startOver(store: Store) {
   const logged: { facts: object; message: string }[] = [];
   const log = (facts: object, message: string) => void logged.push({ facts, message });
-  const api = await startApi({
+  const api = await serveApi({
     store,
     offers: { offerPlanning: () => undefined, offerExecution: () => undefined },
     logger: { info: log, warn: log, error: log },

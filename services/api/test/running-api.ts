@@ -2,7 +2,7 @@ import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import type { Hint } from "@planwright/queue";
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
-import { type Api, type ApiDependencies, startApi } from "../src/index.ts";
+import { type Api, type ApiDependencies, serveApi } from "../src/index.ts";
 
 /** An answer of the service, as a client sees it. */
 export interface Answer {
@@ -91,7 +91,7 @@ export async function startTestApi(
   const offered: string[] = [];
   const logged: RunningApi["logged"] = [];
   const log = (facts: object, message: string) => void logged.push({ facts, message });
-  const api = await startApi({
+  const api = await serveApi({
     store,
     offers: {
       offerPlanning: ({ _id }: Hint) => void offered.push(`planning ${_id}`),

@@ -1,4 +1,5 @@
-import { OutboundAddressesSchema, WORKER_SETTINGS } from "@planwright/runtime";
+import { OutboundAddressesSchema, parseSettings, WORKER_SETTINGS } from "@planwright/runtime";
+import { loadServersFile, type ServersConfig } from "@planwright/tools";
 import { z } from "zod";
 
 /** Settings of the executor; the README lists them with units and defaults. */
@@ -36,4 +37,17 @@ export const ExecutorSettingsSchema = z.object({
   /** Whether shapes of outputs are learned. */
   LEARN_OUTPUTS: z.enum(["on", "off"]).default("on"),
 });
-export type ExecutorSettings = z.infer<typeof ExecutorSettingsSchema>;
+
+/** Settings of the executor, and what its servers file says. */
+export interface ExecutorSettings extends z.infer<typeof ExecutorSettingsSchema> {
+  servers: ServersConfig;
+}
+
+/**
+ * Reads the settings and the servers file.
+ * @throws {CodedError} that names the setting
+ */
+export async function readExecutorSettings(env: NodeJS.ProcessEnv): Promise<ExecutorSettings> {
+  const settings = parseSettings(ExecutorSettingsSchema, env);
+  return { ...settings, servers: await loadServersFile(settings.MCP_SERVERS_FILE, env) };
+}

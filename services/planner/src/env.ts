@@ -1,6 +1,8 @@
-import { ModelSettingsSchema } from "@planwright/models";
-import { WORKER_SETTINGS } from "@planwright/runtime";
+import { createDrafter, type Drafter, ModelSettingsSchema } from "@planwright/models";
+import { createOfflineDrafter } from "@planwright/offline";
+import { parseSettings, WORKER_SETTINGS } from "@planwright/runtime";
 import { z } from "zod";
+import { readPrices } from "./calls/read-prices.ts";
 
 /** Settings of the planner; the README lists them with units and defaults. */
 export const PlannerSettingsSchema = z.object({
@@ -23,4 +25,19 @@ export const PlannerSettingsSchema = z.object({
   /** How long a request waits for an executor to publish the first tools, in milliseconds. */
   CATALOGUE_WAIT_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
 });
-export type PlannerSettings = z.infer<typeof PlannerSettingsSchema>;
+
+/** Settings of the planner, and what they name. */
+export interface PlannerSettings extends z.infer<typeof PlannerSettingsSchema> {
+  drafter: Drafter;
+  prices: Awaited<ReturnType<typeof readPrices>>;
+}
+
+/**
+ * Reads the settings, makes the drafter that MODEL names, and reads the file of prices.
+ * @throws {CodedError} that names the setting
+ */
+export async function readPlannerSettings(env: NodeJS.ProcessEnv): Promise<PlannerSettings> {
+  const settings = parseSettings(PlannerSettingsSchema, env);
+  const drafter = createDrafter(settings, createOfflineDrafter);
+  return { ...settings, drafter, prices: await readPrices(settings) };
+}

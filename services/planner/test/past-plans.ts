@@ -8,7 +8,7 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 import { newPlan, newRequest, type PlanRecord } from "@planwright/store";
-import { type PastPlan, toPastPlan } from "../src/replan/past-plan.ts";
+import { type PastPlan, toPastPlan } from "../src/drafts/check-replan.ts";
 
 const EPOCH = new Date(0);
 const request = newRequest({

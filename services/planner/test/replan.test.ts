@@ -1,7 +1,6 @@
 import { validatePlan } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { checkReplan } from "../src/replan/check-replan.ts";
-import { type PastPlan, toReplanRequest } from "../src/replan/past-plan.ts";
+import { checkReplan, type PastPlan, toReplanRequest } from "../src/drafts/check-replan.ts";
 import { pastOf, TOOLS } from "./past-plans.ts";
 
 const FIND = { id: "find", tool: "find", arguments: { name: "Alice" } };

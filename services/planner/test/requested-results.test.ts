@@ -1,7 +1,7 @@
 import { createDrafter } from "@planwright/models";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { requestedResults } from "../src/answer/answer-request.ts";
+import { requestedResults } from "../src/jobs/planning-work.ts";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
 import { recordOf, TOOLS } from "./past-plans.ts";
 import { planInProcess } from "./plan-in-process.ts";

@@ -203,7 +203,7 @@ const LEAVE_OUT: readonly RequestColumn[] = ["TOOL", "CODE", "CREATED", "EXPIRES
 const WIDE = 140;
 
 /**
- * Requests, newest first. EXPIRES is when a wait for a person ends by itself. It, CODE and TOOL are left out if no
+ * Requests, newest first. EXPIRES is when the first open approval expires. It, CODE and TOOL are left out if no
  * request has one.
  * @param columns - width of the terminal: no line is longer, long texts are cut, and on a narrow one columns are
  * left out. Infinity shows everything whole

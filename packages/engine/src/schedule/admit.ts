@@ -5,7 +5,7 @@ import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.
 import { hasInputs, holdOutput, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";
 import { conditionFalse, isSkippedByCondition } from "../state/units.ts";
-import { callsToApprove, lacksApproval, noteExpiry } from "./approval.ts";
+import { callsToApprove, hasNoCalls, lacksApproval, noteExpiry } from "./approval.ts";
 import { holdForBarrier, waitsForBarrier } from "./barriers.ts";
 import { resumeCaller } from "./dispatch.ts";
 import { approvableOf, conditionOf, itemsOfList } from "./questions.ts";
@@ -45,7 +45,10 @@ function readsNow(state: EngineState, node: StepNode): boolean {
   return isForEachStep(node.step) && !waitsForBarrier(state, node);
 }
 
-/** Requests approval. The arguments cannot change any more: every output that they refer to is durable. */
+/**
+ * Requests approval, unless nothing would be called. The arguments cannot change any more: every output that they
+ * refer to is durable.
+ */
 function askForApproval(turn: Turn, node: StepNode): void {
   const { state, at } = turn;
   const approvable = approvableOf(turn, node);
@@ -53,6 +56,10 @@ function askForApproval(turn: Turn, node: StepNode): void {
   if (!approvable.ok) {
     change(turn, node.unit, { status: "FAILED", error: approvable.error });
     return;
+  }
+  if (isForEachStep(node.step) && "value" in approvable && hasNoCalls(approvable.value)) {
+    node.isDoneBefore = true;
+    return admit(turn, node);
   }
   const expiresAt = at + approvalTimeoutOf(state.plan.policy);
   change(turn, node.unit, { status: "WAITING_APPROVAL", toApprove: approvable, expiresAt });

@@ -133,6 +133,11 @@ export function callsToApprove({ step, tool }: StepNode, approvable: Approvable)
   );
 }
 
+/** True for the arguments of a list of which no item is called. */
+export function hasNoCalls({ calls }: JsonObject): boolean {
+  return isJsonObject(calls) && Object.keys(calls).length === 0;
+}
+
 /** The calls are resolved one after the other: together they may be larger than a text can be. */
 function resolveList(
   state: ArgumentsState,

@@ -23,7 +23,7 @@ async function systemForDemo(): Promise<ApiAddress> {
   }
   say("Starting MongoDB, Redis, the blog tools, the executor, the planner and the API ...");
   const startedAt = performance.now();
-  stack = await startStack({ dataDir: DATA_DIR, isSupervised: true, say });
+  stack = await startStack({ dataDir: DATA_DIR, isTogether: true, isSupervised: true, say });
   say(`Ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s.\n`);
   return stack;
 }

@@ -104,6 +104,7 @@ try {
   stack = await startStack({
     dataDir: DATA_DIR,
     apiPort: await choosePort(wantedPort),
+    isTogether: true,
     isSupervised: true,
     say,
   });

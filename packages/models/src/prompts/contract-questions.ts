@@ -50,7 +50,7 @@ const MAX_DESCRIPTION = 1_500;
 const MAX_LINE_TOKENS = 1_000;
 
 /** One question: its messages, and the tools that it is about by their names on the server. */
-export interface ContractQuestion {
+interface ContractQuestion {
   messages: SentMessage[];
   tools: ReadonlySet<string>;
 }
@@ -167,7 +167,7 @@ const ProposalSchema = z.object({
 });
 
 /** What an answer proposes, and how many of its proposals cannot be used. */
-export interface ReadProposals {
+interface ReadProposals {
   proposals: ContractProposal[];
   unusable: number;
 }

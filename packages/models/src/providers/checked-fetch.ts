@@ -10,7 +10,7 @@ const MAX_READ = 4_096;
 const MAX_SHOWN = 80;
 
 /** The API that is expected. */
-export interface ExpectedApi {
+interface ExpectedApi {
   /** "provider:model". */
   model: string;
   /** The setting that holds the base URL. */

@@ -23,7 +23,7 @@ const LINK_ENDINGS = new Set(words("id ids uuid number key slug"));
 const BOUNDS = ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"] as const;
 
 /** A limit of a number in JSON Schema. */
-export type Bound = (typeof BOUNDS)[number];
+type Bound = (typeof BOUNDS)[number];
 
 /** One argument of a tool, from its input schema. */
 export interface Parameter {

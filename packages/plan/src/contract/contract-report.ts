@@ -6,7 +6,7 @@ import type { ContractSource, ToolContract } from "./contract.ts";
 import { ownMember, toolContract } from "./tool-contract.ts";
 
 /** One field of a contract, for people. */
-export interface ContractField {
+interface ContractField {
   name: keyof ToolContract;
   value: JsonValue;
   source: ContractSource;

@@ -17,7 +17,7 @@ const DependencySchema = z.union([
 /**
  * How the bound of the wait grows with each attempt: it doubles, grows by `initial_ms`, or stays the same.
  */
-export const BackoffStrategySchema = z.enum(["exponential", "linear", "fixed"]);
+const BackoffStrategySchema = z.enum(["exponential", "linear", "fixed"]);
 export type BackoffStrategy = z.infer<typeof BackoffStrategySchema>;
 
 /**

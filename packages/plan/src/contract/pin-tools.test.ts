@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { PlanSchema } from "../document/plan.ts";
-import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
-import { createToolIndex, nameTools } from "../tools/tool-index.ts";
+import { createToolIndex, nameTools, type ToolDescriptor } from "../tools/tool-descriptor.ts";
 import {
   catalogueOfPlan,
   changesSince,

@@ -4,14 +4,20 @@
  * one), and declarations may change; a pin keeps both.
  */
 
-import type { Plan } from "../document/plan.ts";
-import { toolOfStep } from "../document/step.ts";
-import { canonicalDigest, canonicalJson } from "../json/canonical-json.ts";
+import { type Plan, toolOfStep } from "../document/plan.ts";
+import { canonicalDigest, canonicalJson } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from "../json/json.ts";
 import { SCHEMA_LISTS, SCHEMA_MAPS, SCHEMAS } from "../schema/compile-schema.ts";
 import { jsonTypesOf } from "../schema/schema-types.ts";
-import { remembered, type ToolDescriptor } from "../tools/tool-descriptor.ts";
-import { bareName, findServerTool, findTool, type ToolIndex, toolIndexOf } from "../tools/tool-index.ts";
+import {
+  bareName,
+  findServerTool,
+  findTool,
+  remembered,
+  type ToolDescriptor,
+  type ToolIndex,
+  toolIndexOf,
+} from "../tools/tool-descriptor.ts";
 import { knownContract } from "./tool-contract.ts";
 
 /** The declarations of a tool, apart from its name, by what they mean. */
@@ -140,7 +146,7 @@ function mapFields(
 }
 
 /** The parts of a tool's declarations. */
-export const TOOL_PARTS = [
+const TOOL_PARTS = [
   "description",
   "inputSchema",
   "outputSchema",

@@ -10,10 +10,9 @@
  *    that reason and is in no block; where it is tighter than the rules, the rules' line is the one that is left out.
  */
 
-import { jsonEquals } from "../json/canonical-json.ts";
+import { jsonEquals } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
-import { bareName } from "../tools/tool-index.ts";
+import { bareName, type ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { ContractDeclaration } from "./contract.ts";
 import { ownMember } from "./tool-contract.ts";
 

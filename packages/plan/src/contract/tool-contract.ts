@@ -205,7 +205,7 @@ export interface ToolContractOptions {
 }
 
 /** A contract, the source of each field, and the problems of the declarations. */
-export interface EffectiveContract {
+interface EffectiveContract {
   contract: ToolContract;
   sources: Record<keyof ToolContract, ContractSource>;
   /** Declarations that were ignored completely or in part. */
@@ -419,7 +419,7 @@ function never(): undefined {
 }
 
 /** A declaration that is ignored because it would loosen the contract. */
-export interface IgnoredDeclaration {
+interface IgnoredDeclaration {
   field: keyof ToolContract;
   source: ContractSource;
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { cut, type DiagnosticCollector, didYouMean, type Where } from "../diagnostics/diagnostic.ts";
+import { cut, type DiagnosticCollector, didYouMean, type Where } from "../document/diagnostic.ts";
 import {
   isAffirmation,
   isAgainstRunning,
@@ -8,9 +8,8 @@ import {
   plainName,
   saysNothing,
 } from "../document/field-words.ts";
-import type { DraftStep } from "../document/step.ts";
-import { jsonEquals } from "../json/canonical-json.ts";
-import { fromJsonText, stringifyExactJson } from "../json/exact-json.ts";
+import type { DraftStep } from "../document/plan.ts";
+import { fromJsonText, jsonEquals, stringifyExactJson } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
@@ -79,7 +78,7 @@ export function isToolField(name: string): boolean {
 }
 
 /** True for a field that may name a tool, or be a label of a step: `action`, `operation`, `step`. */
-export function isLabelField(name: string): boolean {
+function isLabelField(name: string): boolean {
   const plain = plainName(name);
   return plain === "step" || (LABELS.has(plain) && plain !== "name" && plain !== "task");
 }

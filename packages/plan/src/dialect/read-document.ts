@@ -1,15 +1,23 @@
-import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../document/diagnostic.ts";
 import {
+  type DraftReference,
   MAX_OUTPUT_PARTS,
   MAX_OUTPUTS,
   OutputNameSchema,
   type Outputs,
   PlanSchema,
 } from "../document/plan.ts";
-import type { DraftReference } from "../document/step.ts";
 import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
-import { FORBIDDEN_KEYS, isJsonObject, type JsonObject, type JsonValue, setOwn } from "../json/json.ts";
-import { mapJson, placeKeys, printReference } from "../json/map-json.ts";
+import {
+  FORBIDDEN_KEYS,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  mapJson,
+  placeKeys,
+  printReference,
+  setOwn,
+} from "../json/json.ts";
 import {
   type Located,
   locateRoot,

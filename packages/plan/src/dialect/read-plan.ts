@@ -1,5 +1,5 @@
-import { type Diagnostic, DiagnosticCollector } from "../diagnostics/diagnostic.ts";
-import type { Plan } from "../document/plan.ts";
+import { type Diagnostic, DiagnosticCollector } from "../document/diagnostic.ts";
+import type { DraftStep, Plan, Step } from "../document/plan.ts";
 import {
   type Limits,
   type LimitsInput,
@@ -10,15 +10,26 @@ import {
   readPolicy,
   tightenLimits,
 } from "../document/policy.ts";
-import type { DraftStep, Step } from "../document/step.ts";
 import { planGraph } from "../graph/plan-graph.ts";
 import type { JsonValue } from "../json/json.ts";
 import { locateRoot, type Names } from "../reference/read-reference.ts";
-import { duplicateTools, type LeftOutTool, type ToolDescriptor } from "../tools/tool-descriptor.ts";
-import { toolIndexOf } from "../tools/tool-index.ts";
+import {
+  duplicateTools,
+  type LeftOutTool,
+  type ToolDescriptor,
+  toolIndexOf,
+} from "../tools/tool-descriptor.ts";
 import { type Catalogue, createCatalogue, createKnownOutputs } from "../validation/catalogue.ts";
-import { checkForEach, checkIds, checkPlaceholders, checkSecrets } from "../validation/check-steps.ts";
-import { checkOutputs, checkRecursion, checkTools, type ToolChecking } from "../validation/check-tools.ts";
+import {
+  checkForEach,
+  checkIds,
+  checkOutputs,
+  checkPlaceholders,
+  checkRecursion,
+  checkSecrets,
+  checkTools,
+  type ToolChecking,
+} from "../validation/check-tools.ts";
 import { addNeededProviders, providersOf } from "./call-fields.ts";
 import { type PlanDocument, readDocument, readOutputs } from "./read-document.ts";
 import { readStep, readValue } from "./read-step.ts";
@@ -37,7 +48,7 @@ import { insertAbsentSteps, nameSteps, namesOfDrafts, renameIds } from "./step-i
 import { createTranslator, type Translator } from "./translate-notations.ts";
 
 /** Options of {@link readPlan}. */
-export interface ReadPlanOptions {
+interface ReadPlanOptions {
   /** A catalogue against which the plan is also checked. */
   readonly tools?: readonly ToolDescriptor[] | undefined;
   /** Tools that servers list and that are not in `tools`: a plan that calls one is told why. Default: none. */
@@ -63,7 +74,7 @@ export interface ReadPlanOptions {
 }
 
 /** The diagnostics, and a plan when the input could be read, even with errors. */
-export interface ReadPlan {
+interface ReadPlan {
   readonly plan: Plan | undefined;
   readonly diagnostics: Diagnostic[];
 }
@@ -243,7 +254,7 @@ function checkCycle(
 export type ParsePlanOptions = ReadPlanOptions;
 
 /** A plan in canonical form with its warnings, or all errors of the input. */
-export type ParsePlanResult =
+type ParsePlanResult =
   | { ok: true; plan: Plan; diagnostics: Diagnostic[] }
   | { ok: false; diagnostics: Diagnostic[] };
 

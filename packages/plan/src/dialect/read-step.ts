@@ -1,6 +1,5 @@
-import { cut, type DiagnosticCollector, type Where } from "../diagnostics/diagnostic.ts";
+import { cut, type DiagnosticCollector, type Where } from "../document/diagnostic.ts";
 import { dependencyNames, plainName } from "../document/field-words.ts";
-import type { Limits } from "../document/policy.ts";
 import {
   argumentKeys,
   CallStepSchema,
@@ -13,12 +12,19 @@ import {
   StepIdSchema,
   ToolNameSchema,
   toolKeys,
-} from "../document/step.ts";
-import { jsonEquals } from "../json/canonical-json.ts";
+} from "../document/plan.ts";
+import type { Limits } from "../document/policy.ts";
 import { copyJson, type JsonCopy, unfitText } from "../json/copy-json.ts";
-import { digitsOf, fromJsonText, isJsonNumber, parseJson, stringifyExactJson } from "../json/exact-json.ts";
+import {
+  digitsOf,
+  fromJsonText,
+  isJsonNumber,
+  jsonEquals,
+  parseJson,
+  stringifyExactJson,
+} from "../json/exact-json.ts";
 import { depthOf, FORBIDDEN_KEYS, isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { checkCondition } from "../reference/check-condition.ts";
+import { checkCondition } from "../reference/condition.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import {
   addIssues,

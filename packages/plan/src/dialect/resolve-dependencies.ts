@@ -1,8 +1,7 @@
-import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../document/diagnostic.ts";
+import { type DraftStep, MAX_DEPENDENCIES } from "../document/plan.ts";
 import type { Policy } from "../document/policy.ts";
-import { type DraftStep, MAX_DEPENDENCIES } from "../document/step.ts";
-import { reversed } from "../graph/edges.ts";
-import { Heap, smallerFirst } from "../graph/heap.ts";
+import { Heap, reversed, smallerFirst } from "../graph/edges.ts";
 import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import {

@@ -1,15 +1,18 @@
-import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../document/diagnostic.ts";
+import { argumentKeys, type Condition, type DraftStep } from "../document/plan.ts";
 import type { Policy } from "../document/policy.ts";
-import { argumentKeys, type Condition, type DraftStep } from "../document/step.ts";
-import { isJsonObject, type JsonObject, type JsonValue, setOwn } from "../json/json.ts";
 import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
   mapJson,
   type PathSegment,
   type Place,
   placeKeys,
   printReference,
+  setOwn,
   visitTexts,
-} from "../json/map-json.ts";
+} from "../json/json.ts";
 import {
   type Located,
   locateRoot,
@@ -17,7 +20,7 @@ import {
   scanText,
   type TextReference,
 } from "../reference/read-reference.ts";
-import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "../schema/schema-paths.ts";
+import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "../schema/schema-types.ts";
 import type { KnownOutputs } from "../validation/catalogue.ts";
 import type { Translator } from "./translate-notations.ts";
 

@@ -1,9 +1,8 @@
-import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic.ts";
-import { conditionsOf, createDraftStep, type DraftStep } from "../document/step.ts";
-import type { JsonValue } from "../json/json.ts";
-import { visitTexts } from "../json/map-json.ts";
+import { cut, type DiagnosticCollector } from "../document/diagnostic.ts";
+import { conditionsOf, createDraftStep, type DraftStep } from "../document/plan.ts";
+import { type JsonValue, visitTexts } from "../json/json.ts";
 import { locateRoot, type Names, scanText } from "../reference/read-reference.ts";
-import { shortName } from "../tools/tool-index.ts";
+import { shortName } from "../tools/tool-descriptor.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 
 const MAX_LENGTH = 64;

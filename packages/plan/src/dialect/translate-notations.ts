@@ -1,17 +1,11 @@
-import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic.ts";
+import { cut, type DiagnosticCollector } from "../document/diagnostic.ts";
+import type { DraftStep } from "../document/plan.ts";
 import type { Policy } from "../document/policy.ts";
-import type { DraftStep } from "../document/step.ts";
-import type { JsonValue } from "../json/json.ts";
-import { visitTexts } from "../json/map-json.ts";
-import { candidatesAt, mapReferenceObjects, readInner } from "../notation/scan-notations.ts";
-import {
-  createLiteralTexts,
-  createStepNames,
-  type LiteralTexts,
-  type StepNames,
-} from "../notation/step-names.ts";
-import { type Notice, readObject, type Translating, translateText } from "../notation/translate-text.ts";
+import { type JsonValue, visitTexts } from "../json/json.ts";
 import { locateRoot, type Names } from "../reference/read-reference.ts";
+import { candidatesAt, mapReferenceObjects, readInner } from "./scan-notations.ts";
+import { createLiteralTexts, createStepNames, type LiteralTexts, type StepNames } from "./step-names.ts";
+import { type Notice, readObject, type Translating, translateText } from "./translate-text.ts";
 
 /** Translates references in foreign notations into our own, with a diagnostic for each. */
 export interface Translator {
@@ -37,7 +31,7 @@ export interface Translator {
 }
 
 /** Options of {@link createTranslator}. */
-export interface TranslatorOptions {
+interface TranslatorOptions {
   readonly steps: readonly DraftStep[];
   readonly names: Names;
   readonly policy: Pick<Policy, "onUnresolvedStep">;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type JsonObject, JsonObjectSchema, type JsonValue } from "../json/json.ts";
-import { StepIdSchema, ToolNameSchema } from "./step.ts";
+import { StepIdSchema, ToolNameSchema } from "./plan.ts";
 
 /** Time, place and facts of the caller of a request. */
 export interface PlanningContext {
@@ -49,7 +49,7 @@ export const MAX_QUESTIONS = 20;
  * Id of a question, such as "q1". Numbers are unique in the request, so that an answer cannot match another
  * question.
  */
-export const QuestionIdSchema = z.string().regex(/^q[1-9][0-9]{0,5}$/);
+const QuestionIdSchema = z.string().regex(/^q[1-9][0-9]{0,5}$/);
 
 /** The subject of a question: one argument of one step. */
 const AskedParameterSchema = z.object({
@@ -70,7 +70,7 @@ export type AskedParameter = z.infer<typeof AskedParameterSchema>;
  * An unanswered question of the planner. `about` is null for a free question of a model that names no
  * argument: the model reads its answer.
  */
-export const OpenQuestionSchema = z.object({
+const OpenQuestionSchema = z.object({
   id: QuestionIdSchema,
   question: z.string().min(1).max(1_000),
   about: AskedParameterSchema.nullable(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { CodedError, type DiagnosticCollector, type Where } from "../diagnostics/diagnostic.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
+import { CodedError, type DiagnosticCollector, type Where } from "./diagnostic.ts";
 
 /** Presets with the behaviour of five older systems. */
 export const ProfileSchema = z.enum([
@@ -134,7 +134,7 @@ export function resolvePolicy(policy: PolicyInput = {}): Policy {
 }
 
 /** The options that a policy and its profile set; other options are absent. */
-export function policyOptions(policy: PolicyInput): PolicyInput {
+function policyOptions(policy: PolicyInput): PolicyInput {
   const preset = policy.profile === undefined ? {} : PROFILE_OPTIONS[policy.profile];
   const given = Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined));
   return { ...preset, ...given };
@@ -154,7 +154,7 @@ export function isOfProfile(policy: Policy, option: Exclude<keyof PolicyInput, "
 }
 
 /** A policy with an unknown option or an invalid value. */
-export class PolicyInvalidError extends CodedError<{ problems: string[] }> {
+class PolicyInvalidError extends CodedError<{ problems: string[] }> {
   readonly code = "POLICY_INVALID";
   readonly retryable = false;
   constructor(facts: { problems: string[] }) {

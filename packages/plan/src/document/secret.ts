@@ -4,8 +4,7 @@
  * counts as a secret, because tools must not be able to request one.
  */
 import { z } from "zod";
-import type { JsonObject } from "../json/json.ts";
-import { placeKeys, visitTexts } from "../json/map-json.ts";
+import { type JsonObject, placeKeys, visitTexts } from "../json/json.ts";
 
 const NAME = "[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?";
 /** The beginning of every mention of a secret. */

@@ -1,8 +1,7 @@
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
-import { StepSchema } from "../document/step.ts";
-import { barrierOrder } from "./barrier-order.ts";
-import { executionOrder, planWaves } from "./plan-order.ts";
+import { StepSchema } from "../document/plan.ts";
+import { barrierOrder, executionOrder, planWaves } from "./plan-order.ts";
 
 /** Acyclic graphs with positions in any order. */
 const graphs = fc.integer({ min: 1, max: 12 }).chain((count) =>

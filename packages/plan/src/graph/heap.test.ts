@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Heap, smallerFirst } from "./heap.ts";
+import { Heap, smallerFirst } from "./edges.ts";
 
 test("elements come out in order, in whatever order they were pushed", () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { CallStep, Step } from "../document/step.ts";
+import type { CallStep, Step } from "../document/plan.ts";
 import { components, findCycle, topologicalOrder } from "./edges.ts";
 import { planGraph } from "./plan-graph.ts";
 import {

@@ -1,6 +1,5 @@
 import type { ToolContract } from "../contract/contract.ts";
-import type { Plan } from "../document/plan.ts";
-import { type Step, toolOfStep } from "../document/step.ts";
+import { type Plan, type Step, toolOfStep } from "../document/plan.ts";
 import { referencedSteps } from "../reference/referenced-steps.ts";
 import { findCycle, stuckPositions, topologicalOrder } from "./edges.ts";
 
@@ -22,7 +21,7 @@ export interface PlanGraph {
 }
 
 /** Further sources of dependencies. */
-export interface PlanGraphOptions {
+interface PlanGraphOptions {
   /**
    * Contracts by tool: a step then also depends on every step of the tools that its tool's contract names in
    * `dependsOn`.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson } from "./exact-json.ts";
 
 test("canonical JSON has one text for equal values", () => {
   const value = { b: [1, { d: null, c: "é\u2028" }], a: { "10": 1, "9": 2 }, skipped: undefined };

@@ -28,7 +28,7 @@ export interface JsonCopy {
  * of its own for JavaScript or BSON; an object that BSON reads as a reference to a document; a text with half of a
  * character (a lone surrogate), which no UTF-8 text can have.
  */
-export interface UnfitPart {
+interface UnfitPart {
   problem: "name" | "reference" | "half character";
   path: string;
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 /** The priorities of a request among those of its tenant, the most urgent last. */
 export const PRIORITIES = ["low", "normal", "high"] as const;
 
-export const PrioritySchema = z.enum(PRIORITIES);
+const PrioritySchema = z.enum(PRIORITIES);
 export type Priority = z.infer<typeof PrioritySchema>;
 
 /**

@@ -101,7 +101,7 @@ export type PlanStatus = keyof typeof PLAN_LIFECYCLE;
 export const PlanStatusSchema = z.enum(statusesOf(PLAN_LIFECYCLE));
 
 /** Statuses of a plan that never change again. */
-export type TerminalPlanStatus = TerminalStatus<typeof PLAN_LIFECYCLE>;
+type TerminalPlanStatus = TerminalStatus<typeof PLAN_LIFECYCLE>;
 /** The statuses with which an executed plan can end. */
 export type FinalPlanStatus = Extract<
   TerminalPlanStatus,

@@ -60,7 +60,7 @@ export type StepStatus = keyof typeof STEP_LIFECYCLE;
 export const StepStatusSchema = z.enum(statusesOf(STEP_LIFECYCLE));
 
 /** Statuses of a step that never change again. */
-export type TerminalStepStatus = TerminalStatus<typeof STEP_LIFECYCLE>;
+type TerminalStepStatus = TerminalStatus<typeof STEP_LIFECYCLE>;
 
 // A transition to a status without a row does not compile.
 const ROWS: Rows<StepStatus, StepFacts<StepStatus>> = STEP_LIFECYCLE;

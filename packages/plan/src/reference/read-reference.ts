@@ -1,8 +1,17 @@
-import { FORBIDDEN_KEYS, type JsonValue, type Lookup, lookUp, unescapeText } from "../json/json.ts";
-import { mapJson, type PathSegment, placeKeys, visitTexts } from "../json/map-json.ts";
+import {
+  FORBIDDEN_KEYS,
+  type JsonValue,
+  type Lookup,
+  lookUp,
+  mapJson,
+  type PathSegment,
+  placeKeys,
+  unescapeText,
+  visitTexts,
+} from "../json/json.ts";
 
 /** The spellings of a reference; all three mean the same. */
-export type ReferenceSpelling = "<<" | "{{" | "$ref:";
+type ReferenceSpelling = "<<" | "{{" | "$ref:";
 
 /** A reference found in a text; `start` and `end` are UTF-16 offsets, `end` exclusive. */
 export interface TextReference {
@@ -23,14 +32,14 @@ const BACKSLASH = 92;
 const UNDERSCORE = 95;
 
 /** True for a character that may follow an opener: a root's first character, or a space before it. */
-export function mayBeginRoot(code: number): boolean {
+function mayBeginRoot(code: number): boolean {
   return isLetter(code) || code === UNDERSCORE || isSpace(code);
 }
 
 /**
  * Reads a reference that opens at `start`. For a malformed reference it returns the root, if that was valid.
  */
-export function readReference(
+function readReference(
   text: string,
   start: number,
   spelling: ReferenceSpelling,
@@ -65,7 +74,7 @@ function skipSpaces(text: string, from: number): number {
 }
 
 /** The white space that is allowed inside the delimiters. */
-export function isSpace(code: number): boolean {
+function isSpace(code: number): boolean {
   return code === 32 || code === 9 || code === 10 || code === 13;
 }
 

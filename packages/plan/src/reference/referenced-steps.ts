@@ -1,7 +1,12 @@
-import type { Plan } from "../document/plan.ts";
-import { argumentsOfStep, conditionsOf, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
-import { isJsonObject, type JsonValue } from "../json/json.ts";
-import { mapJson, type PathSegment, visitTexts } from "../json/map-json.ts";
+import {
+  argumentsOfStep,
+  conditionsOf,
+  isForEachStep,
+  type Plan,
+  type Step,
+  toolOfStep,
+} from "../document/plan.ts";
+import { isJsonObject, type JsonValue, mapJson, type PathSegment, visitTexts } from "../json/json.ts";
 import { locateRoot, type Names, scanText } from "./read-reference.ts";
 import { cachedStructure, followPath, type StructureCache } from "./resolve-references.ts";
 
@@ -9,7 +14,7 @@ import { cachedStructure, followPath, type StructureCache } from "./resolve-refe
  * The names with which references in a plan's steps may begin: step ids, and tools by the steps that use
  * them.
  */
-export function namesOfSteps(steps: readonly Step[]): Names {
+function namesOfSteps(steps: readonly Step[]): Names {
   const ids = new Set<string>();
   const tools = new Map<string, string[]>();
   for (const step of steps) {
@@ -23,7 +28,7 @@ export function namesOfSteps(steps: readonly Step[]): Names {
 }
 
 /** The names that exist inside the `do` of a step's forEach, in addition to those of the plan. */
-export function namesInside(names: Names, step: Step): Names {
+function namesInside(names: Names, step: Step): Names {
   if (!isForEachStep(step)) return names;
   const alias = step.forEach.as;
   return { ...names, hasScope: (name) => name === alias || name === "index" };
@@ -78,7 +83,7 @@ function gather(value: JsonValue, names: Names, found: { add(stepId: string): un
 }
 
 /** {@link referencedSteps} with given names. */
-export function stepsReferredTo(step: Step, names: Names): string[] {
+function stepsReferredTo(step: Step, names: Names): string[] {
   const found = new Set<string>();
   const inside = namesInside(names, step);
   if (isForEachStep(step)) {

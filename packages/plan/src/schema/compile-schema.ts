@@ -8,9 +8,9 @@ import {
 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { RE2JS } from "re2js";
-import { CodedError } from "../diagnostics/diagnostic.ts";
-import { canonicalJson } from "../json/canonical-json.ts";
+import { CodedError } from "../document/diagnostic.ts";
 import {
+  canonicalJson,
   compareNumbers,
   digitsOf,
   type ExactNumber,
@@ -25,7 +25,7 @@ import { isJsonObject, type JsonObject, type JsonValue, setOwn } from "../json/j
 import { jsonTypesOf, withMeantValues } from "./schema-types.ts";
 
 /** The errors of a value (none when it is valid), or the reason why the schema cannot be used. */
-export type SchemaVerdict =
+type SchemaVerdict =
   | { readonly usable: true; readonly errors: readonly ErrorObject[] }
   | { readonly usable: false; readonly reason: string };
 

@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { cut } from "../diagnostics/diagnostic.ts";
+import { cut } from "../document/diagnostic.ts";
 import {
   digitsOf,
   isExactNumber,
@@ -7,15 +7,21 @@ import {
   isWholeNumber,
   stringifyExactJson,
 } from "../json/exact-json.ts";
-import { isJsonObject, type JsonObject, type JsonValue, setOwn } from "../json/json.ts";
-import { type PathSegment, printPlace } from "../json/map-json.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type PathSegment,
+  printPlace,
+  setOwn,
+} from "../json/json.ts";
 import { type Resolved, type ResolveOptions, resolveReferences } from "../reference/resolve-references.ts";
 import { checkAgainstSchema, keysOfPointer } from "./compile-schema.ts";
-import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
+import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "./schema-types.ts";
 import { typeName } from "./validate-arguments.ts";
 
 /** The path where a value is replaced by its JSON text, and the type of the value. */
-export interface FittedPlace {
+interface FittedPlace {
   readonly keys: readonly (string | number)[];
   readonly type: string;
   /** The text in an object that contains only this text: `T-100` of `{"value": "T-100"}`. */
@@ -23,7 +29,7 @@ export interface FittedPlace {
 }
 
 /** Arguments that a tool accepts; the given object when nothing had to change. */
-export interface FittedArguments {
+interface FittedArguments {
   readonly value: JsonObject;
   /** Empty when nothing was changed. */
   readonly places: readonly FittedPlace[];

@@ -5,15 +5,14 @@ import {
   type DiagnosticCode,
   didYouMean,
   nearestName,
-} from "../diagnostics/diagnostic.ts";
+} from "../document/diagnostic.ts";
 import { secretPlaces } from "../document/secret.ts";
 import { isExactNumber, unmarkNumbers } from "../json/exact-json.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { printPlace } from "../json/map-json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, printPlace } from "../json/json.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { outputUnexpected } from "../tools/tool-result.ts";
 import { checkAgainstSchema, keysOfPointer } from "./compile-schema.ts";
-import { schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
+import { schemaAtPath, typesOfSchemas } from "./schema-types.ts";
 
 /** Maximum number of errors for the arguments of one call. */
 export const MAX_PROBLEMS = 50;

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ToolDescriptor } from "./tool-descriptor.ts";
-import { findTool, nameTools } from "./tool-index.ts";
+import { findTool, nameTools, type ToolDescriptor } from "./tool-descriptor.ts";
 
 /** `server:tool`, or a tool without a server. */
 const read = (texts: readonly string[]): ToolDescriptor[] =>

@@ -1,8 +1,17 @@
 import { fc, test } from "@fast-check/vitest";
 import { expect } from "vitest";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
-import { mergeObserved, observeOutput, settleShape, shapeOfOutput } from "./observe-output.ts";
-import { MAX_FIELDS, MAX_SHAPE_BYTES, mergeShapes, type OutputShape, seenIn } from "./output-shape.ts";
+import {
+  MAX_FIELDS,
+  MAX_SHAPE_BYTES,
+  mergeObserved,
+  mergeShapes,
+  type OutputShape,
+  observeOutput,
+  seenIn,
+  settleShape,
+  shapeOfOutput,
+} from "./observe-output.ts";
 
 /** Part of every text and every key that is data, and of no field name. */
 const MARK = "Zq@";

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { JsonValue } from "../json/json.ts";
-import { mergeObserved, observeOutput } from "./observe-output.ts";
-import { MAX_SHAPE_BYTES, type OutputShape, schemaOfShape, seenIn } from "./output-shape.ts";
+import {
+  MAX_SHAPE_BYTES,
+  mergeObserved,
+  type OutputShape,
+  observeOutput,
+  schemaOfShape,
+  seenIn,
+} from "./observe-output.ts";
 
 const observed = (...outputs: JsonValue[]): OutputShape =>
   outputs.reduce<OutputShape | undefined>(observeOutput, undefined) ?? { types: {} };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leavesOpen } from "./output-shape.ts";
+import { leavesOpen } from "./observe-output.ts";
 
 const text = { type: "string" };
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createToolIndex, findRelatedTool, findServerTool, findTool, nameTools } from "./tool-index.ts";
+import { createToolIndex, findRelatedTool, findServerTool, findTool, nameTools } from "./tool-descriptor.ts";
 
 const NAMES = ["a", "b", "x/a", "y/a", "a-2", "constructor"];
 const SERVERS = [undefined, "x", "y"];

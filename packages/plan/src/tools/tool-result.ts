@@ -3,10 +3,10 @@ import { parseJson, stringifyExactJson } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 
 /** The field in `_meta` with which a tool says that a call that failed had no effect: `"none"`. */
-export const EFFECT_META = "dev.planwright/effect";
+const EFFECT_META = "dev.planwright/effect";
 
 /** Why a tool result has no output. */
-export interface ToolResultError {
+interface ToolResultError {
   /**
    * TOOL_FAILED: the tool itself reported an error. TOOL_RESULT_INVALID: not a tool result, or not JSON.
    * TOOL_RESULT_TOO_LARGE: over the size or depth limit.
@@ -24,12 +24,12 @@ export interface ToolResultError {
  * The output of a tool's answer, or the error. `text` is how the tool wrote an output that it returned as
  * JSON text. `warnings` name what has another shape than the protocol declares: OUTPUT_UNEXPECTED.
  */
-export type ToolResultOutput =
+type ToolResultOutput =
   | { ok: true; output: JsonValue; text?: OutputText; warnings?: string[] }
   | { ok: false; error: ToolResultError };
 
 /** Limits of an output. */
-export interface ToolResultLimits {
+interface ToolResultLimits {
   /** Deepest nesting of objects and arrays. Default 64, at most 1,000. */
   maxDepth?: number | undefined;
   /**

@@ -1,15 +1,20 @@
 import type { ToolContract } from "../contract/contract.ts";
 import { knownContract } from "../contract/tool-contract.ts";
-import type { DiagnosticText } from "../diagnostics/diagnostic.ts";
+import type { DiagnosticText } from "../document/diagnostic.ts";
+import type { DraftReference, DraftStep } from "../document/plan.ts";
 import type { Policy } from "../document/policy.ts";
-import type { DraftReference, DraftStep } from "../document/step.ts";
-import { isJsonObject, type JsonObject } from "../json/json.ts";
-import type { PathSegment } from "../json/map-json.ts";
+import { isJsonObject, type JsonObject, type PathSegment } from "../json/json.ts";
 import { scanText } from "../reference/read-reference.ts";
-import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "../schema/schema-paths.ts";
-import { leavesOpen, schemaOfShape, seenIn } from "../tools/output-shape.ts";
-import { type LeftOutTool, remembered, type ToolDescriptor } from "../tools/tool-descriptor.ts";
-import { findLeftOut, shortName, toolIndexOf } from "../tools/tool-index.ts";
+import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "../schema/schema-types.ts";
+import { leavesOpen, schemaOfShape, seenIn } from "../tools/observe-output.ts";
+import {
+  findLeftOut,
+  type LeftOutTool,
+  remembered,
+  shortName,
+  type ToolDescriptor,
+  toolIndexOf,
+} from "../tools/tool-descriptor.ts";
 
 /** The tools that a plan is checked against, with look-ups in constant time. */
 export interface Catalogue {

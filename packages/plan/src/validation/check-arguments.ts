@@ -1,13 +1,24 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../document/diagnostic.ts";
+import { argumentKeys, type DraftReference, type DraftStep } from "../document/plan.ts";
 import type { Policy } from "../document/policy.ts";
-import { argumentKeys, type DraftReference, type DraftStep } from "../document/step.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { type PathSegment, printReference } from "../json/map-json.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type PathSegment,
+  printReference,
+} from "../json/json.ts";
 import { checkAgainstSchema } from "../schema/compile-schema.ts";
 import { fitTexts, fittedWarnings, toSegment } from "../schema/fit-texts.ts";
-import { type SchemaAtPath, schemaAtPath, typesOfSchemas, typesOverlap } from "../schema/schema-paths.ts";
-import { type ForeignType, foreignTypesOf } from "../schema/schema-types.ts";
+import {
+  type ForeignType,
+  foreignTypesOf,
+  type SchemaAtPath,
+  schemaAtPath,
+  typesOfSchemas,
+  typesOverlap,
+} from "../schema/schema-types.ts";
 import {
   judgeable,
   MAX_PROBLEMS,
@@ -22,7 +33,7 @@ import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { givesTypes, type KnownOutputs, typesAt, weightOf } from "./catalogue.ts";
 
 /** One step's call, and the context for checking it. */
-export interface ArgumentChecking {
+interface ArgumentChecking {
   readonly step: DraftStep;
   readonly tool: ToolDescriptor;
   readonly outputs: KnownOutputs;

@@ -1,11 +1,17 @@
 import { hasSideEffects } from "../contract/tool-contract.ts";
-import { cut, type DiagnosticCollector, type DiagnosticText } from "../diagnostics/diagnostic.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { type PathSegment, printReference, visitTexts } from "../json/map-json.ts";
+import { cut, type DiagnosticCollector, type DiagnosticText } from "../document/diagnostic.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type PathSegment,
+  printReference,
+  visitTexts,
+} from "../json/json.ts";
 import { checkAgainstSchema } from "../schema/compile-schema.ts";
 import { type ArgumentText, argumentTexts, isListed } from "../schema/fit-texts.ts";
-import { schemaAtPath } from "../schema/schema-paths.ts";
-import { schemaOfShape } from "../tools/output-shape.ts";
+import { schemaAtPath } from "../schema/schema-types.ts";
+import { schemaOfShape } from "../tools/observe-output.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
 /** A call of a plan. */
@@ -28,7 +34,7 @@ export interface PlannedCall {
 export type SaidHow = "words" | "quotes" | "id";
 
 /** Context for judging values. */
-export interface NoValueChecking {
+interface NoValueChecking {
   readonly diagnostics: DiagnosticCollector;
   /** True for a text that another check handles. */
   readonly isPlaceholder: (text: string) => boolean;
@@ -370,7 +376,7 @@ const REACHING = new Set("email emails mail phone mobile".split(" "));
 const ADDRESS_WORDS = new Set([...REACHING, "to", "recipient", "recipients", "sender"]);
 
 /** The words of a name, in lower case: `authorId`, `author_id` and `AuthorID` have two. */
-export function wordsOfName(name: string): string[] {
+function wordsOfName(name: string): string[] {
   const apart = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2");
   return (apart.match(/[A-Za-z]+/g) ?? []).map((word) => word.toLowerCase());
 }

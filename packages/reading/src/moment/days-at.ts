@@ -161,7 +161,7 @@ export interface SaidDays {
 }
 
 /** The words to read, and the current day. */
-export interface DaysReading<Word> {
+interface DaysReading<Word> {
   readonly words: readonly Word[];
   readonly today: Temporal.PlainDate;
 }
@@ -257,7 +257,7 @@ const PAST = new Set(["since", "last"]);
 const ALSO_WORDS = new Set(["march", "mar", "may"]);
 
 /** Number of the month that a word names, from 1. "may 5" is not a day; "May 5" and "5 may" are. */
-export function monthOf(word: MomentWord | undefined): number | null {
+function monthOf(word: MomentWord | undefined): number | null {
   const isWord = ALSO_WORDS.has(word?.lower ?? "") && !/^\p{Lu}/u.test(word?.text ?? "");
   return isWord ? null : monthNamed(word);
 }
@@ -319,7 +319,7 @@ function dateIn(year: number, { month, day: number }: MonthDay): Temporal.PlainD
 }
 
 /** The current month if it has that name, otherwise the next one that has it. */
-export function comingMonth(today: Temporal.PlainDate, month: number): Days {
+function comingMonth(today: Temporal.PlainDate, month: number): Days {
   const year = month >= today.month ? today.year : today.year + 1;
   const from = new Temporal.PlainDate(year, month, 1);
   return { from, to: from.with({ day: from.daysInMonth }) };

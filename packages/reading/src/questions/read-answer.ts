@@ -23,7 +23,7 @@ export type ReadAnswer = { ok: true; value: JsonValue } | { ok: false; message: 
 export const MAX_ANSWER_LENGTH = 20_000;
 
 /** Context for reading an answer in words. */
-export interface AnswerContext {
+interface AnswerContext {
   /** Defines "tomorrow" when the argument is a date; without it, only full dates are read. */
   readonly context?: Pick<PlanningContext, "now" | "timezone"> | undefined;
 }
@@ -318,7 +318,7 @@ const MAX_LABEL = 80;
  * The names that an answer may put before its value: the argument's, also together with the enclosing field
  * ("author email" for `author.email`).
  */
-export function labelsOf(keys: readonly (string | number)[]): string[] {
+function labelsOf(keys: readonly (string | number)[]): string[] {
   const names = keys.filter((key) => typeof key === "string");
   const own = names.at(-1);
   return own === undefined ? [] : [...new Set([own, names.join(" "), names.join(".")].map(plain))];
@@ -333,7 +333,7 @@ function plain(name: string): string {
  * The label at the beginning of an answer, in normal form, and the text after it; null without a label.
  * "email: x", "email = x".
  */
-export function labelIn(text: string): { label: string; rest: string } | null {
+function labelIn(text: string): { label: string; rest: string } | null {
   const found = /^([\p{L}][\p{L}\p{N} _.-]*?)\s*[:=]\s*(?=\S)/u.exec(text.slice(0, MAX_LABEL));
   if (!found?.[1] || text.startsWith("//", found[0].length)) return null;
   return { label: plain(found[1]), rest: text.slice(found[0].length).trim() };

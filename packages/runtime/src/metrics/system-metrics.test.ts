@@ -65,7 +65,7 @@ test("figures are read at most every 15 s, jobs at each scrape, and both once at
   ]);
 });
 
-test.each<[string, SystemMetricsParts["readFigures"]]>([
+test.each<[string, NonNullable<SystemMetricsParts["readFigures"]>]>([
   ["another process shows them", async () => null],
   ["a read fails", async () => Promise.reject(new TypeError("away"))],
   ["a read gets no answer", () => new Promise(() => undefined)],

@@ -20,8 +20,11 @@ export interface SystemMetricsParts {
   service: string;
   /** Number of jobs in Redis that no process of the service has taken. */
   countWaiting: () => Promise<number>;
-  /** Reads the figures; null while another process reads them. */
-  readFigures: () => Promise<Figures | null>;
+  /**
+   * Reads the figures; null while another process reads them. Absent in a role of a process in which another role
+   * shows them.
+   */
+  readFigures?: (() => Promise<Figures | null>) | undefined;
   /** How long a scrape waits for an answer, in milliseconds. Default 1,000. */
   timeoutMs?: number | undefined;
   /** Milliseconds of a monotonic clock. Default: `performance.now`. */
@@ -40,7 +43,6 @@ const READ_EVERY_MS = 15_000;
 export function registerSystemMetrics(registry: Registry, parts: SystemMetricsParts): void {
   const { service, timeoutMs = 1_000, now = () => performance.now() } = parts;
   const countWaiting = askInTime(parts.countWaiting, timeoutMs);
-  const readFigures = askInTime(every(READ_EVERY_MS, parts.readFigures, now), timeoutMs);
   const registers = [registry];
 
   /** A gauge of which each scrape sets all series. */
@@ -70,6 +72,8 @@ export function registerSystemMetrics(registry: Registry, parts: SystemMetricsPa
       else gauge.set(jobs);
     },
   );
+  if (!parts.readFigures) return;
+  const readFigures = askInTime(every(READ_EVERY_MS, parts.readFigures, now), timeoutMs);
   register(
     "planwright_workers",
     { help: "Live workers that take work", labelNames: ["kind"] },

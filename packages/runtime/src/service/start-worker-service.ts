@@ -1,13 +1,7 @@
-import type { Registry } from "prom-client";
 import { z } from "zod";
-import { createFailpoints, type Failpoints } from "../failpoints/failpoints.ts";
-import { createHealthServer } from "../health/health-server.ts";
-import { createLogger, type Logger, logFactsOfId } from "../logging/create-logger.ts";
-import { registerSystemMetrics, type SystemMetricsParts } from "../metrics/system-metrics.ts";
-import { MongodbUrlSchema, RedisUrlSchema, readOrExit } from "../settings/parse-settings.ts";
-import { createShutdown } from "../shutdown/create-shutdown.ts";
-import { startTracing } from "../tracing/start-tracing.ts";
-import type { Traces } from "../tracing/traces.ts";
+import { logFactsOfId } from "../logging/create-logger.ts";
+import { type Figures, registerSystemMetrics, type SystemMetricsParts } from "../metrics/system-metrics.ts";
+import { MongodbUrlSchema, RedisUrlSchema } from "../settings/parse-settings.ts";
 import {
   DeadAfterSchema,
   type Heartbeat,
@@ -15,38 +9,27 @@ import {
   type HeartbeatStore,
   startHeartbeat,
   workerAddressKey,
-  workerName,
 } from "../workers/start-heartbeat.ts";
+import type { RoleParts } from "./run-roles.ts";
 
 /** The part of the store that the shell uses. */
-type ServiceStore = HeartbeatStore & {
-  ping(): Promise<unknown>;
-  close(): Promise<void>;
-  readFigures(owner: string): ReturnType<SystemMetricsParts["readFigures"]>;
-};
+type WorkerStore = HeartbeatStore & { readFigures(owner: string): Promise<Figures | null> };
 
-/** The names of the failpoints of one port, by method. */
-type PortFailpoints = Readonly<Record<string, string>>;
-
-/** Options of {@link startWorkerService}. */
-export interface WorkerServiceOptions<Store> {
-  /** Names the service in logs, metrics, traces and the list of workers. */
+/** Options of {@link createWorkerService}. */
+export interface WorkerServiceOptions {
+  /** Names the role in the list of workers. */
   kind: HeartbeatOptions["kind"];
   settings: WorkerSettings;
-  /** Served at `/metrics`. */
-  registry: Registry;
-  /** Opens the store. A CodedError that it throws ends the process with exit code 1. */
-  openStore: () => Store | Promise<Store>;
-  /** Failpoints around the store, and those of the other ports of the service. */
-  failpoints: { store: PortFailpoints; others: readonly PortFailpoints[] };
-  /** Why the service is not ready yet: shown by `/readyz` until the service takes work. */
+  /** Failpoints around the store. */
+  storeFailpoints: Readonly<Record<string, string>>;
+  /** Why the role is not ready yet: shown by `/readyz` until it takes work. */
   notReadyBecause: string;
 }
 
 /** A step of the shutdown, by name. */
 type StopSteps = Readonly<Record<string, () => unknown>>;
 
-/** The work of a service: its sources, and the steps that end it. */
+/** The work of a role: its sources, and the steps that end it. */
 export interface WorkParts extends Pick<SystemMetricsParts, "countWaiting"> {
   heartbeat: Heartbeat;
   /** Finds in MongoDB the work that the queue lost. */
@@ -61,25 +44,14 @@ export interface WorkParts extends Pick<SystemMetricsParts, "countWaiting"> {
   stopLast: StopSteps;
 }
 
-/** A worker service that serves its health and takes no work yet. */
+/** The shell of a planner or executor that takes no work yet. */
 export interface WorkerService<Store> {
-  /** Names this process. No other process ever had this name. */
-  readonly name: string;
-  readonly logger: Logger;
-  /** Undefined while tracing is not configured. */
-  readonly traces: Traces | undefined;
-  readonly failpoints: Failpoints;
   /** The store with its failpoints. */
   readonly store: Store;
-  /** The store without failpoints, for readers that change nothing, such as gauges. */
-  readonly database: Store;
   /** Logs an error of the queue. @param id - of the request or plan that the error is about */
   readonly report: (error: unknown, id?: string) => void;
-  /** Changes the reason that `/readyz` shows. */
-  notReadyBecause(reason: string): void;
   /**
-   * Announces this process to the other workers. @param onDead - called when other workers declared this
-   * process dead
+   * Announces this worker to the others. @param onDead - called when other workers declared this one dead
    */
   startHeartbeat(options: Pick<HeartbeatOptions, "hasModel" | "onDead">): Promise<Heartbeat>;
   /**
@@ -87,47 +59,22 @@ export interface WorkerService<Store> {
    * usual.
    */
   repeat(everyMs: number, task: () => Promise<unknown>): void;
-  /** Makes the service ready, and defines its shutdown. @param facts - for the log line */
+  /** Defines the end of the role, which takes work now. @param facts - for the log line */
   ready(work: WorkParts, facts: object): void;
 }
 
-/** How much longer the complete shutdown may take than the end of the work, in milliseconds. */
-const SHUTDOWN_MARGIN_MS = 5_000;
-
-/** The shell of a worker service: logs, traces, failpoints, the store, health, heartbeat and shutdown. */
-export async function startWorkerService<Store extends ServiceStore>(
-  options: WorkerServiceOptions<Store>,
-): Promise<WorkerService<Store>> {
-  const { kind, settings, registry } = options;
-  const logger = createLogger({ service: kind, level: settings.LOG_LEVEL });
-  const shutdownMs = settings.SHUTDOWN_TIMEOUT_MS + SHUTDOWN_MARGIN_MS;
-  const shutdown = createShutdown({ logger, timeoutMs: shutdownMs });
-  const name = workerName();
-  const tracing = await readOrExit(
-    () => startTracing({ service: kind, instance: name, env: process.env, logger }),
-    process,
-  );
-  const places = options.failpoints;
-  const failpoints = createFailpoints(settings.FAILPOINT, places.store, ...places.others);
-  const database = await readOrExit(options.openStore, process);
-  const store = failpoints.around(database, places.store);
+/** The shell of planner and executor: the store with failpoints, heartbeat, repeated tasks, metrics and end. */
+export function createWorkerService<Store extends WorkerStore>(
+  parts: RoleParts<Store, unknown>,
+  { kind, settings, storeFailpoints, notReadyBecause }: WorkerServiceOptions,
+): WorkerService<Store> {
+  const { logger, store: database, stop } = parts;
+  const store = parts.failpoints.around(database, storeFailpoints);
   const timers: NodeJS.Timeout[] = [];
-  let notReady: string | null = options.notReadyBecause;
   /** A sweeper that starts looks at once by itself. */
   let lookNow = (): void => undefined;
-  const health = await createHealthServer({
-    host: settings.HOST,
-    port: settings.HEALTH_PORT,
-    checks: {
-      mongodb: () => store.ping(),
-      start: async () => {
-        if (notReady !== null) throw new Error(notReady);
-      },
-    },
-    metrics: registry,
-    stopping: shutdown.signal,
-  });
-  logger.info({ health: health.url }, `${kind} starting`);
+  parts.notReadyBecause(notReadyBecause);
+  logger.info({ health: parts.healthUrl }, `${kind} starting`);
 
   /** A hint or a sweep has only the id. After the claim, log lines have requestId and planId. */
   function report(error: unknown, id?: string): void {
@@ -135,27 +82,19 @@ export async function startWorkerService<Store extends ServiceStore>(
   }
 
   function addSteps(steps: StopSteps = {}): void {
-    for (const [step, stop] of Object.entries(steps)) shutdown.add(step, stop);
+    for (const [step, run] of Object.entries(steps)) stop.add(step, run);
   }
 
   return {
-    name,
-    logger,
-    traces: tracing.traces,
-    failpoints,
     store,
-    database,
     report,
-    notReadyBecause(reason) {
-      notReady = reason;
-    },
     startHeartbeat: ({ hasModel, onDead }) =>
       startHeartbeat({
         workers: store,
-        name,
+        name: parts.name,
         kind,
         hasModel,
-        addressKey: workerAddressKey(health.url),
+        addressKey: workerAddressKey(parts.healthUrl),
         deadAfterMs: settings.DEAD_AFTER_MS,
         onDead,
         onTaken: () => lookNow(),
@@ -165,22 +104,18 @@ export async function startWorkerService<Store extends ServiceStore>(
       timers.push(setInterval(() => void task().catch(report), everyMs));
     },
     ready({ heartbeat, sweeper, stopFirst, handOver, stopLast, countWaiting }, facts) {
-      const readFigures = () => database.readFigures(heartbeat.owner());
-      registerSystemMetrics(registry, { service: kind, countWaiting, readFigures });
-      notReady = null;
+      const readFigures = parts.shareFigures(() => database.readFigures(heartbeat.owner()));
+      registerSystemMetrics(parts.registry, { service: kind, countWaiting, readFigures });
       lookNow = () => sweeper.lookNow();
-      shutdown.add("worker", () => heartbeat.retire());
-      shutdown.add("timers", () => timers.forEach(clearInterval));
+      stop.add("worker", () => heartbeat.retire());
+      stop.add("timers", () => timers.forEach(clearInterval));
       addSteps(stopFirst);
-      shutdown.add("sweeper", () => sweeper.stop());
-      shutdown.add("work", () => handOver(settings.SHUTDOWN_TIMEOUT_MS));
-      // After the work: this process keeps its leases only while it sends heartbeats.
-      shutdown.add("heartbeat", () => heartbeat.stop());
+      stop.add("sweeper", () => sweeper.stop());
+      stop.add("work", () => handOver(settings.SHUTDOWN_TIMEOUT_MS));
+      // After the work: this worker keeps its leases only while it sends heartbeats.
+      stop.add("heartbeat", () => heartbeat.stop());
       addSteps(stopLast);
-      shutdown.add("health", () => health.close());
-      shutdown.add("store", () => store.close());
-      shutdown.add("traces", () => tracing.stop());
-      logger.info({ health: health.url, ...facts }, `${kind} ready`);
+      logger.info({ health: parts.healthUrl, ...facts }, `${kind} ready`);
     },
   };
 }

@@ -1,5 +1,58 @@
 import type { Logger } from "../logging/create-logger.ts";
 
+/** Steps that end the parts of a service. */
+export interface StopSteps {
+  /**
+   * Adds a step. Steps run one after another in the order of adding; a failed one is logged, and the others
+   * still run.
+   */
+  add(name: string, step: () => unknown): void;
+  /** Adds a step that runs other steps: those of all arguments at the same time. */
+  addTogether(...others: readonly StopSteps[]): void;
+  /** Runs the steps; further calls wait for the first. Resolves to false when a step failed; never rejects. */
+  run(): Promise<boolean>;
+  /** Names the step that runs now; "" before the first. */
+  current(): string;
+}
+
+/** An empty list of steps. */
+export function createStopSteps(logger: Pick<Logger, "error">): StopSteps {
+  const steps: { name: () => string; run: () => Promise<boolean> }[] = [];
+  let current = (): string => "";
+  let running: Promise<boolean> | undefined;
+
+  async function runAll(): Promise<boolean> {
+    let isClean = true;
+    for (const { name, run } of steps) {
+      current = name;
+      isClean = (await run()) && isClean;
+    }
+    return isClean;
+  }
+  return {
+    add(name, step) {
+      const run = async (): Promise<boolean> => {
+        try {
+          await step();
+          return true;
+        } catch (error) {
+          logger.error({ err: error, step: name }, "a step of stopping failed");
+          return false;
+        }
+      };
+      steps.push({ name: () => name, run });
+    },
+    addTogether(...others) {
+      steps.push({
+        name: () => others.flatMap((other) => other.current() || []).join(", "),
+        run: async () => (await Promise.all(others.map((other) => other.run()))).every(Boolean),
+      });
+    },
+    run: () => (running ??= runAll()),
+    current: () => current(),
+  };
+}
+
 /** Options of {@link createShutdown}. */
 export interface ShutdownOptions {
   logger: Pick<Logger, "info" | "error" | "fatal">;
@@ -13,12 +66,7 @@ export interface ShutdownOptions {
 }
 
 /** The shutdown of a service. */
-export interface Shutdown {
-  /**
-   * Adds a step. Steps run one after another in the order of adding; a failed one is logged, and the others
-   * still run.
-   */
-  add(name: string, step: () => unknown): void;
+export interface Shutdown extends Omit<StopSteps, "run"> {
   /** Runs the steps and ends the process. Further calls wait for the first. @param exitCode - default 0 */
   run(reason: string, exitCode?: number): Promise<void>;
   /** Aborted when the shutdown begins; for `/readyz` and for long waits. */
@@ -31,31 +79,21 @@ export interface Shutdown {
  */
 export function createShutdown(options: ShutdownOptions): Shutdown {
   const { logger, timeoutMs = 30_000, process: process_ = process } = options;
-  const steps: { name: string; step: () => unknown }[] = [];
+  const steps = createStopSteps(logger);
   const controller = new AbortController();
   let running: Promise<void> | undefined;
 
   async function runSteps(reason: string, exitCode: number): Promise<void> {
     logger.info({ reason }, "stopping");
     controller.abort();
-    let current = "";
     const deadline = setTimeout(() => {
-      logger.error({ step: current, timeoutMs }, "stopping took too long");
+      logger.error({ step: steps.current(), timeoutMs }, "stopping took too long");
       process_.exit(1);
     }, timeoutMs);
-    let failed = false;
-    for (const { name, step } of steps) {
-      current = name;
-      try {
-        await step();
-      } catch (error) {
-        failed = true;
-        logger.error({ err: error, step: name }, "a step of stopping failed");
-      }
-    }
+    const isClean = await steps.run();
     clearTimeout(deadline);
     logger.info({ reason }, "stopped");
-    process_.exit(failed && exitCode === 0 ? 1 : exitCode);
+    process_.exit(!isClean && exitCode === 0 ? 1 : exitCode);
   }
   const run = (reason: string, exitCode = 0): Promise<void> => {
     running ??= runSteps(reason, exitCode);
@@ -73,5 +111,5 @@ export function createShutdown(options: ShutdownOptions): Shutdown {
   process_.on("SIGINT", onSignal);
   process_.on("uncaughtException", onError);
   process_.on("unhandledRejection", onError);
-  return { add: (name, step) => void steps.push({ name, step }), run, signal: controller.signal };
+  return { ...steps, run, signal: controller.signal };
 }

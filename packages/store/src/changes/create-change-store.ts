@@ -250,8 +250,13 @@ function createAmend(context: StoreDependencies) {
           request,
           before: old,
           autoExecute,
-          // Steps that run again only because an earlier step has changed need an operator's approval first.
-          plan: withApprovals(amended.plan, steps.implied, tools),
+          // Steps that run again only because an earlier step has changed need an operator's approval first, unless
+          // the caller has accepted it.
+          plan: withApprovals(
+            amended.plan,
+            new Set([...steps.implied].filter((id) => !accepted.has(id))),
+            tools,
+          ),
           toolPins,
           raw,
           origin: { kind: "submitted", model: null },

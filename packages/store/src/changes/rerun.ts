@@ -99,7 +99,7 @@ export function createRerun(context: StoreDependencies) {
           request,
           before: old,
           autoExecute,
-          plan: askForRepeats(plan, units, toRerun, tools),
+          plan: askForRepeats(plan, units, toRerun, accepted, tools),
           // Tools that have changed since are pinned as they are now: the caller wants the current ones.
           toolPins: pinTools(plan, index.tools, old.toolPins),
           raw,

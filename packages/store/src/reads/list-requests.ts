@@ -1,9 +1,10 @@
 /**
- * Every page costs at most three reads, each by an index that begins with the tenant. None of them scans more
- * than 10,000 requests: when a filter leaves fewer than the page size, the cursor continues after the last
- * request that was scanned. A filter by calls also reads the journals of at most 1,000 requests.
+ * Every list is in the order of creation, then of the ids. A page costs at most three reads, each by an index that
+ * begins with the tenant, and a fourth if a page by plans ends within a second. None of them scans more than 10,000
+ * requests, and by plans the rest of one second: when a filter leaves fewer than the page size, the cursor continues
+ * after the last request, or second, that was scanned. A filter by calls also reads the journals of at most 1,000 requests.
  */
-import { type RequestId, RequestIdSchema } from "@planwright/plan";
+import type { RequestId } from "@planwright/plan";
 import type { Document, Filter } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { idsAfter } from "../journal/entry-log.ts";
@@ -105,37 +106,48 @@ export function createListRequests({
 
   /**
    * Reads in the order of the ids, which begin with the second of creation: plans have no other time of their
-   * requests.
+   * requests. Each second is read as a whole, and put into the order of creation.
    */
   async function byPlan(tenant: string, filter: RequestFilter, position: Position, count: number) {
-    const { direction, window } = position;
-    const lists = await Promise.all(idsByPlan(tenant, filter, position));
-    // Ids after the end of a list that was cut are not known yet.
-    const ends = lists.flatMap((list) => (list.length === window ? list.slice(-1) : []));
-    const isBefore = (a: string, b: string) => (direction === -1 ? a > b : a < b);
-    const stop = ends.reduce<RequestId | null>((end, id) => (!end || isBefore(id, end) ? id : end), null);
-    const candidates = [...new Set(lists.flat())].filter((id) => !stop || !isBefore(stop, id));
+    const { direction } = position;
+    const isBefore = (a: string | number, b: string | number) => (direction === -1 ? a > b : a < b);
+    const scans = await Promise.all(idsByPlan(tenant, filter, position));
+    // What comes after the end of a scan that was cut is not known yet.
+    const ends = scans.flatMap(({ until }) => until ?? []);
+    const stop = ends.reduce<number | null>(
+      (end, at) => (end === null || isBefore(at, end) ? at : end),
+      null,
+    );
+    const candidates = [...new Set(scans.flatMap(({ ids }) => ids))].filter(
+      (id) => stop === null || !isBefore(stop, secondOf(id)),
+    );
     const match = {
-      _id: { $in: candidates },
       tenant,
       ...tagFilter(filter),
       ...statusFilter(filter),
       ...textFilter(filter),
-      ...created(filter),
+      ...timeFilter(filter, position),
     };
-    const stoppedAt = stop && { createdAt: secondOf(stop), id: stop };
-    const sort = { _id: direction };
+    const stoppedAt = stop === null ? null : behindSecond(stop, direction);
+    const read = (ids: readonly RequestId[]) =>
+      requests.find({ ...match, _id: { $in: [...ids] } }, WITHOUT_DRAFT).sort({ _id: direction });
+    const inOrder = (a: RequestCursor, b: RequestCursor) =>
+      direction * (a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1));
+    const sorted = <One extends Pick<RequestDocument, "_id" | "createdAt">>(some: readonly One[]) =>
+      some.toSorted((a, b) => inOrder({ ...a, id: a._id }, { ...b, id: b._id }));
     if (filter.called) {
       const matching = await requests
-        .find(match, { projection: { _id: 1 } })
-        .sort(sort)
+        .find({ ...match, _id: { $in: candidates } }, { projection: { createdAt: 1 } })
         .toArray();
-      const ids = matching.map(({ _id }) => _id);
-      const wanted = { _id: { $in: await firstWithCall(ids, filter.called, count) }, tenant };
-      return { found: await requests.find(wanted, WITHOUT_DRAFT).sort(sort).toArray(), stoppedAt };
+      const ids = sorted(matching).map(({ _id }) => _id);
+      const wanted = await firstWithCall(ids, filter.called, count);
+      return { found: sorted(await read(wanted).toArray()), stoppedAt };
     }
-    const found = await requests.find(match, WITHOUT_DRAFT).sort(sort).limit(count).toArray();
-    return { found, stoppedAt };
+    const found = await read(candidates).limit(count).toArray();
+    const last = found.length === count ? found.at(-1)?._id : undefined;
+    const others = candidates.filter((id) => last && secondOf(id) === secondOf(last) && isBefore(last, id));
+    const ofSecond = others.length > 0 ? await read(others).toArray() : [];
+    return { found: sorted([...found, ...ofSecond]).slice(0, count), stoppedAt };
   }
 
   /** The first requests whose journals have such a call, in the given order. */
@@ -182,25 +194,37 @@ export function createListRequests({
   }
 
   /**
-   * Ids of requests by fields of their plans, or of the requests. Each list is in order, and at most as long
-   * as the window.
+   * Ids of requests by fields of their plans, or of the requests. Each scan is in order, and at most as long as the
+   * window and the rest of its last second; `until` is this second if the scan was cut, in Unix milliseconds.
    */
-  function idsByPlan(tenant: string, filter: RequestFilter, position: Position): Promise<RequestId[]>[] {
+  function idsByPlan(tenant: string, filter: RequestFilter, position: Position): Promise<Scan>[] {
     const { errorCode, called } = filter;
+    const { direction, window } = position;
     const tool = filter.tool ?? called?.tool;
-    const ids = idRange(filter, position);
     const needs = planNeedOf(filter);
-    const ofPlans = async (filters: Filter<PlanDocument>) => {
-      const found = await plans
-        .find(
-          { tenant, ...(ids && { requestId: ids }), ...filters },
-          { projection: { requestId: 1 }, batchSize: position.window },
-        )
-        .sort({ requestId: position.direction })
-        .limit(position.window)
-        .toArray();
-      return found.map(({ requestId }) => requestId);
+    const scan = async (read: (ids: IdRange | undefined, limit: number) => Promise<RequestId[]>) => {
+      const ids = await read(idRange(filter, position), window);
+      const last = ids.at(-1);
+      if (ids.length < window || !last) return { ids, until: null };
+      const until = secondOf(last);
+      const rest =
+        direction === -1
+          ? { $gte: edge(new Date(until), 0), $lt: last }
+          : { $gt: last, $lt: edge(new Date(until), 1) };
+      return { ids: [...ids, ...(await read(rest, 0))], until };
     };
+    const ofPlans = (filters: Filter<PlanDocument>) =>
+      scan(async (ids, limit) => {
+        const found = await plans
+          .find(
+            { tenant, ...(ids && { requestId: ids }), ...filters },
+            { projection: { requestId: 1 }, batchSize: window },
+          )
+          .sort({ requestId: direction })
+          .limit(limit)
+          .toArray();
+        return found.map(({ requestId }) => requestId);
+      });
     const failed = errorCode === undefined ? {} : { "error.code": errorCode };
     const ran = called && filter.tool === undefined ? ranWithin(called) : {};
     const wanted = { ...(needs !== undefined && { needs: { $eq: needs } }), ...failed, ...ran };
@@ -211,16 +235,22 @@ export function createListRequests({
     }
     if (needs !== undefined) return [ofPlans(wanted)];
     // A request whose planning failed has the error itself.
-    const ofRequests = requests
-      .find(
-        { tenant, ...failed, ...(ids && { _id: ids }) },
-        { projection: { _id: 1 }, batchSize: position.window },
-      )
-      .sort({ _id: position.direction })
-      .limit(position.window)
-      .toArray();
-    return [ofPlans(wanted), ofRequests.then((found) => found.map(({ _id }) => _id))];
+    const ofRequests = scan(async (ids, limit) => {
+      const found = await requests
+        .find({ tenant, ...failed, ...(ids && { _id: ids }) }, { projection: { _id: 1 }, batchSize: window })
+        .sort({ _id: direction })
+        .limit(limit)
+        .toArray();
+      return found.map(({ _id }) => _id);
+    });
+    return [ofPlans(wanted), ofRequests];
   }
+}
+
+/** Ids that a scan found; see `idsByPlan`. */
+interface Scan {
+  ids: RequestId[];
+  until: number | null;
 }
 
 /** Plans that ran within the time of the calls. */
@@ -279,19 +309,27 @@ function timeFilter(filter: RequestFilter, { after, direction }: Position): Docu
   };
 }
 
+interface IdRange {
+  $gt?: RequestId;
+  $gte?: RequestId;
+  $lt?: RequestId;
+}
+
 /**
- * Range of ids of requests made in the time range and after the cursor. Both ends may be up to a second too
- * wide.
+ * Range of ids of requests made in the time range and from the second of the cursor on. Both ends may be up to a
+ * second too wide.
  */
-function idRange({ createdFrom, createdBefore }: RequestFilter, { after, direction }: Position) {
-  const range: { $gt?: RequestId; $gte?: RequestId; $lt?: RequestId } = {};
-  if (createdFrom) range.$gte = edge(createdFrom, 0);
-  if (createdBefore) range.$lt = edge(createdBefore, 1);
-  if (after) {
-    const id = RequestIdSchema.parse(after.id);
-    if (direction === 1) range.$gt = id;
-    else if (!range.$lt || id < range.$lt) range.$lt = id;
-  }
+function idRange(
+  { createdFrom, createdBefore }: RequestFilter,
+  { after, direction }: Position,
+): IdRange | undefined {
+  const from = [createdFrom, direction === 1 ? after?.createdAt : undefined].flatMap((at) => at ?? []);
+  const to = [createdBefore, direction === -1 ? after?.createdAt : undefined].flatMap((at) => at ?? []);
+  const ms = (dates: readonly Date[]) => dates.map((at) => at.getTime());
+  const range: IdRange = {
+    ...(from.length > 0 && { $gte: edge(new Date(Math.max(...ms(from))), 0) }),
+    ...(to.length > 0 && { $lt: edge(new Date(Math.min(...ms(to))), 1) }),
+  };
   return Object.keys(range).length > 0 ? range : undefined;
 }
 
@@ -300,6 +338,13 @@ function edge(at: Date, secondsLater: number): RequestId {
   return `req_${Math.floor(at.getTime() / 1_000) + secondsLater}_` as RequestId;
 }
 
-function secondOf(id: RequestId): Date {
-  return new Date(Number(id.split("_")[1]) * 1_000);
+/** The second in an id, in Unix milliseconds. */
+function secondOf(id: RequestId): number {
+  return Number(id.split("_")[1]) * 1_000;
+}
+
+/** The position between a second, in Unix milliseconds, and the next one. Its id has no request. */
+function behindSecond(second: number, direction: Position["direction"]): RequestCursor {
+  const createdAt = new Date(direction === -1 ? second - 1 : second + 1_000);
+  return { createdAt, id: `${edge(createdAt, 0)}${(direction === -1 ? "z" : "0").repeat(20)}` };
 }

@@ -45,7 +45,7 @@ export interface RequestPage {
   first: number;
   after?: string | undefined;
   filter?: RequestFilter | undefined;
-  /** By time of creation; to the second with a filter by tool or error code. Default "newest" first. */
+  /** By time of creation, then by id. Default "newest" first. */
   order?: "newest" | "oldest" | undefined;
 }
 

@@ -20,6 +20,7 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import type { PlanDocument } from "../records/plan-document.ts";
+import { mayHaveActed } from "./ask-for-repeats.ts";
 import { carry, withUnanswered } from "./carry-over.ts";
 import {
   type ComparedPlan,
@@ -46,7 +47,7 @@ export interface VersionSteps {
   sources: ReadonlyMap<string, StepSource>;
   /** Steps that are called, or some of whose items are. */
   again: ReadonlySet<string>;
-  /** Those of `again` that completed in the version before and only have other inputs now. */
+  /** Those of `again` that completed in the version before, may have acted, and only have other inputs now. */
   implied: ReadonlySet<string>;
 }
 
@@ -93,7 +94,9 @@ export function versionSteps(facts: VersionFacts): VersionSteps {
   const isImplied = (id: string): boolean => {
     const step = steps.get(id);
     const before = latest?.stepOf(id);
-    return latest?.isComplete(id) && step && before ? isSameCall(step, facts, before, latest.version) : false;
+    if (!latest?.isComplete(id) || !step || !before) return false;
+    const hasActed = latest.unitsOf(id).some((unit) => mayHaveActed({ ...unit, effect: effectOfUnit(unit) }));
+    return hasActed && isSameCall(step, facts, before, latest.version);
   };
   return { sources, again, implied: new Set([...again].filter(isImplied)) };
 }

@@ -1,4 +1,4 @@
-import { outlineOf, type StepRun, stepRuns } from "@planwright/engine";
+import { type Effect, outlineOf, type StepRun, stepRuns } from "@planwright/engine";
 import { PlanSchema, planGraph, type StepStatus } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { newPlan, newRequest } from "../records/new-documents.ts";
@@ -309,11 +309,13 @@ test("a step that repeats a side effect only because of other results of a list 
     from: string | null,
     readOnly: boolean,
     server = {},
+    { effect = "done" as Effect, accepted = [] as string[] } = {},
   ) => {
     const units = unitsOf(statuses);
+    const called = units.map((unit) => ({ ...unit, attempts: [unit.key], effect }));
     const tools = [{ name: "t", server: "s", ...server, annotations: { readOnlyHint: readOnly } }];
     const rerun = stepsToRerun({ plan, units, dependents, from });
-    return askForRepeats(plan, units, rerun, tools).steps.flatMap(({ id, approval }) =>
+    return askForRepeats(plan, called, rerun, new Set(accepted), tools).steps.flatMap(({ id, approval }) =>
       approval ? [id] : [],
     );
   };
@@ -324,4 +326,6 @@ test("a step that repeats a side effect only because of other results of a list 
   expect(asked({ ...DONE, ...ITEMS, f: "FAILED", g: "SKIPPED" }, null, false)).toEqual([]);
   expect(asked({ ...DONE, ...ITEMS }, "f", false)).toEqual([]);
   expect(asked({ ...DONE, ...ITEMS }, "c", false)).toEqual([]);
+  expect(asked({ ...DONE, ...ITEMS }, null, false, {}, { effect: "none" })).toEqual([]);
+  expect(asked({ ...DONE, ...ITEMS }, null, false, {}, { accepted: ["f"] })).toEqual(["g"]);
 });

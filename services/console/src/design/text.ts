@@ -13,7 +13,7 @@ export function instantText(at: string): string {
   return `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
 }
 
-/** When a wait for a person ends by itself: "expires at 2026-11-24 15:30:12 UTC". */
+/** When the first open approval ends: "expires at 2026-11-24 15:30:12 UTC". */
 export function expiryText(at: string): string {
   return `expires at ${instantText(at)}`;
 }

@@ -1,9 +1,5 @@
 /** Checks the settings of the executor, including its servers file, without starting it. */
-import { parseSettings, runSettingsCheck } from "@planwright/runtime";
-import { loadServersFile } from "@planwright/tools";
-import { ExecutorSettingsSchema } from "../env.ts";
+import { runSettingsCheck } from "@planwright/runtime";
+import { readExecutorSettings } from "../env.ts";
 
-await runSettingsCheck(async () => {
-  const settings = parseSettings(ExecutorSettingsSchema, process.env);
-  await loadServersFile(settings.MCP_SERVERS_FILE, process.env);
-});
+await runSettingsCheck(() => readExecutorSettings(process.env));

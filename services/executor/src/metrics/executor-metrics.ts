@@ -6,8 +6,6 @@ import type { RunMetrics } from "./run-metrics.ts";
 /** The counters of an executor. */
 export interface ExecutorMetrics {
   runs: RunMetrics;
-  /** A bulk of grouped writes was acknowledged. */
-  bulkWritten(writes: number): void;
   /** Requests that ended long ago were removed. */
   requestsRemoved(count: number): void;
 }
@@ -84,8 +82,6 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
     "memory_bytes_reserved",
     "Bytes of arguments of calls that insert large outputs, and of outputs being read",
   );
-  const bulks = counter("commit_bulks_total", "Bulks of grouped writes acknowledged by MongoDB");
-  const writes = counter("commit_writes_total", "Writes in those bulks");
   const removed = counter("requests_removed_total", "Requests removed because they ended long ago");
   const toolLabel = createBoundedLabel();
   const boundedServer = createBoundedLabel(MAX_SERVERS);
@@ -121,11 +117,21 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
       outputsRead: (bytes) => outputsRead.inc(bytes),
       memoryReserved: (bytes) => memoryReserved.set(bytes),
     },
-    bulkWritten(count) {
-      bulks.inc();
-      writes.inc(count);
-    },
     requestsRemoved: (count) => removed.inc(count),
+  };
+}
+
+/**
+ * Registers the counters of grouped writes.
+ * @returns counts a bulk that MongoDB acknowledged, by the number of its writes
+ */
+export function createCommitMetrics(registry: Registry): (writes: number) => void {
+  const { counter } = createMeters(registry, "planwright_executor");
+  const bulks = counter("commit_bulks_total", "Bulks of grouped writes acknowledged by MongoDB");
+  const writes = counter("commit_writes_total", "Writes in those bulks");
+  return (count) => {
+    bulks.inc();
+    writes.inc(count);
   };
 }
 

@@ -1,34 +1,41 @@
 import {
   type Asked,
+  awayForMs,
   BudgetExceededError,
   type CallEnd,
   type CallMeter,
   type CallToCome,
   costUsd,
+  DraftError,
+  type Drafter,
+  type DraftResult,
   estimateTokens,
   isAnswered,
   type ModelPrice,
   ModelUnpricedError,
+  modelPauseMs,
   type PriceList,
   type RecordedAnswer,
 } from "@planwright/models";
-import { canonicalDigest } from "@planwright/plan";
+import { CodedError, canonicalDigest } from "@planwright/plan";
 import type { PartialAnswerWriter } from "@planwright/queue";
+import { redactText } from "@planwright/runtime";
 import type {
   EndedModelCall,
   ModelCallBegin,
   ModelCallDocument,
   ModelCallEnd,
   ModelSpending,
+  ModelWait,
   PlanningClaim,
   PlanningStore,
+  RecordedError,
   RequestDocument,
 } from "@planwright/store";
 import { type ModelMetrics, NO_MODEL_METRICS } from "./model-metrics.ts";
-import { keptText, redactedError } from "./record-of-call.ts";
 
 /** What calls are made for: the claim of a request, or a question about contracts. */
-export interface MeteredWork extends Pick<PlanningClaim, "earlierCalls"> {
+interface MeteredWork extends Pick<PlanningClaim, "earlierCalls"> {
   request: Pick<RequestDocument, "tenant" | "modelLimits"> & {
     planning: Pick<RequestDocument["planning"], "wait">;
   };
@@ -226,4 +233,95 @@ function spentOn(
       };
     }
   }
+}
+
+type ModelCall = Omit<ModelCallDocument, "_id" | "createdAt">;
+
+/** Most characters that are stored of one text; a MongoDB document holds at most 16 MiB. */
+const MAX_KEPT = 1_048_576;
+
+/** A text as it is stored for people: without secrets, and truncated if it is too long. */
+export function keptText(text: string): string {
+  return redactText(text).slice(0, MAX_KEPT);
+}
+
+/**
+ * A text that is still arriving, as it is shown: without secrets, and without its last word, since only a
+ * complete word can be recognised as a secret.
+ */
+export function partialText(text: string): string {
+  return redactText(text.replace(/[^\s"'`,;]*$/, ""));
+}
+
+/** A call as it is stored: the messages and the answer, also of a failed call. */
+export function recordOfCall(call: {
+  request: Pick<RequestDocument, "_id" | "tenant" | "query">;
+  drafter: Pick<Drafter, "name">;
+  purpose: ModelCall["purpose"];
+  result: DraftResult | DraftError;
+}): ModelCall {
+  const { request, result } = call;
+  const draft = result instanceof DraftError ? (result.partial ?? {}) : result;
+  const query = { role: "user", content: request.query ?? "" };
+  const messages = draft.messages && draft.messages.length > 0 ? draft.messages : [query];
+  return {
+    requestId: request._id,
+    tenant: request.tenant,
+    purpose: call.purpose,
+    model: call.drafter.name,
+    messages: messages.map(({ role, content }) => ({ role, content: keptText(content) })),
+    answer: keptText(draft.text ?? ""),
+    finishReason: draft.finishReason ?? null,
+    inputTokens: draft.usage?.inputTokens ?? null,
+    outputTokens: draft.usage?.outputTokens ?? null,
+    latencyMs: draft.latencyMs ?? 0,
+    costUsd: null,
+    error: result instanceof DraftError ? redactedError(result) : null,
+  };
+}
+
+/**
+ * An error that may be stored and shown: error texts of providers may contain keys and addresses with
+ * passwords.
+ */
+export function redactedError({ code, message }: RecordedError): RecordedError {
+  return { code, message: redactText(message) };
+}
+
+/** Dependencies of {@link postponeIfAway}. */
+export interface PostponeParts {
+  store: Pick<PlanningStore, "postponePlanning">;
+  /** How long the model of a request may be away before its planning fails, in milliseconds. Default: 600,000. */
+  modelUnreachableMs?: number | undefined;
+}
+
+/** The request was released: a planner claims it again when its model is to be tried again. */
+export class PostponedError extends CodedError<Pick<ModelWait, "error" | "nextAttemptAt" | "until">> {
+  readonly code = "POSTPONED";
+  readonly retryable = true;
+  constructor(wait: ModelWait) {
+    super("Planning continues when the model is back", wait);
+  }
+}
+
+/**
+ * Returns an error that waiting does not cure, or that came after all waiting.
+ * @throws {PostponedError} when the model is away for now: the claim is then released
+ * @throws {LeaseLostError}
+ */
+export async function postponeIfAway(
+  { store, modelUnreachableMs = 600_000 }: PostponeParts,
+  claim: PlanningClaim,
+  error: DraftError,
+): Promise<DraftError> {
+  const requestedMs = awayForMs(error);
+  if (requestedMs === null) return error;
+  const wait = await store.postponePlanning(claim, {
+    error: redactedError(error),
+    pauseMs: (tries) => modelPauseMs(tries, Math.random()),
+    requestedMs,
+    unreachableMs: modelUnreachableMs,
+  });
+  if (wait) throw new PostponedError(wait);
+  return error;
 }

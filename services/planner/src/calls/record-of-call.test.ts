@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keptText, partialText, redactedError } from "./record-of-call.ts";
+import { keptText, partialText, redactedError } from "./call-meter.ts";
 
 test("the record of a model call contains no secret", () => {
   expect(keptText('Call it with {"apiKey":"hidden"} at https://ann:hidden@host')).toBe(

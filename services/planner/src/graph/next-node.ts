@@ -6,7 +6,7 @@ import { LEFT_OUT, UNREADABLE } from "../drafts/check-draft.ts";
 import type { PlanningState } from "./planning-state.ts";
 
 /** Most repairs after the first draft. */
-export const MAX_REPAIRS = 2;
+const MAX_REPAIRS = 2;
 
 /** The signal that aborts the work of a node. The library types it as optional. */
 export function signalOf({ signal }: Pick<RunnableConfig, "signal">): AbortSignal {

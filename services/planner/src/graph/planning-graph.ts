@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
 import {
   createPriceList,
@@ -14,20 +15,25 @@ import {
   type JsonValue,
   type Policy,
   pinTools,
+  schemaOfShape,
+  seenIn,
   stringifyExactJson,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { findMoments, type SaidMoment } from "@planwright/reading";
 import { contextOf, type PlanningClaim, type PlanningStore, type WorkerStore } from "@planwright/store";
-import { createCallMeter } from "../calls/call-meter.ts";
-import { postponeIfAway } from "../calls/postpone.ts";
-import { keptText, redactedError } from "../calls/record-of-call.ts";
-import { createSameCatalogue, waitForCatalogue } from "../catalogue/wait-for-catalogue.ts";
+import { createCallMeter, keptText, postponeIfAway, redactedError } from "../calls/call-meter.ts";
 import { askingOf, checkDraft, filledDraft, givenValues, policyOf } from "../drafts/check-draft.ts";
-import { askedOf, conversationOf, shownContextOf } from "../prompts/context-of.ts";
-import { type AskParts, askForDraft, type GraphParts, originOf, toFailure } from "./ask-drafter.ts";
+import { askedOf, conversationOf, shownContextOf } from "../drafts/context-of.ts";
 import { afterCheck, afterDoubt, invalidPlan, orDoubted, signalOf } from "./next-node.ts";
-import { PlanningState } from "./planning-state.ts";
+import {
+  type AskParts,
+  askForDraft,
+  type GraphParts,
+  originOf,
+  PlanningState,
+  toFailure,
+} from "./planning-state.ts";
 
 /** Dependencies of the nodes of the graph. */
 export interface PlanningParts extends GraphParts {
@@ -224,4 +230,70 @@ async function askDirectly(
     if (!(error instanceof DraftError)) throw error;
     return PLANNED_INSTEAD.has(error.code) ? null : postponeIfAway(parts, claim, error);
   }
+}
+
+/** Dependencies of {@link waitForCatalogue}. */
+interface CatalogueWaitParts {
+  store: Pick<PlanningStore, "toolCatalogue"> & Pick<WorkerStore, "liveWorkers">;
+  /** How long to wait for an executor that publishes tools, in milliseconds. Default: 60,000. */
+  catalogueWaitMs?: number | undefined;
+}
+
+const READ_EVERY_MS = 100;
+/** A live executor has published its tools after this time, in milliseconds. */
+const SETTLE_MS = 2_000;
+
+/**
+ * The tools that a tenant's plans may use. While there are none, it waits for an executor: right after a
+ * start, executors have not published their tools yet. Empty when a live executor publishes none, or when no
+ * tools were published in time. Rejects when the signal is aborted.
+ */
+export async function waitForCatalogue(
+  { store, catalogueWaitMs = 60_000 }: CatalogueWaitParts,
+  tenant: string,
+  signal: AbortSignal,
+): Promise<ToolDescriptor[]> {
+  const startedAt = performance.now();
+  let liveSince = Number.POSITIVE_INFINITY;
+  for (;;) {
+    const tools = await store.toolCatalogue(tenant);
+    const now = performance.now();
+    if (tools.length > 0) return tools;
+    const { executor } = await store.liveWorkers();
+    liveSince = executor > 0 ? Math.min(liveSince, now) : Number.POSITIVE_INFINITY;
+    if (now - liveSince >= SETTLE_MS || now - startedAt >= catalogueWaitMs) return [];
+    await delay(READ_EVERY_MS, undefined, { signal });
+  }
+}
+
+/** Most tenants whose last catalogue is cached; each may have its own shapes of outputs. */
+const MAX_TENANTS = 16;
+/** Above this number, further outputs of the same shape do not change the catalogue. */
+const MANY_OUTPUTS = 3;
+
+/**
+ * Returns the same array while nothing in a tenant's catalogue has changed, so that data derived from that
+ * array, such as a search index, is made once and not for every request. The count of a field is not a
+ * change.
+ */
+export function createSameCatalogue(): (tools: ToolDescriptor[], tenant?: string) => ToolDescriptor[] {
+  const kept = new Map<string, { tools: ToolDescriptor[]; text: string }>();
+  return (tools, tenant = "") => {
+    const text = JSON.stringify(tools.map(comparable));
+    const before = kept.get(tenant);
+    const same = before?.text === text ? before : { tools, text };
+    kept.delete(tenant);
+    kept.set(tenant, same);
+    const [oldest] = kept.keys();
+    if (kept.size > MAX_TENANTS && oldest !== undefined) kept.delete(oldest);
+    return same.tools;
+  };
+}
+
+function comparable({ observedOutput, ...tool }: ToolDescriptor): unknown {
+  if (!observedOutput) return tool;
+  const schema = JSON.stringify(schemaOfShape(observedOutput), (key, value) =>
+    key === "x-seen" ? undefined : value,
+  );
+  return [tool, Math.min(seenIn(observedOutput), MANY_OUTPUTS), schema];
 }

@@ -7,13 +7,18 @@ import {
   type PlanningStore,
   type RecordedError,
 } from "@planwright/store";
-import { keptText, redactedError } from "../calls/record-of-call.ts";
-import { askedOf, conversationOf, shownContextOf } from "../prompts/context-of.ts";
-import { checkReplan } from "../replan/check-replan.ts";
-import { toPastPlan, toReplanRequest } from "../replan/past-plan.ts";
-import { type AskParts, askForDraft, type GraphParts, originOf, toFailure } from "./ask-drafter.ts";
+import { keptText, redactedError } from "../calls/call-meter.ts";
+import { checkReplan, toPastPlan, toReplanRequest } from "../drafts/check-replan.ts";
+import { askedOf, conversationOf, shownContextOf } from "../drafts/context-of.ts";
 import { afterCheck, afterDoubt, invalidPlan, orDoubted, signalOf } from "./next-node.ts";
-import { ReplanningState } from "./planning-state.ts";
+import {
+  type AskParts,
+  askForDraft,
+  type GraphParts,
+  originOf,
+  ReplanningState,
+  toFailure,
+} from "./planning-state.ts";
 
 /** Dependencies of the nodes of the graph. */
 export interface ReplanningParts extends GraphParts {

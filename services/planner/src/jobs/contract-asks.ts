@@ -11,12 +11,11 @@ import {
   type PlanningStore,
   type TenantStore,
 } from "@planwright/store";
-import { createCallMeter } from "../calls/call-meter.ts";
+import { createCallMeter, redactedError } from "../calls/call-meter.ts";
 import type { ModelMetrics } from "../calls/model-metrics.ts";
-import { redactedError } from "../calls/record-of-call.ts";
 
 /** Dependencies of {@link createContractAsks}. */
-export interface ContractAsksParts {
+interface ContractAsksParts {
   store: ContractAskStore & Pick<PlanningStore, "toolCatalogue">;
   drafter: Drafter;
   prices: PriceList;
@@ -28,7 +27,7 @@ export interface ContractAsksParts {
 }
 
 /** Answers the questions of operators about the contracts of tools. */
-export interface ContractAsks {
+interface ContractAsks {
   /** Answers one open question, if there is one; does nothing while another one is being answered. */
   check(): Promise<void>;
   /** Ends the question that is being answered: its answer says that this planner stopped. */

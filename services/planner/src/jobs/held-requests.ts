@@ -11,7 +11,7 @@ import {
 import { LeaseLostError, type PlanningClaim, type PlanningStore } from "@planwright/store";
 
 /** Dependencies of {@link createHeldRequests}. */
-export interface HeldRequestsParts {
+interface HeldRequestsParts {
   store: Pick<PlanningStore, "claimRequest">;
   /** The leases of requests. */
   leases: LeaseStore<RequestId>;
@@ -27,7 +27,7 @@ export interface HeldRequestsParts {
 }
 
 /** A request that this process holds. */
-export interface HeldRequest {
+interface HeldRequest {
   claim: PlanningClaim;
   /**
    * Aborts when this planner no longer holds the request: another planner holds it, it was cancelled, or this

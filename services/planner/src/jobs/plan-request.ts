@@ -22,7 +22,7 @@ export interface ClaimTraces {
 }
 
 /** One claim of a request. */
-export interface ClaimTrace {
+interface ClaimTrace {
   ended(result: WorkResult): void;
   /** The work failed and nothing was recorded about it. */
   broke(code: string): void;

@@ -257,7 +257,43 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Evidence]
       calls: again.calls.map((call) => (call.key === item(1) ? { ...call, answer: null } : call)),
     },
   ],
+  [
+    "a read of a rerun that waits for an approval",
+    "unfinished",
+    `${NEXT_ID}/reader`,
+    { ...again, changes: [...again.changes, asksFor(`${NEXT_ID}/reader`)] },
+  ],
+  [
+    "a list that waits for an approval although the client accepted its repeat",
+    "unfinished",
+    `${NEXT_ID}/each`,
+    {
+      ...again,
+      changes: [...again.changes, asksFor(`${NEXT_ID}/each`)],
+      asked: again.asked.map((asked) => ({ ...asked, acceptRepeat: ["each"] })),
+    },
+  ],
+  [
+    "an item of a rerun that is refused as a repeat of a call without an effect",
+    "unfinished",
+    item(1, NEXT_ID),
+    changed(
+      changed(again, [item(1)], () => ({ effect: "none" })),
+      [item(1, NEXT_ID)],
+      () => ({ status: "FAILED", error: { code: "REPEAT_NOT_ACCEPTED" } }),
+    ),
+  ],
 ];
+
+function asksFor(id: string): Evidence["changes"][number] {
+  return { at: 0, collection: "steps", id, type: "update", fields: [], status: "WAITING_APPROVAL" };
+}
+
+test("a list of a rerun waits for an approval after a call of an item that acted", () => {
+  const asked = { ...again, changes: [...again.changes, asksFor(`${NEXT_ID}/each`)] };
+  const found = checkRun(asked).violations.filter(({ found }) => found === "WAITING_APPROVAL");
+  expect(found).toEqual([]);
+});
 
 test.each(planted)("%s is found", (_title, kind, id, found) => {
   const { violations, passed } = checkRun(found);

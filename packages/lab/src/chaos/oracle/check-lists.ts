@@ -226,6 +226,9 @@ function countOf(items: readonly FinalStep[], status: FinalStep["status"]): numb
  *    made the call, and it was not to be repeated.
  * 4. A call with an effect that completed in any version is made by no later one, under any step id, unless the
  *    client named its step.
+ * 5. A step waits for an approval, or is refused as a repeat, only when an earlier version asked for an approval in
+ *    its plan, or when an earlier call of it acted or may have acted and the client did not name it. No chaos tool
+ *    asks for approvals itself.
  */
 
 interface Facts {
@@ -246,10 +249,14 @@ export function checkReruns(evidence: Evidence): Violation[] {
   return [...versionsByRequest(evidence).values()].flatMap((versions) =>
     versions.flatMap((next, place) => {
       const before = versions[place - 1];
-      if (before === undefined) return [];
+      if (before === undefined) return checkNeeds(versions, place, evidence);
       if (next.asked === undefined)
         return [duplicated(next.plan._id, "a version that was asked for", "one that was not")];
-      return [...checkVersion(versions, place, facts), ...checkRepeats(versions, place, facts)];
+      return [
+        ...checkVersion(versions, place, facts),
+        ...checkRepeats(versions, place, facts),
+        ...checkNeeds(versions, place, evidence),
+      ];
     }),
   );
 }
@@ -269,6 +276,42 @@ function checkVersion(versions: readonly PlanVersion[], place: number, facts: Fa
     (key) => !isFound(key) && !mayBeMissingInLog(after.get(key)),
   );
   return [...kept, ...notCalled.map((key) => toLost(`${next.plan._id}/${key}`, after.get(key)))];
+}
+
+/** The steps of the version at this place that wait for an approval, or are refused, though nothing demands it. */
+function checkNeeds(
+  versions: readonly PlanVersion[],
+  place: number,
+  { changes }: Pick<Evidence, "changes">,
+): Violation[] {
+  const next = versions[place];
+  if (next === undefined) return [];
+  const earlier = versions.slice(0, place);
+  const accepted = acceptedLabels(versions, place);
+  const asked = new Set(changes.flatMap(({ id, status }) => (status === "WAITING_APPROVAL" ? [id] : [])));
+  const isDemanded = (key: string, stepId: string): boolean =>
+    earlier.some((version) => {
+      const isSame = (of: "key" | "stepId", other: string): boolean =>
+        version.labelOf(other) === next.labelOf(of === "key" ? key : stepId);
+      const inPlan = (version.plan.plan?.steps ?? []).filter(({ id }) => isSame("stepId", id));
+      const mayHaveActed = version.units.some(
+        (unit) =>
+          CHAOS_TOOLS[unit.tool]?.isCounted === true &&
+          // A step waits for the approval of all its items; each item is refused alone.
+          (isSame("key", unit.key) || (key === stepId && isSame("stepId", unit.stepId))) &&
+          unit.attempts.length > 0 &&
+          unit.effect !== "none",
+      );
+      return inPlan.some(({ approval }) => approval === true) || mayHaveActed;
+    });
+  return next.units.flatMap(({ key, stepId, error }): Violation[] => {
+    const id = `${next.plan._id}/${key}`;
+    const isRefused = error?.code === "REPEAT_NOT_ACCEPTED";
+    if (!isRefused && !asked.has(id)) return [];
+    if (isDemanded(key, stepId) && !accepted.has(next.labelOf(stepId))) return [];
+    const found = isRefused ? "REPEAT_NOT_ACCEPTED" : "WAITING_APPROVAL";
+    return [{ kind: "unfinished", id, expected: "a call, since nothing demands an approval", found }];
+  });
 }
 
 /** Whether a unit may have no call, or an attempt whose call the tools did not log. */

@@ -1,8 +1,9 @@
 import type { StepRun } from "@planwright/engine";
-import { isTerminalPlanStatus } from "@planwright/plan";
+import { isForEachStep, isJsonObject, isTerminalPlanStatus, type Plan } from "@planwright/plan";
+import type { UnitChange } from "@planwright/store";
 import { EPOCH_MS } from "../world/simulated-process.ts";
 import type { Fail } from "./invariants.ts";
-import { nameOfUnit, type PlanFacts } from "./plan-facts.ts";
+import { calledBy, nameOfUnit, type PlanFacts, unitsOfStep } from "./plan-facts.ts";
 
 /** Compares the recorded state of units with the effects of their tools. */
 export interface RecordsCheck {
@@ -12,6 +13,18 @@ export interface RecordsCheck {
   resolvedByOperator(unit: string): void;
   /** A plan has ended. */
   ended(facts: PlanFacts): void;
+  /** A client asks for a version of a request. */
+  asked(requestId: string, version: number, wanted: WantedVersion): void;
+  /** A client was told that its version repeats calls of these units, which it has to accept first. */
+  toAccept(requestId: string, version: number, keys: readonly string[]): void;
+  /** A unit has changed by an entry. */
+  changed(facts: PlanFacts, change: UnitChange): void;
+}
+
+/** A version as a client wants it: its plan, and the steps that may repeat their calls. */
+export interface WantedVersion {
+  plan: Plan;
+  accepted: ReadonlySet<string>;
 }
 
 /** Checks a unit whose state has just changed to in doubt. @param now - simulated milliseconds */
@@ -42,11 +55,54 @@ function maySayEffect({ status, effect, mayHaveActed }: StepRun): boolean {
   return hasFailed && (effect === "possible" || effect === "done");
 }
 
-/** Creates the check of a new world. */
-export function createRecordsCheck(fail: Fail): RecordsCheck {
+/** True when a call of the unit acted or may have acted. */
+function mayHaveActed({ status, effect, mayHaveActed, attempts, unanswered }: StepRun): boolean {
+  const isOpen = attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed");
+  const hasEffect = effect === "possible" || effect === "done";
+  return (
+    (status === "COMPLETED" && attempts.length > 0) ||
+    hasEffect ||
+    mayHaveActed ||
+    isOpen ||
+    unanswered.length > 0
+  );
+}
+
+/**
+ * Creates the check of a new world.
+ * @param versionsOf - all versions of a request
+ */
+export function createRecordsCheck(
+  fail: Fail,
+  versionsOf: (requestId: string) => readonly PlanFacts[],
+): RecordsCheck {
   /** By plan and unit: a later version may call a unit again. */
   const actedUnits = new Set<string>();
   const resolved = new Set<string>();
+  /** By request and version. */
+  const wanted = new Map<string, WantedVersion>();
+
+  /** True when a call of the step in an earlier version acted or may have acted. */
+  function repeats(
+    { step, toolName, tool }: ReturnType<typeof calledBy>,
+    requestId: string,
+    version: number,
+  ): boolean {
+    const names = new Set(unitsOfStep(step));
+    const isSame = (facts: PlanFacts, unit: StepRun): boolean => {
+      const unitName = nameOfUnit(facts, unit);
+      if (names.has(unitName))
+        return mayHaveActed(unit) || actedUnits.has(`${unit.carriedFrom ?? unit.planId} ${unitName}`);
+      // A planner may have put other calls in the place of one whose answer was lost.
+      const isReplaced = unit.stepId === step.id || unit.tool === toolName;
+      return isReplaced && unit.status !== "COMPLETED" && mayHaveActed(unit);
+    };
+    const earlier = versionsOf(requestId).filter(({ document }) => document.version < version);
+    return (
+      tool.hasSideEffects &&
+      earlier.some((facts) => [...facts.units.values()].some((unit) => isSame(facts, unit)))
+    );
+  }
 
   function check(facts: PlanFacts, unit: StepRun): void {
     const { document, units, steps } = facts;
@@ -70,6 +126,38 @@ export function createRecordsCheck(fail: Fail): RecordsCheck {
     resolvedByOperator: (unit) => void resolved.add(unit),
     ended(facts) {
       for (const unit of facts.units.values()) check(facts, unit);
+    },
+    asked: (requestId, version, wantedVersion) => void wanted.set(`${requestId} ${version}`, wantedVersion),
+    toAccept(requestId, version, keys) {
+      const { plan, accepted } = wanted.get(`${requestId} ${version}`) ?? {};
+      for (const key of keys) {
+        const id = key.replace(/\[\d+\]$/, "");
+        const before = versionsOf(requestId).flatMap(({ steps }) => steps.get(id) ?? []);
+        const now = plan?.steps.find((step) => step.id === id);
+        const steps = now ? [...before, calledBy(now)] : before;
+        const isDemanded = steps.some((step) => repeats(step, requestId, version));
+        if (accepted?.has(id) || !isDemanded)
+          fail("no-needless-approval", `a client has to accept ${key} in version ${version} of ${requestId}`);
+      }
+    },
+    changed(facts, { before, after }) {
+      const { document, name, steps, plan } = facts;
+      const step = steps.get(after.stepId);
+      const isRefused = after.error?.code === "REPEAT_NOT_ACCEPTED" && before?.status !== after.status;
+      const isAsked = after.status === "WAITING_APPROVAL" && before?.status !== after.status;
+      if (!step || after.carriedFrom !== null || (!isRefused && !isAsked)) return;
+      const asked = wanted.get(`${document.requestId} ${document.version}`);
+      const written = (asked?.plan ?? plan).steps.find(({ id }) => id === after.stepId);
+      const calls = isForEachStep(step.step) ? after.arguments?.value?.["calls"] : undefined;
+      const isEmpty = isAsked && isJsonObject(calls) && Object.keys(calls).length === 0;
+      if (isEmpty)
+        fail("no-needless-approval", `${name}/${after.key} waits for an approval, and has no calls`);
+      if (isAsked && (step.tool.needsApproval || written?.approval === true)) return;
+      const isAccepted = asked?.accepted.has(after.stepId) ?? false;
+      if (!isAccepted && repeats(step, document.requestId, document.version)) return;
+      const what = isAsked ? "waits for an approval" : "is refused as a repeat";
+      const why = isAccepted ? "the client has accepted it" : "nothing demands it";
+      fail("no-needless-approval", `${name}/${after.key} of version ${document.version} ${what}, and ${why}`);
     },
   };
 }

@@ -50,13 +50,15 @@ export interface Checker {
   wrote(change: DocumentChange, actor: Actor | null): void;
   /** A process has received a claim. */
   claimed(process: string, claim: PlanClaim): void;
+  /** A process begins to read outputs of so many bytes. The returned function ends that. */
+  reads(process: string, bytes: number, maxBytes: number): () => void;
   /** A process sends a call after its connection was begun. The returned function ends the call. */
   called(process: string, call: ToolCall, begunAt: number): () => void;
   effects: {
     /** A tool acts for a unit of a call. */
     acted(unit: string, acting: { tool: ToolFacts; call: ToolCall; arguments: string }): void;
   } & Pick<EffectsCheck, "allowedAgain" | "repeatAccepted">;
-  records: Pick<RecordsCheck, "resolvedByOperator">;
+  records: Pick<RecordsCheck, "resolvedByOperator" | "asked" | "toAccept">;
   unreachable: Pick<UnreachableCheck, "tried">;
   /** A client received the id of its plan. */
   accepted(planId: string): void;
@@ -97,13 +99,18 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     violation = { invariant, message, at: now() };
     log.note("VIOLATED", invariant, message);
   };
-  const effects = createEffectsCheck(fail);
+  const effects = createEffectsCheck(fail, (planId, name) => {
+    const facts = plans.get(planId);
+    const key = facts && unitOfName(facts, name)?.key;
+    const unit = key === undefined ? undefined : facts?.units.get(key);
+    const hasFailed = unit?.status === "FAILED" || unit?.status === "CANCELLED";
+    return hasFailed && !unit.resolvedBy && (unit.effect === "possible" || unit.effect === "done");
+  });
   const limits = createLimitsCheck(fail);
   const unreachable = createUnreachableCheck({ now, fail });
-  const records = createRecordsCheck(fail);
-
   const byRequest = (id: string): PlanFacts[] =>
     [...plans.values()].filter(({ document }) => document.requestId === id);
+  const records = createRecordsCheck(fail, byRequest);
 
   /** An acknowledged version goes only after its end. */
   function checkGone({ document, endedInJournal }: PlanFacts): void {
@@ -124,6 +131,11 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       const facts = factsOf(after._id);
       facts.document = after;
       checkPlanWrite(facts, { before, after, actor, now: now(), calmSince: calmSince(), soon }, fail);
+      const isQueued = before.status === "READY" && after.status === "QUEUED";
+      soon(() => {
+        if (isQueued && !facts.isQueuedInJournal)
+          fail("version-follows-entry", `${facts.name} is queued without an entry`);
+      });
       const hasEnded = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
       if (hasEnded) soon(() => unreachable.ended(facts));
       if (hasEnded) soon(() => records.ended(facts));
@@ -141,6 +153,13 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     if (first) effects.forget(facts.name);
     plans.set(after._id, facts);
     byName.set(facts.name, facts);
+    soon(() => {
+      if (after.version > 1 && !facts.isStoredInJournal)
+        fail(
+          "version-follows-entry",
+          `version ${after.version} of ${facts.name} is stored without its entry`,
+        );
+    });
     const storing = ahead.get(after._id);
     ahead.delete(after._id);
     if (storing) wroteEntry(storing.entry, storing.actor);
@@ -164,6 +183,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       if (epoch !== undefined) facts.epochs.set(after.key, epoch);
       checkUnitWrite(facts, { ...change, actor }, fail);
       checkDoubt(facts, after, now(), fail);
+      records.changed(facts, change);
       onUnit(change);
     }
     for (const event of entry.events) {
@@ -172,6 +192,8 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       // From here on all earlier epochs are fenced off.
       if (event.type === "lease.taken") fenced(factsOf(entry.planId), event.epoch);
       if (event.type === "approval.given") factsOf(entry.planId).approvals.push(event);
+      if (event.type === "plan.stored") factsOf(event.planId).isStoredInJournal = true;
+      if (event.type === "execution.asked") factsOf(entry.planId).isQueuedInJournal = true;
       if (event.type === "plan.ended")
         Object.assign(factsOf(entry.planId), { endedInJournal: event.status, endedAt: now() });
     }
@@ -189,6 +211,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       if (change.collection === "journal") wroteEntry(change.after, actor);
     },
     claimed: (process, { plan, epoch, owner }) => void claims.set(`${process} ${plan._id}`, { epoch, owner }),
+    reads: limits.reads,
     called(process, call, begunAt) {
       const names = unitNamesOf(call);
       const facts = byName.get(names[0]?.split("/")[0] ?? "");
@@ -308,16 +331,40 @@ interface Running {
   byTool: Map<string, number>;
 }
 
-/** Counts concurrent calls for each run of a plan. */
+/** Counts concurrent calls for each run of a plan, and concurrent reads of outputs for each process. */
 interface LimitsCheck {
   /** A call of a run starts; the returned function ends it. */
   begin(run: string, facts: PlanFacts, step: StepFacts): () => void;
+  reads: Checker["reads"];
 }
+
+/** The part of the budget up to which outputs are small, and by which small ones may exceed it. */
+const SMALL = { each: 1 / 64, all: 1 / 16 };
 
 function createLimitsCheck(fail: Fail): LimitsCheck {
   const runs = new Map<string, Running>();
+  /** Sizes of the outputs that each process is reading. */
+  const reading = new Map<string, number[]>();
 
   return {
+    reads(process, bytes, maxBytes) {
+      const now = [...(reading.get(process) ?? []), bytes];
+      reading.set(process, now);
+      const sum = (sizes: readonly number[]): number => sizes.reduce((all, size) => all + size, 0);
+      const isSmall = (size: number): boolean => size <= maxBytes * SMALL.each;
+      const large = now.filter((size) => !isSmall(size));
+      const isAlone = large.length < 2 && sum(now.filter(isSmall)) <= maxBytes * SMALL.all;
+      if (sum(now) > maxBytes && !isAlone)
+        fail(
+          "memory-budget",
+          `${process} reads outputs of ${now.join(", ")} bytes at once; ${maxBytes} are allowed`,
+        );
+      return () => {
+        const left = [...(reading.get(process) ?? [])];
+        left.splice(left.indexOf(bytes), 1);
+        reading.set(process, left);
+      };
+    },
     begin(run, facts, { tool, toolName }) {
       const running = runs.get(run) ?? { total: 0, barriers: 0, byTool: new Map<string, number>() };
       runs.set(run, running);

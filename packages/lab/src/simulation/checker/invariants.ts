@@ -13,6 +13,8 @@ export const INVARIANTS = {
   "control-is-kept":
     "A control is in the document of its plan until it is in the journal, once: before the end if it was asked more than 1 s of calm before that",
   "end-follows-entry": "A plan document shows an end only when the journal has the same end",
+  "version-follows-entry":
+    "A later version of a plan is stored, and a plan is queued by a client, only when an entry of its journal says so",
   "ends-complete":
     "When a plan has ended, each of its steps has ended or is in doubt, and its counts are those of its steps",
   "one-writer": "No write has an older epoch than the latest fence",
@@ -34,6 +36,8 @@ export const INVARIANTS = {
   "barrier-first":
     "A call starts only when every barrier before its step in the plan has durably ended, unless that barrier waits for the step",
   "approval-first": "A call that needs approval starts only after an operator approved it",
+  "no-needless-approval":
+    "A plan waits for an approval, and a client has to accept a repeat, only when the tool, the plan as the client wrote it, or a repeat of a call that acted or may have acted demands it and no client has accepted it",
   "intent-first": "A call of class K, V or U starts only when its own intent is durable",
   "same-arguments":
     "Every attempt of a unit sends the same bytes, except reads that a crash repeats together with their inputs",
@@ -51,6 +55,8 @@ export const INVARIANTS = {
   "unreachable-is-waited-for":
     "A step fails for an unreachable server only after the plan's wait for unreachable servers, whatever the number of attempts",
   limits: "One run keeps to maxParallel, to the limits of tools, and runs nothing beside a barrier",
+  "memory-budget":
+    "The outputs that an executor reads at the same time fit into its budget, except one that is larger alone, and small ones of a sixteenth together",
   "cancel-stops":
     "After a cancel no call starts later than 1 s, or under a later claim, except calls that resolve an earlier one within 5 s, and the plan ends within 10 s of calm",
   "pause-stops": "After a pause no call starts later than 1 s of calm",

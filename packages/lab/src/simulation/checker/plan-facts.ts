@@ -32,6 +32,9 @@ export interface PlanFacts {
   fencedBy: number;
   /** Calls that were answered, or whose answer was lost, by `nameOfAnswer`. */
   answered: Set<string>;
+  /** True when its journal has the entry that stored it, and the one by which a client queued it. */
+  isStoredInJournal: boolean;
+  isQueuedInJournal: boolean;
   /** The end in its journal, and its simulated time; null before. */
   endedInJournal: PlanStatus | null;
   endedAt: number | null;
@@ -73,10 +76,8 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
   const { dependencies } = planGraph(plan);
   const barriers = barriersIn(plan, dependencies);
   const steps = plan.steps.map((step, index): [string, StepFacts] => {
-    const toolName = toolOfStep(step);
-    const tool = toolFactsOf(step);
     const waits = { dependencies: dependencies.get(step.id) ?? [], barriersBefore: barriers[index] ?? [] };
-    return [step.id, { step, ...waits, tool, toolName }];
+    return [step.id, { ...calledBy(step), ...waits }];
   });
   return {
     name,
@@ -90,6 +91,8 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     stepIds: new Map(plan.steps.map((step) => [unitNameOf(step), step.id])),
     fencedBy: 0,
     answered: new Set(),
+    isStoredInJournal: false,
+    isQueuedInJournal: false,
     endedInJournal: null,
     endedAt: null,
     claimedAt: 0,
@@ -105,6 +108,11 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     claimsAtClaim: 0,
     claimsOf: new Map(),
   };
+}
+
+/** What a step calls. */
+export function calledBy(step: Step): Pick<StepFacts, "step" | "tool" | "toolName"> {
+  return { step, tool: toolFactsOf(step), toolName: toolOfStep(step) };
 }
 
 function toolFactsOf(step: Step): ToolFacts {

@@ -7,6 +7,7 @@ import {
   type Reach,
 } from "@planwright/store/memory";
 import type { ToolClients } from "@planwright/tools";
+import type { OutputMemory } from "../../../../../services/executor/src/outputs/output-memory.ts";
 import type { InvariantName } from "../checker/invariants.ts";
 import type { WorldSettings } from "../world/settings.ts";
 
@@ -34,6 +35,10 @@ export interface Mutant {
   store?: (store: ExecutionStore) => ExecutionStore;
   /** Wraps the store of the API. */
   clientStore?: (store: MemoryStore, database: { database: MemoryDatabase; reach: Reach }) => MemoryStore;
+  /** Wraps the connection of the API to the database. */
+  clientReach?: (reach: Reach) => Reach;
+  /** Wraps the memory for outputs of the executor. */
+  outputMemory?: (memory: OutputMemory) => OutputMemory;
   /** Wraps the tools of the executor. */
   tools?: (tools: Tools, id: () => string) => Tools;
   /** Replaces the removal of requests that ended. */

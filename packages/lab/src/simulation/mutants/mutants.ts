@@ -10,6 +10,7 @@ import {
   forget,
   removeUnclaimed,
   removeUnended,
+  stepsOf,
   withClaims,
   withLeases,
   withLists,
@@ -389,27 +390,103 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "earlier-versions-not-compared",
     violates: ["versions-once"],
-    firstSeed: 150,
+    settings: { histories: 1 },
     store: (store) => ({ ...store, readRepeats: async () => undefined }),
   },
   {
     name: "every-repeat-accepted",
     violates: ["versions-once"],
-    firstSeed: 50,
+    settings: { histories: 1 },
     clientStore: (store) => ({
       ...store,
       async rerunPlan(tenant, requestId, options) {
         const answer = await store.rerunPlan(tenant, requestId, options);
         if (answer.type !== "repeat not accepted") return answer;
-        const acceptRepeat = answer.keys.map((key) => key.replace(/\[\d+\]$/, ""));
-        return store.rerunPlan(tenant, requestId, { ...options, acceptRepeat });
+        return store.rerunPlan(tenant, requestId, { ...options, acceptRepeat: stepsOf(answer.keys) });
       },
+    }),
+  },
+  {
+    name: "every-repeat-of-an-amendment-accepted",
+    violates: ["versions-once"],
+    settings: { histories: 1 },
+    clientStore: (store) => ({
+      ...store,
+      async amendPlan(tenant, requestId, amended) {
+        const answer = await store.amendPlan(tenant, requestId, amended);
+        if (answer.type !== "repeat not accepted" && answer.type !== "may have acted") return answer;
+        return store.amendPlan(tenant, requestId, { ...amended, acceptRepeat: stepsOf(answer.keys) });
+      },
+    }),
+  },
+  {
+    name: "unaccepted-repeat-called",
+    violates: ["versions-once"],
+    settings: { histories: 1 },
+    store: (store) =>
+      withRepeats(store, (repeat) => (repeat.type === "not accepted" ? { type: "new" } : repeat)),
+  },
+  {
+    name: "every-step-waits-for-an-approval",
+    violates: ["no-needless-approval"],
+    store: (store) =>
+      withClaims(store, ({ plan }) => {
+        const steps = plan.plan.steps.map((step) => ({ ...step, approval: true }));
+        plan.plan = { ...plan.plan, steps };
+      }),
+  },
+  {
+    name: "accepted-repeat-waits-for-an-approval",
+    violates: ["no-needless-approval"],
+    settings: { histories: 1 },
+    store: (store) =>
+      withClaims(store, ({ plan, journal }) => {
+        const accepted = new Set(journal.plan()?.accepted);
+        const steps = plan.plan.steps.map((step) =>
+          accepted.has(step.id) ? { ...step, approval: true } : step,
+        );
+        plan.plan = { ...plan.plan, steps };
+      }),
+  },
+  {
+    name: "every-step-counts-as-a-repeat",
+    violates: ["no-needless-approval"],
+    settings: { histories: 1 },
+    clientStore: (store) => ({
+      ...store,
+      async rerunPlan(tenant, requestId, options) {
+        const first = await store.rerunPlan(tenant, requestId, { ...options, dryRun: true });
+        const isNamed = (options.acceptRepeat ?? []).length > 0;
+        if (first.type !== "rerun" || isNamed) return store.rerunPlan(tenant, requestId, options);
+        const keys = (first.plan.plan?.steps ?? []).map(({ id }) => id);
+        return { type: "repeat not accepted", keys };
+      },
+    }),
+  },
+  {
+    name: "cold-write-without-its-entry",
+    violates: ["version-follows-entry"],
+    clientReach: (reach) => (operation) =>
+      operation.name === "journal.insertOne"
+        ? reach({ ...operation, apply: () => undefined as never })
+        : reach(operation),
+  },
+  {
+    name: "memory-not-waited-for",
+    violates: ["memory-budget"],
+    settings: { outputMemoryBytes: 120, executors: 1, plans: 4 },
+    outputMemory: (memory) => ({
+      ...memory,
+      join: (holder) => ({
+        ...memory.join(holder),
+        load: async (_, read, take) => take(await read()),
+      }),
     }),
   },
   {
     name: "key-of-an-earlier-version-forgotten",
     violates: ["versions-once"],
-    firstSeed: 640,
+    settings: { histories: 1 },
     store: (store) => withRepeats(store, (repeat) => (repeat.type === "same key" ? { type: "new" } : repeat)),
     log: (log) => ({
       ...log,

@@ -166,6 +166,11 @@ export function withRepeats(store: ExecutionStore, change: (repeat: Repeat) => R
   };
 }
 
+/** Ids of the steps of these units. */
+export function stepsOf(keys: readonly string[]): string[] {
+  return keys.map((key) => key.replace(/\[\d+\]$/, ""));
+}
+
 /** A version that does not know under which keys earlier ones called. */
 export function withoutKeys(entry: JournalEntry): JournalEntry {
   const events = entry.events.map((event) =>

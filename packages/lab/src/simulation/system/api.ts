@@ -40,7 +40,8 @@ export function startApi(world: World): Api {
         timeline.at(at, () => start(life + 1));
       },
     });
-    const reach = createReach(world, process);
+    const direct = createReach(world, process);
+    const reach = world.mutant?.clientReach?.(direct) ?? direct;
     const store = createMemoryStore({
       database: world.database,
       owner: name,

@@ -39,8 +39,6 @@ interface Client {
   changing: Set<string>;
 }
 
-/** Share of the worlds in which clients make other versions of their plans. */
-const HISTORY_RATE = 0.25;
 /** Most versions of a plan. */
 const MAX_VERSIONS = 5;
 
@@ -52,7 +50,8 @@ export function startClients(world: World, api: Api, queue: JobQueue): () => boo
   const { settings, timeline } = world;
   const random = world.random.stream("clients");
   // Separate streams, so that the other draws stay the same.
-  const hasHistories = world.random.stream("histories").chance(HISTORY_RATE) || settings.keptMs !== null;
+  const hasHistories =
+    world.random.stream("histories").chance(settings.histories) || settings.keptMs !== null;
   const changing = new Set<string>();
   const deadly = settings.hasDeadlyPlan ? random.whole(0, settings.plans - 1) : -1;
   for (let index = 0; index < settings.plans; index++) {
@@ -188,10 +187,14 @@ function changeLater(client: Client, plan: PlanDocument): void {
     const later = timeline.now() + (history?.whole(200, 3_000) ?? 0);
     try {
       for (const id of acceptRepeat) accepted(client, plan, change.next, id);
+      const { records } = world.checker;
+      const version = plan.version + 1;
+      records.asked(plan.requestId, version, { plan: change.next, accepted: new Set(acceptRepeat) });
       const answer = await client.api.ask((store) => change.send(store, acceptRepeat));
       world.log.note("client changes", plan._id, change.kind, acceptRepeat.join(","), answer.type);
       const keys = "keys" in answer ? answer.keys : [];
       const isRefused = answer.type === "repeat not accepted" || answer.type === "may have acted";
+      if (isRefused) records.toAccept(plan.requestId, version, keys);
       if (isRefused && triesLeft > 0 && history?.chance(0.6)) {
         const named = keys.map((unit) => unit.replace(/\[\d+\]$/, ""));
         return tryAt(later, [...new Set([...acceptRepeat, ...named])], triesLeft - 1);
@@ -287,9 +290,9 @@ function edited(random: Random, plan: Plan): Plan {
     return PlanSchema.parse({ ...plan, steps: steps.slice(0, -1) });
   const { id } = random.pick(steps);
   if (drawn < 0.7) {
-    const text = JSON.stringify(steps);
-    const renamed = text.replaceAll(`"${id}"`, `"${id}r"`).replaceAll(`<<${id}.`, `<<${id}r.`);
-    return PlanSchema.parse({ ...plan, steps: JSON.parse(renamed) });
+    // Names of arguments stay: with other names it would be another call.
+    const named = JSON.stringify(steps).replaceAll(new RegExp(`"${id}"(?!:)`, "g"), `"${id}r"`);
+    return PlanSchema.parse({ ...plan, steps: JSON.parse(named.replaceAll(`<<${id}.`, `<<${id}r.`)) });
   }
   const changed = steps.map((step) => (step.id === id ? { ...step, timeoutMs: 5_000 } : step));
   return PlanSchema.parse({ ...plan, steps: changed });

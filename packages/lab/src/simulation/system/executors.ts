@@ -1,7 +1,10 @@
 import { type Heartbeat, type HeartbeatOptions, startHeartbeat } from "@planwright/runtime";
 import type { ExecutionStore } from "@planwright/store";
 import { createMemoryStore } from "@planwright/store/memory";
-import { createOutputMemory } from "../../../../../services/executor/src/outputs/output-memory.ts";
+import {
+  createOutputMemory,
+  type OutputMemory,
+} from "../../../../../services/executor/src/outputs/output-memory.ts";
 import { createPlanRuns, type PlanRuns } from "../../../../../services/executor/src/plans/plan-runs.ts";
 import type { Random } from "../../random/random.ts";
 import { CATALOGUE } from "../world/catalogue.ts";
@@ -102,7 +105,10 @@ function startExecutor(world: World, process: SimulatedProcess, tools: Simulated
   };
   const store = mutant?.store?.(watched) ?? watched;
   const retention = mutant?.retention?.({ database: world.database, reach }) ?? memoryStore;
-  const outputMemory = createOutputMemory({ maxBytes: settings.outputMemoryBytes });
+  const memory = createOutputMemory({ maxBytes: settings.outputMemoryBytes });
+  const outputMemory = watchedMemory(mutant?.outputMemory?.(memory) ?? memory, (bytes) =>
+    checker.reads(name, bytes, memory.maxBytes),
+  );
   const clients = tools.clientsOf(process);
   let heartbeat: Heartbeat | undefined;
   let runs: PlanRuns | undefined;
@@ -204,6 +210,20 @@ function startExecutor(world: World, process: SimulatedProcess, tools: Simulated
         log.note("SIGTERM", name);
         void leave().finally(() => faults.kill(process, "after handing over"));
       });
+    },
+  };
+}
+
+/** A memory that reports how many bytes of outputs are being read. */
+function watchedMemory(memory: OutputMemory, reads: (bytes: number) => () => void): OutputMemory {
+  return {
+    ...memory,
+    join(holder) {
+      const outputs = memory.join(holder);
+      return {
+        ...outputs,
+        load: (bytes, read, take) => outputs.load(bytes, () => read().finally(reads(bytes)), take),
+      };
     },
   };
 }

@@ -20,6 +20,8 @@ export interface WorldSettings {
    * again.
    */
   outputMemoryBytes: number;
+  /** Probability that clients make other versions of the plans that ended. With `keptMs` they always do. */
+  histories: number;
   /** Requests that ended are removed after this time. Null: never. */
   keptMs: number | null;
   /** Probabilities for each database operation and each tool call. */
@@ -107,6 +109,7 @@ export function drawSettings(random: Random): WorldSettings {
     tools: drawTools(random),
     hasDeadlyPlan: random.chance(0.08),
     outputMemoryBytes: random.pick([500, 5_000, 268_435_456]),
+    histories: 0.25,
     keptMs: random.chance(0.12) ? random.whole(0, 4_000) : null,
   };
 }

@@ -1,0 +1,238 @@
+import { join } from "node:path";
+import {
+  createQueueWorker,
+  createSlots,
+  createSweeper,
+  createToolLimits,
+  type Queues,
+} from "@planwright/queue";
+import {
+  createAddressGuard,
+  createWorkerService,
+  type FailpointNames,
+  heartbeatFailpoints,
+  leaseFailpoints,
+  type Role,
+  type RoleParts,
+} from "@planwright/runtime";
+import type { Store, StoreOptions } from "@planwright/store";
+import { createToolClients, type ToolClients } from "@planwright/tools";
+import { type ExecutorSettings, readExecutorSettings } from "./env.ts";
+import {
+  createCommitMetrics,
+  createExecutorMetrics,
+  registerToolServers,
+} from "./metrics/executor-metrics.ts";
+import { createLargeJson } from "./outputs/large-json.ts";
+import { createOutputMemory } from "./outputs/output-memory.ts";
+import { createOutputRecorder } from "./outputs/output-recorder.ts";
+import { createPlanRuns } from "./plans/plan-runs.ts";
+import { startRetention } from "./plans/retention.ts";
+import { createSecretSource, createSecrets } from "./secrets/secrets.ts";
+import { createCatalogueReader } from "./tool-servers/catalogue-reader.ts";
+import { createCataloguePublisher, createServerPublisher } from "./tool-servers/newest-publisher.ts";
+import { createServerReloads } from "./tool-servers/server-reloads.ts";
+import { createCallRecorder } from "./tools/call-recorder.ts";
+import { createRunTraces } from "./tracing/run-traces.ts";
+
+/** Where reads and writes of the store and their acknowledgements begin and end. */
+const STORE_FAILPOINTS = {
+  claimPlan: "executor.claim",
+  ...heartbeatFailpoints("executor"),
+  applyControls: "executor.controls",
+  writeIntents: "executor.intent",
+  noteIntents: "executor.note",
+  noteRecords: "executor.note-result",
+  writeNoted: "executor.noted",
+  writeRecords: "executor.result",
+  releasePlan: "executor.release",
+  finishPlan: "executor.finish",
+} as const satisfies FailpointNames<Store>;
+
+/** Where reads and writes of the leases of plans begin and end. */
+const LEASE_FAILPOINTS = leaseFailpoints("executor");
+
+/** Where a tool call begins and ends. */
+const TOOL_FAILPOINTS = { callTool: "executor.call" } as const satisfies FailpointNames<ToolClients>;
+
+/** Where a job of the queue begins and ends. */
+const JOB_FAILPOINTS = { handle: "executor.job" } as const;
+
+/**
+ * How often MongoDB is searched for requests on which the end of their plan is not recorded yet, in
+ * milliseconds.
+ */
+const RECONCILE_EVERY_MS = 15_000;
+/** How often this process looks for servers that an operator wants to reload, in milliseconds. */
+const CHECK_RELOADS_EVERY_MS = 500;
+/** How often this process looks whether there is more than one tenant, and for their weights, in milliseconds. */
+const READ_TENANTS_EVERY_MS = 5_000;
+/** How often secrets are read again, in milliseconds: another executor may have sent a newer value. */
+const LEARN_SECRETS_EVERY_MS = 30_000;
+
+/**
+ * Reads the settings of an executor, and its servers file.
+ * @throws {CodedError} that names the setting
+ */
+export async function readExecutor(
+  env: NodeJS.ProcessEnv,
+): Promise<Role<Store, Queues, Partial<StoreOptions>>> {
+  const settings = await readExecutorSettings(env);
+  return {
+    name: "executor",
+    settings,
+    failpoints: [STORE_FAILPOINTS, LEASE_FAILPOINTS, TOOL_FAILPOINTS, JOB_FAILPOINTS],
+    storeOptions: (registry) => ({
+      planTimeoutMs: settings.PLAN_TIMEOUT_MS,
+      onBulk: createCommitMetrics(registry),
+    }),
+    start: (parts) => startExecutor(parts, settings),
+  };
+}
+
+/** Starts an executor; resolves when it takes plans. */
+export async function startExecutor(
+  parts: RoleParts<Store, Queues>,
+  settings: ExecutorSettings,
+): Promise<void> {
+  const { name, logger, registry, failpoints, store: database, queues: offers } = parts;
+  const metrics = createExecutorMetrics(registry);
+  const service = createWorkerService(parts, {
+    kind: "executor",
+    settings,
+    storeFailpoints: STORE_FAILPOINTS,
+    notReadyBecause: "the tools of its servers are not published yet",
+  });
+  const { store } = service;
+  const config = settings.servers;
+  const leases = failpoints.around(store.planLeases, LEASE_FAILPOINTS);
+
+  await store.keepOnlyServers(Object.keys(config.mcpServers));
+  const catalogue = createCatalogueReader(store);
+  const publisher = createCataloguePublisher({ store, onPublished: () => catalogue.forget(), logger });
+  const servers = createServerPublisher({ store, executor: name, logger });
+  const outputMemory = createOutputMemory({ maxBytes: settings.OUTPUT_MEMORY_BYTES, metrics: metrics.runs });
+  const largeJson = createLargeJson({ memory: outputMemory, logger });
+  const tools = createToolClients(config, {
+    logger,
+    readLarge: (answer) => largeJson.read(answer),
+    addresses: createAddressGuard(settings.OUTBOUND_ADDRESSES),
+    connectTimeoutMs: settings.CONNECT_TIMEOUT_MS,
+    serversFolder: join(settings.DATA_DIR, "servers"),
+    onCatalogue: (offered) => publisher.publish(offered),
+    onStatus: (status) => servers.publish(status),
+  });
+  const secrets = createSecrets({
+    source: createSecretSource({ directory: settings.SECRETS_DIR, variables: process.env }),
+    servers: config.mcpServers,
+    addSecrets: (server, values) => tools.addSecrets(server, values),
+  });
+  registerToolServers(registry, () => tools.status());
+  await secrets.learn();
+  const askedBefore = await store.readAskedReloads();
+  await tools.start();
+  await publisher.published();
+  parts.notReadyBecause("it does not take plans yet");
+
+  const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, onError: service.report };
+  const limits = createToolLimits({
+    ...redis,
+    leaseMs: settings.LIMIT_LEASE_MS,
+    onError: (error) => logger.warn({ err: error }, "limits: Redis does not answer; limited calls wait"),
+  });
+  const outputs = settings.LEARN_OUTPUTS === "on" ? createOutputRecorder({ store, logger }) : undefined;
+  const callRecorder = createCallRecorder({ store, logger });
+  const heartbeat = await service.startHeartbeat({ onDead: () => runs.loseAll() });
+  const runs = createPlanRuns({
+    store,
+    leases,
+    tools: failpoints.around(tools, TOOL_FAILPOINTS),
+    secrets,
+    limits,
+    outputs,
+    callRecorder,
+    outputMemory,
+    largeJson,
+    readCatalogue: () => catalogue.read(),
+    readCatalogueNow: () => store.toolCatalogue(),
+    liveness: heartbeat,
+    offerPlanning: (request) => offers.offerPlanning(request),
+    maxPlans: settings.MAX_PLANS,
+    deadAfterMs: settings.DEAD_AFTER_MS,
+    maxStepTimeoutMs: settings.MAX_STEP_TIMEOUT_MS,
+    logger,
+    metrics: metrics.runs,
+    traces: parts.traces && createRunTraces(parts.traces),
+  });
+
+  const reloads = createServerReloads(
+    { store, tools, published: () => publisher.published(), executor: () => heartbeat.owner(), logger },
+    askedBefore,
+  );
+
+  const jobs = failpoints.around(
+    { handle: async (planId: string) => (await runs.take(planId))?.done },
+    JOB_FAILPOINTS,
+  );
+  let isShared = await store.hasManyTenants();
+  const slots = createSlots({
+    max: settings.MAX_PLANS,
+    capacity: () => runs.capacity(),
+    isShared: () => isShared,
+  });
+  const worker = await createQueueWorker({
+    ...redis,
+    queue: "execution",
+    slots,
+    handle: (planId) => jobs.handle(planId),
+  });
+  service.repeat(READ_TENANTS_EVERY_MS, async () => {
+    isShared = await store.hasManyTenants();
+    if (worker.isConnected()) await worker.setWeights(await store.tenantWeights());
+  });
+  const sweeper = createSweeper({
+    everyMs: settings.SWEEP_EVERY_MS,
+    find: (limit, full) => leases.findInTurns(limit, full),
+    slots,
+    handle: async (planId) => (await runs.take(planId))?.done,
+    onError: service.report,
+  });
+  const retention = startRetention({
+    store: database,
+    keptDays: settings.RETENTION_DAYS,
+    now: () => database.now(),
+    logger,
+    onRemoved: (count) => metrics.requestsRemoved(count),
+  });
+  // Rarely needed and scans all running plans, so it has its own slow interval.
+  service.repeat(RECONCILE_EVERY_MS, () => store.reconcileRequests());
+  service.repeat(LEARN_SECRETS_EVERY_MS, () => secrets.learn());
+  service.repeat(CHECK_RELOADS_EVERY_MS, () => reloads.check());
+
+  service.ready(
+    {
+      heartbeat,
+      sweeper,
+      countWaiting: () => worker.countWaiting(),
+      stopFirst: { retention: () => retention.stop() },
+      handOver: (timeoutMs) => runs.handOver(timeoutMs),
+      stopLast: {
+        outputs: () => outputs?.stop(),
+        "counts of calls": () => callRecorder.stop(),
+        limits: () => limits.close(),
+        queue: () => worker.close(),
+        tools: () => tools.close(),
+        threads: () => largeJson.stop(),
+        catalogue: () => publisher.stop(),
+        servers: () => servers.stop(),
+      },
+    },
+    {
+      servers: tools.status().map(({ since, nextAttemptAt, ...status }) => ({
+        ...status,
+        since: new Date(since).toISOString(),
+        ...(nextAttemptAt !== undefined && { nextAttemptAt: new Date(nextAttemptAt).toISOString() }),
+      })),
+    },
+  );
+}

@@ -1,0 +1,74 @@
+import { parseArgs } from "node:util";
+import { readApi } from "@planwright/api";
+import { readExecutor } from "@planwright/executor";
+import { CodedError } from "@planwright/plan";
+import { readPlanner } from "@planwright/planner";
+import { parseSettings } from "@planwright/runtime";
+import { z } from "zod";
+
+/** Settings of the process itself. Its roles read theirs from the same environment. */
+export const PlanwrightSettingsSchema = z.object({
+  /** Port of /healthz, /readyz and /metrics of the process. */
+  HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).default(4010),
+});
+
+/** Reads the settings of each role. */
+const READERS = { api: readApi, planner: readPlanner, executor: readExecutor };
+type RoleName = keyof typeof READERS;
+const ALL = Object.keys(READERS).join(",");
+
+type AnyRole = Awaited<ReturnType<(typeof READERS)[RoleName]>>;
+
+/** An option or a setting cannot be used. The message names the role that reads it. */
+export class RoleNotReadError extends CodedError<{ role?: string }> {
+  readonly code = "ROLE_NOT_READ";
+  readonly retryable = false;
+}
+
+/**
+ * Reads what the process runs: the roles of `--roles` with their settings, and the settings of the process.
+ * @param args - of the command line
+ * @throws {RoleNotReadError} for the first role with a setting that cannot work
+ */
+export async function readProcess(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ roles: [AnyRole, ...AnyRole[]]; healthPort: number }> {
+  const [first, ...others] = rolesOf(args);
+  const read = async (name: RoleName): Promise<AnyRole> => {
+    try {
+      return await READERS[name](env);
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      throw new RoleNotReadError(`${name}: ${error.message}`, { role: name }, { cause: error });
+    }
+  };
+  const roles: [AnyRole, ...AnyRole[]] = [await read(first)];
+  for (const name of others) roles.push(await read(name));
+  return { roles, healthPort: parseSettings(PlanwrightSettingsSchema, env).HEALTH_PORT };
+}
+
+function rolesOf(args: string[]): [RoleName, ...RoleName[]] {
+  const options = { roles: { type: "string", default: ALL } } as const;
+  let text: string;
+  try {
+    text = parseArgs({ args, options }).values.roles;
+  } catch (error) {
+    throw new RoleNotReadError(
+      `${error instanceof Error ? error.message : String(error)}; use --roles ${ALL}`,
+      {},
+    );
+  }
+  const [first, ...others] = [...new Set(text.split(","))].map((name) => {
+    if (isRole(name)) return name;
+    throw new RoleNotReadError(
+      `--roles has "${name}": use one or more of ${ALL}, with commas between them`,
+      {},
+    );
+  });
+  return first ? [first, ...others] : ["api"];
+}
+
+function isRole(name: string): name is RoleName {
+  return Object.hasOwn(READERS, name);
+}

@@ -1,0 +1,133 @@
+/** The roles in one process: what it serves, how it ends, and what it says about settings. */
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { createStore } from "@planwright/store";
+import { spawnService, startCountingToolServer, testServers } from "@planwright/testing";
+import { expect, onTestFinished, test } from "vitest";
+
+/** The process, with its log lines. */
+interface Planwright {
+  lines: { service: string; msg: string; url?: string; health?: string; planId?: string; reason?: string }[];
+  /** Waits for a log line. */
+  said(msg: string): Promise<Planwright["lines"][number]>;
+  child: ChildProcess;
+  exited: Promise<unknown[]>;
+  mongodbUrl: string;
+}
+
+async function start(env: Record<string, string> = {}): Promise<Planwright> {
+  const { mongodbUrl, redisUrl, redisPrefix } = testServers();
+  const folder = await mkdtemp(join(tmpdir(), "planwright-composed-"));
+  const tools = await startCountingToolServer({ ledgerFile: join(folder, "ledger.jsonl") });
+  const serversFile = join(folder, "mcp-servers.json");
+  await writeFile(
+    serversFile,
+    JSON.stringify({ mcpServers: { counting: { url: tools.url, trusted: true } } }),
+  );
+  const child = spawnService("planwright", {
+    MONGODB_URL: mongodbUrl,
+    REDIS_URL: redisUrl,
+    QUEUE_PREFIX: redisPrefix,
+    MCP_SERVERS_FILE: serversFile,
+    PORT: "0",
+    HEALTH_PORT: "0",
+    SWEEP_EVERY_MS: "200",
+    ...env,
+  });
+  const exited = once(child, "exit");
+  const lines: Planwright["lines"] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    if (!stream) continue;
+    createInterface(stream).on("line", (line) => {
+      lines.push(line.startsWith("{") ? JSON.parse(line) : { service: "", msg: line });
+      child.emit("line");
+    });
+  }
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await exited;
+    await tools.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const said = async (msg: string) => {
+    for (;;) {
+      const line = lines.find((one) => one.msg === msg);
+      if (line) return line;
+      await Promise.race([once(child, "line"), exited]);
+      if (child.exitCode !== null) throw new TypeError(`It ended: ${JSON.stringify(lines)}`);
+    }
+  };
+  return { lines, said, child, exited, mongodbUrl };
+}
+
+/** Parsed JSON of any shape: a test checks the parts that it reads. */
+type Answer = ReturnType<typeof JSON.parse>;
+
+async function ask(url: string, query: string): Promise<Answer> {
+  const headers = { "content-type": "application/json" };
+  return (await fetch(url, { method: "POST", headers, body: JSON.stringify({ query }) })).json();
+}
+
+const PLAN = `{ steps: [{ id: "read", tool: "read_value", arguments: { value: 1 } }] }`;
+
+test("one process accepts a plan, executes it, serves one health port and one registry, and ends in order", async () => {
+  const { lines, said, child, exited, mongodbUrl } = await start();
+  const [api, planner, executor] = [
+    await said("api ready"),
+    await said("planner ready"),
+    await said("executor ready"),
+  ];
+  expect([api.service, planner.service, executor.service]).toEqual(["api", "planner", "executor"]);
+  expect(planner.health).toBe(executor.health);
+  const answer = await ask(
+    api.url ?? "",
+    `mutation { submitPlan(plan: ${PLAN}, execute: true) { requestId } }`,
+  );
+  const { requestId } = answer.data.submitPlan;
+  const status = async () =>
+    (await ask(api.url ?? "", `{ request(requestId: "${requestId}") { status } }`)).data.request.status;
+  await expect.poll(status).toBe("COMPLETED");
+
+  const at = (path: string) => fetch(`${executor.health}${path}`);
+  expect(await (await at("/readyz")).json()).toEqual({ status: "ready" });
+  const metrics = async () => (await at("/metrics")).text();
+  await expect.poll(metrics).toMatch(/^planwright_workers\{kind="executor",service="planwright"\} 1$/m);
+  const text = await metrics();
+  for (const name of ["api_requests", "planner_runs", "executor_claims"])
+    expect(text).toContain(`# TYPE planwright_${name}_total counter`);
+  for (const name of ["planner", "executor"]) expect(text).toContain(`planwright_${name}_jobs_waiting`);
+  expect(lines.filter(({ planId }) => planId !== undefined).map(({ service }) => service)).toContain(
+    "executor",
+  );
+
+  const store = await createStore({ url: mongodbUrl, timeoutMs: 60_000 });
+  onTestFinished(() => store.close());
+  expect(await store.liveWorkers()).toMatchObject({ planner: 1, executor: 1 });
+  child.kill("SIGTERM");
+  expect(await exited).toEqual([0, null]);
+  expect(lines.at(-1)).toMatchObject({ service: "planwright", msg: "stopped", reason: "SIGTERM" });
+  expect(await store.liveWorkers()).toMatchObject({ planner: 0, executor: 0 });
+});
+
+test("it is not ready while one of its roles is not, and names the role", async () => {
+  const { said } = await start({ MONGODB_TIMEOUT_MS: "60000", FAILPOINT: "executor.live.before=pause:1000" });
+  const { health } = await said("executor starting");
+  const ready = async () => (await fetch(`${health}/readyz`)).json();
+  await expect
+    .poll(ready, { interval: 10 })
+    .toMatchObject({ status: "not ready", failing: { executor: expect.stringMatching(/^(the|it)/) } });
+  await said("executor ready");
+  await expect.poll(ready).toEqual({ status: "ready" });
+});
+
+test("a role that cannot start ends the process with a line that names it", async () => {
+  const { lines, exited } = await start({ FAILPOINT: "planner.live.before=error" });
+  expect(await exited).toEqual([1, null]);
+  expect(lines.filter((line) => "level" in line && line.level === "fatal")).toEqual([
+    expect.objectContaining({ service: "planner", msg: "planner could not start" }),
+  ]);
+});
