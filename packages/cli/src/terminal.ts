@@ -4,7 +4,7 @@ import { stripVTControlCharacters, styleText } from "node:util";
 import { unmarkNumbers } from "@planwright/plan";
 
 /** A part of the screen that is redrawn. */
-export interface LiveView {
+interface LiveView {
   draw(lines: readonly string[]): void;
   /** Removes it; the next output replaces it. */
   clear(): void;

@@ -29,7 +29,7 @@ export class NotBuiltError extends CodedError<{ service: string }> {
 }
 
 /** Options of a service's start. */
-export interface ServiceOptions {
+interface ServiceOptions {
   name: ServiceName;
   env: NodeJS.ProcessEnv;
   /** Address of its `/readyz`. */

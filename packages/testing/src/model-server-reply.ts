@@ -23,7 +23,7 @@ export interface ScriptedToolCall {
 }
 
 /** Tokens of a call as the provider reports them. */
-export interface ScriptedUsage {
+interface ScriptedUsage {
   inputTokens: number;
   outputTokens: number;
   /** Those of `inputTokens` that came from a cache; absent: the answer does not say. */
@@ -99,7 +99,7 @@ export function piecesOf(text: string, size = 16): string[] {
 }
 
 /** The arguments of a tool call as JSON text. */
-export const argumentText = (call: ScriptedToolCall) =>
+const argumentText = (call: ScriptedToolCall) =>
   typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
 
 /** Clients identify messages by their ids, so each answer has a different id. */

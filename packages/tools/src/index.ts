@@ -9,17 +9,19 @@ export {
   type ToolLogger,
 } from "./calls/tool-clients.ts";
 export type { Variables } from "./config/load-servers-file.ts";
-export { loadServersFile, parseServers, ServersFileError } from "./config/load-servers-file.ts";
 export {
   type HttpServerConfig,
+  loadServersFile,
+  parseServers,
   type SecretGrant,
   type ServerConfig,
   ServerConfigSchema,
   type ServersConfig,
   type ServersConfigInput,
   ServersConfigSchema,
+  ServersFileError,
   type StdioServerConfig,
-} from "./config/server-config.ts";
+} from "./config/load-servers-file.ts";
 export { ServerUnreachableError } from "./connection/errors.ts";
 export type { AddressGuard } from "./connection/http-fetch.ts";
 export {
@@ -30,4 +32,4 @@ export {
   type SentOutput,
 } from "./connection/large-answer.ts";
 export type { ServerStatus } from "./connection/server-connection.ts";
-export { createMasker, type Masker } from "./masking/masker.ts";
+export { createMasker, type Masker } from "./masker.ts";

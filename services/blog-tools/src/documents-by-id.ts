@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { StoredDocument } from "./open-blog-database.ts";
 
 /** Names of document types in refusals. */
-export type Thing = "author" | "blog" | "comment" | "picture";
+type Thing = "author" | "blog" | "comment" | "picture";
 
 /** Matches documents that are not deleted. */
 export const ALIVE = { deletion: { $exists: false } } as const;

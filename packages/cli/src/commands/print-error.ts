@@ -5,7 +5,7 @@ import { type ExitCode, exitCodeOfError } from "../report/exit-code.ts";
 import { type Output, oneLine } from "../terminal.ts";
 
 /** How to print an error. */
-export interface PrintErrorOptions {
+interface PrintErrorOptions {
   output: Output;
   isJson: boolean;
   /** What the user can do now. */

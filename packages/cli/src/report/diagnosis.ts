@@ -12,7 +12,7 @@ export interface NextStep {
 }
 
 /** The diagnosis of a request as it is printed; an operator reads it first. */
-export interface PrintedDiagnosis {
+interface PrintedDiagnosis {
   tone: Tone;
   /** One line that names the cause. */
   cause: string;
@@ -95,7 +95,7 @@ export function diagnosticLines(diagnostics: readonly RunDiagnostic[], style: St
 const IMPORTANT_WARNINGS = new Set(["ARGUMENT_UNSOURCED", "SECRET_EXPOSED"]);
 
 /** The warnings for a user whose plan was executed at once, without a look at it. */
-export function importantWarnings(diagnostics: readonly RunDiagnostic[]): RunDiagnostic[] {
+function importantWarnings(diagnostics: readonly RunDiagnostic[]): RunDiagnostic[] {
   return diagnostics.filter(({ code, severity }) => severity === "warning" && IMPORTANT_WARNINGS.has(code));
 }
 

@@ -25,7 +25,7 @@ import { between, markOf, planningText, problem, settledNote, stepName, unexpect
 import { stepLine, urgencyOf } from "./step-line.ts";
 
 /** A change between two readings of a request; `--json` prints these, one a line. */
-export type ProgressEvent =
+type ProgressEvent =
   | { event: "accepted"; requestId: string; planId: string; query: string | null }
   | ({ event: "planning" } & Pick<RequestRun, "waitReason" | "modelWait">)
   | {

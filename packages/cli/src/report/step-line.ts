@@ -11,7 +11,7 @@ import { oneLine, type Style } from "../terminal.ts";
 import { between, markOf, problem, settledNote, stepName, unexpectedNote } from "./format.ts";
 
 /** Options of a step's line. */
-export interface StepLineOptions {
+interface StepLineOptions {
   style: Style;
   /** Now, in milliseconds since 1970. */
   nowMs: number;

@@ -37,7 +37,7 @@ const POLLERS = 4;
 const POLL_EVERY_MS = 20;
 
 /** Options of {@link measureHeavy}. */
-export interface HeavyAttack {
+interface HeavyAttack {
   store: Store;
   api: ServiceProcess;
   /** Concurrent list queries. */

@@ -24,7 +24,7 @@ export interface Polling {
 }
 
 /** Rates of the polls. Latencies are those of answered polls. */
-export type Polled = Latencies & {
+type Polled = Latencies & {
   pollsPerSecond: number;
   /** Polls answered with an error. */
   failed: number;

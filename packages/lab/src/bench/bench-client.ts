@@ -12,7 +12,7 @@ export class UnexpectedAnswerError extends CodedError<{ status: number; text: st
 }
 
 /** Sends operations to a server over connections that are kept open. */
-export interface BenchClient {
+interface BenchClient {
   /**
    * @returns the answer as text. It is not parsed, so that parsing is not measured.
    * @throws {UnexpectedAnswerError} for any error

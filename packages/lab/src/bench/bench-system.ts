@@ -7,7 +7,7 @@ import { type ServiceProcess, startService } from "../servers/servers.ts";
 import { cpuMsPerPlan, cpuSeconds, latenciesOf, type ProcessNames, rounded } from "./figures.ts";
 
 /** Options of {@link openBenchSystem}. */
-export interface BenchSystemOptions {
+interface BenchSystemOptions {
   /** With the name of a separate database. */
   mongodbUrl: string;
   redisUrl: string;
@@ -31,7 +31,7 @@ export interface Measured {
 }
 
 /** A database and a queue with their own executors. */
-export interface BenchSystem {
+interface BenchSystem {
   client: MongoClient;
   store: Store;
   startExecutor(): Promise<ServiceProcess>;

@@ -11,7 +11,7 @@ import type { Task, TaskCall } from "./model-tasks.ts";
 export type Contender = "react" | "react-parallel" | "planwright" | "planwright-answer";
 
 /** What the model needs to answer. */
-export interface Playing {
+interface Playing {
   task: Task;
   contender: Contender;
   latency: LatencyModel;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Figures, mediansOf } from "./system.ts";
+import { type Figures, mediansOf } from "./system-figures.ts";
 
 const round = (value: number, cpuMs: Record<string, number> = {}): Figures => ({
   plans: value,

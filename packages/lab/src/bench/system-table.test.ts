@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Measurement, tableOf } from "./system.ts";
+import { type Measurement, tableOf } from "./system-figures.ts";
 
 const ours: Measurement = {
   name: "Planwright",

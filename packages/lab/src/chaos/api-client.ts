@@ -123,14 +123,14 @@ export interface ChangeOptions {
 }
 
 /** A decision about the call of a step. */
-export interface ApprovalDecision {
+interface ApprovalDecision {
   stepId: string;
   approvalHash: string;
   approved: boolean;
 }
 
 /** The version that was made; or the units that it would call again although they may have acted. */
-export type ChangeResult = { planId: string } | { mayHaveActed: string[] };
+type ChangeResult = { planId: string } | { mayHaveActed: string[] };
 
 /** A client of the API at this address, with an API key. */
 export function createApiClient(url: string, token: string): ApiClient {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@planwright/plan";
 
 /** The effect class of a tool: what may happen when it is unknown whether a call arrived. */
-export type ToolClass = "R" | "K" | "V" | "U";
+type ToolClass = "R" | "K" | "V" | "U";
 
 /** Timeout of one call, in milliseconds: longer than the slowest usual call. */
 export const STEP_TIMEOUT_MS = 2_500;
@@ -13,7 +13,7 @@ export const LIMITED_TOOL = "limited_read";
  * The facts about a tool that the oracle uses. They are written here again, so that the oracle does not
  * depend on how the engine reads contracts.
  */
-export interface ChaosTool {
+interface ChaosTool {
   toolClass: ToolClass;
   /** True when a call writes a line to the ledger. */
   isCounted: boolean;
@@ -55,7 +55,7 @@ export interface ChaosStep {
 }
 
 /** A list of calls. */
-export interface ChaosList {
+interface ChaosList {
   /** Number of items. */
   items: number;
   /** Absent: by the contract of the tool. */

@@ -13,7 +13,7 @@ export interface Kill {
 }
 
 /** Dependencies of an injector. */
-export interface FaultInjectorParts {
+interface FaultInjectorParts {
   system: System;
   random: Random;
   /** Number of plans that each process holds, by pid. */
@@ -26,7 +26,7 @@ export interface FaultInjectorParts {
 }
 
 /** Injects faults: one after the other at one target, concurrently at different targets. */
-export interface FaultInjector {
+interface FaultInjector {
   /** Kills so far, in order. */
   readonly kills: readonly Kill[];
   /** Begins each fault at its time; resolves when all faults are undone. */

@@ -28,7 +28,7 @@ const APPROVED_SHARE = 0.8;
 const MAX_CHANGES = 3;
 
 /** Options of {@link createPlanClients}. */
-export interface PlanClientsOptions {
+interface PlanClientsOptions {
   clientOf: Readonly<Record<Tenant, ApiClient>>;
   /** Number of plans; each has one client. */
   plans: number;

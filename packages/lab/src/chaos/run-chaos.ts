@@ -16,7 +16,7 @@ import type { Settings } from "./settings.ts";
 import { startSystem } from "./system.ts";
 
 /** Options of {@link runChaos}. */
-export interface ChaosOptions {
+interface ChaosOptions {
   settings: Settings;
   plans: readonly ChaosPlan[];
   random: Random;
@@ -61,7 +61,7 @@ export async function runChaos(options: ChaosOptions): Promise<{ report: Report;
 }
 
 /** Lines about plans and requests that ended in an allowed way that needs attention. Pure. */
-export function endsToNote({ plans, requests }: Pick<Evidence, "plans" | "requests">): string[] {
+function endsToNote({ plans, requests }: Pick<Evidence, "plans" | "requests">): string[] {
   return [
     ...requests.flatMap(({ _id, status, error }) =>
       status === "FAILED" && error !== null ? [`${_id} was not planned: ${error.code}`] : [],

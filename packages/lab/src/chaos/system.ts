@@ -39,7 +39,7 @@ export interface System {
 }
 
 /** Options of {@link startSystem}. */
-export interface SystemOptions {
+interface SystemOptions {
   /** Folder for data, logs and the ledger. */
   folder: string;
   /** A worker without heartbeats for this time is declared dead, in milliseconds. */

@@ -106,7 +106,7 @@ export function f1Of({ right, wrong, missed }: Counts): number {
  * All arguments of a step as `path = value`, leaf by leaf. `nameOf` renames the steps that references begin
  * with. The item of a forEach always has the same name.
  */
-export function stepPairs(step: Step, nameOf: (stepId: string) => string): string[] {
+function stepPairs(step: Step, nameOf: (stepId: string) => string): string[] {
   if (!isForEachStep(step)) return leaves(step.arguments, "", nameOf);
   const { as: alias, items, do: call } = step.forEach;
   const inside = (root: string) => (root === alias ? "(item)" : root === "index" ? "(index)" : nameOf(root));

@@ -21,7 +21,7 @@ export interface Figures {
 }
 
 /** The summary of a group of cases. */
-export interface Summary {
+interface Summary {
   cases: number;
   wanted: { plans: number; refusals: number; questions: number };
   figures: Figures;

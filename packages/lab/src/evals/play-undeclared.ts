@@ -26,7 +26,7 @@ import { afterRuns, type Learner, type UndeclaredCase } from "./undeclared-cases
 export const RUNS = [0, 1, 3, 10] as const;
 
 /** The outcome of one request. */
-export interface UndeclaredOutcome {
+interface UndeclaredOutcome {
   id: string;
   /** True when the plan had the wanted effects in every world. */
   isRight: boolean;

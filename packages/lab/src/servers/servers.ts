@@ -15,7 +15,7 @@ import { say } from "../command/developer-command.ts";
 type ServiceName = "api" | "planner" | "executor";
 
 /** A service did not become ready. Its output says why. */
-export class ServiceNotStartedError extends CodedError<{ service: ServiceName }> {
+class ServiceNotStartedError extends CodedError<{ service: ServiceName }> {
   readonly code = "SERVICE_NOT_STARTED";
   readonly retryable = false;
   constructor(facts: { service: ServiceName }) {
@@ -109,15 +109,15 @@ export async function startServers(): Promise<BenchServers> {
 }
 
 const TOOLS = graphql("{ getAvailableTools { name } }");
-const TIMEOUT_MS = 60_000;
-const POLL_EVERY_MS = 100;
+const TOOLS_TIMEOUT_MS = 60_000;
+const TOOLS_POLL_EVERY_MS = 100;
 
 /** The API still does not know these tools after the timeout. */
 class ToolsNotKnownError extends CodedError<{ missing: string[] }> {
   readonly code = "TOOLS_NOT_KNOWN";
   readonly retryable = true;
   constructor(missing: string[]) {
-    super(`The API did not know ${missing.join(", ")} after ${TIMEOUT_MS} ms`, { missing });
+    super(`The API did not know ${missing.join(", ")} after ${TOOLS_TIMEOUT_MS} ms`, { missing });
   }
 }
 
@@ -128,13 +128,13 @@ class ToolsNotKnownError extends CodedError<{ missing: string[] }> {
  */
 export async function waitForTools(apiUrl: string, names: readonly string[]): Promise<void> {
   const client = createClient({ url: apiUrl });
-  const deadlineAt = performance.now() + TIMEOUT_MS;
+  const deadlineAt = performance.now() + TOOLS_TIMEOUT_MS;
   for (;;) {
     const { getAvailableTools } = await client.execute(TOOLS, {});
     const missing = names.filter((name) => getAvailableTools.every((tool) => tool.name !== name));
     if (missing.length === 0) return;
     if (performance.now() > deadlineAt) throw new ToolsNotKnownError(missing);
-    await delay(POLL_EVERY_MS);
+    await delay(TOOLS_POLL_EVERY_MS);
   }
 }
 

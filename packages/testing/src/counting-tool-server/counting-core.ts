@@ -25,7 +25,7 @@ export interface ToolStats {
 }
 
 /** One call as it was received. */
-export interface IncomingCall {
+interface IncomingCall {
   tool: string;
   arguments: JsonObject;
   meta: JsonObject;
@@ -35,7 +35,7 @@ export interface IncomingCall {
 }
 
 /** The answer to a call. */
-export type CallAnswer =
+type CallAnswer =
   | { type: "result"; output: JsonObject }
   | { type: "tool-error"; message: string }
   | { type: "protocol-error"; code: number }

@@ -5,7 +5,7 @@ import { type JsonObject, JsonObjectSchema } from "@planwright/plan";
 import { z } from "zod";
 
 /** One line of the ledger: an effect that happened. */
-export const LedgerEntrySchema = z.object({
+const LedgerEntrySchema = z.object({
   tool: z.string(),
   /** Idempotency key of the call; null when it had none. */
   key: z.string().nullable(),

@@ -20,7 +20,7 @@ import { AnswerTooLargeError, ServerUnreachableError, UnreadableAnswerError } fr
 type Failure = Extract<Outcome, { type: "failed" }>;
 
 /** The call that failed. */
-export interface FailedCall {
+interface FailedCall {
   /** Name in the catalogue, for messages. */
   tool: string;
   /** The name of the tool on its server. */

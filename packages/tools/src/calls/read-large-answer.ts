@@ -11,7 +11,7 @@ import {
   shapeOfOutput,
   stringifyExactJson,
 } from "@planwright/plan";
-import { type CallTrace, createCallTrace } from "../connection/call-trace.ts";
+import { type CallTrace, createCallTrace, traceById } from "../connection/call-trace.ts";
 import { UnreadableAnswerError } from "../connection/errors.ts";
 import type {
   AnsweredCall,
@@ -20,9 +20,8 @@ import type {
   SentOutcome,
   SentOutput,
 } from "../connection/large-answer.ts";
-import { traceById } from "../connection/take-answer.ts";
 import { readMessages } from "../connection/wire-messages.ts";
-import { createMasker } from "../masking/masker.ts";
+import { createMasker } from "../masker.ts";
 import { outcomeOfResult } from "./call-tool.ts";
 
 /** Reads a message. Never throws because of what it says. */

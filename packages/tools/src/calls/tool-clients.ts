@@ -10,7 +10,7 @@ import {
   type ToolDescriptor,
   toolDigest,
 } from "@planwright/plan";
-import type { ServersConfig } from "../config/server-config.ts";
+import type { ServersConfig } from "../config/load-servers-file.ts";
 import type { AddressGuard } from "../connection/http-fetch.ts";
 import type { ReadLargeAnswer } from "../connection/large-answer.ts";
 import { type ListedTools, MAX_LEFT_OUT } from "../connection/listed-tools.ts";
@@ -20,7 +20,7 @@ import {
   type ServerConnection,
   type ServerStatus,
 } from "../connection/server-connection.ts";
-import { createServerSecrets, type Masker } from "../masking/masker.ts";
+import { createServerSecrets, type Masker } from "../masker.ts";
 import { callTool, type ToolCall } from "./call-tool.ts";
 import { notFound } from "./outcome-of-error.ts";
 import { readLargeAnswer } from "./read-large-answer.ts";

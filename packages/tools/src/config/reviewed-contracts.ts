@@ -14,7 +14,7 @@ import type { ContractDeclaration } from "@planwright/plan";
 type ReviewedLine = readonly [contract: ContractDeclaration, from: string];
 
 /** The reviewed tools of one package. */
-export interface ReviewedPackage {
+interface ReviewedPackage {
   /** The version that was read. Another one counts where the schema of the tool is the same. */
   version: string;
   tools: Readonly<Record<string, ReviewedLine>>;

@@ -6,10 +6,9 @@ import type { TLSSocket } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { LARGE_JSON_BYTES } from "@planwright/plan";
 import { createParser } from "eventsource-parser";
-import { type CallTrace, requestParts, TRACE_HEADER } from "./call-trace.ts";
+import { type CallTrace, requestParts, TRACE_HEADER, type TraceOf } from "./call-trace.ts";
 import { AnswerLostError, AnswerTooLargeError, UnreadableAnswerError } from "./errors.ts";
 import type { ReadLargeMessages } from "./large-answer.ts";
-import type { TraceOf } from "./take-answer.ts";
 import { readMessages } from "./wire-messages.ts";
 
 /**

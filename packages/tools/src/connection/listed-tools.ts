@@ -8,7 +8,7 @@ import {
 } from "@planwright/plan";
 
 import { operatorContract } from "../config/known-contracts.ts";
-import type { ServerConfig } from "../config/server-config.ts";
+import type { ServerConfig } from "../config/load-servers-file.ts";
 
 /** Longest description that is kept, in characters; a longer one is truncated. */
 const MAX_DESCRIPTION = 4_096;

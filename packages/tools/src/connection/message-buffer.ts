@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import { type JSONRPCMessage, ReadBuffer } from "@modelcontextprotocol/client";
 import { LARGE_JSON_BYTES } from "@planwright/plan";
+import type { TraceOf } from "./call-trace.ts";
 import { UnreadableAnswerError } from "./errors.ts";
 import type { ReadLargeMessages } from "./large-answer.ts";
-import type { TraceOf } from "./take-answer.ts";
 import { readMessages } from "./wire-messages.ts";
 
 const NEWLINE = 10;
@@ -17,7 +17,7 @@ const HEADER_LINE = /^[A-Za-z-]{1,64}\s{0,9}:/;
 const MESSAGE_START = /\{\s{0,9}"(?:jsonrpc|id|result|error|method)"\s{0,9}:/;
 
 /** What the buffer reports beside messages. */
-export interface MessageBufferOptions {
+interface MessageBufferOptions {
   /** Largest message, in bytes; a larger one ends the connection. */
   maxBytes: number;
   /** The id of the request that waits for an answer, if there is exactly one. */

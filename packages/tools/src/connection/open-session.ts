@@ -14,8 +14,15 @@ import {
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { z } from "zod";
-import type { ServerConfig } from "../config/server-config.ts";
-import { type CallTrace, createCallTrace, requestParts, TRACE_HEADER } from "./call-trace.ts";
+import type { ServerConfig } from "../config/load-servers-file.ts";
+import {
+  type CallTrace,
+  createCallTrace,
+  requestParts,
+  TRACE_HEADER,
+  type TraceOf,
+  traceById,
+} from "./call-trace.ts";
 import { ServerUnreachableError, UnreadableAnswerError } from "./errors.ts";
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 import {
@@ -26,7 +33,6 @@ import {
 } from "./large-answer.ts";
 import { type ListedTools, readListedTools } from "./listed-tools.ts";
 import { MessageBuffer } from "./message-buffer.ts";
-import { type TraceOf, traceById } from "./take-answer.ts";
 import { requestOfUnreadable } from "./wire-messages.ts";
 
 /** An answer may contain an output twice, as text and as structure, and escaped. */
@@ -71,13 +77,13 @@ export interface Session {
 }
 
 /** What is known about a server and the question whether it supports the newest revision. */
-export interface ProbeMemory {
+interface ProbeMemory {
   /** True when the server ended at this question, so that it is asked last. */
   isHarmful: boolean;
 }
 
 /** How to open a session. */
-export interface SessionOptions {
+interface SessionOptions {
   server: string;
   config: ServerConfig;
   /** For all requests to the server during the start, in milliseconds. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, markNumbers } from "@planwright/plan";
+import { readableError, type TraceOf, takeAnswer } from "./call-trace.ts";
 import { UnreadableAnswerError } from "./errors.ts";
-import { readableError, type TraceOf, takeAnswer } from "./take-answer.ts";
 
 /** Ids with which servers answer a request that they could not read. */
 const ID_OF_NONE: readonly unknown[] = [undefined, null, "", "server-error"];

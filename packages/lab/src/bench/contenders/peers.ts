@@ -12,7 +12,7 @@ import { type Contender, PlanNotCompletedError } from "./contender.ts";
 import { PEER_PACKAGES } from "./peer-packages.ts";
 
 /** Options of a peer. */
-export interface PeerOptions {
+interface PeerOptions {
   /** Folder for data and logs. */
   dataDir: string;
   /** Maximum of plans in flight. */
@@ -39,7 +39,7 @@ export function startPeerService(
 }
 
 /** A client that requests a plan by one POST; the answer holds the outputs of its steps. */
-export function createPeerClient(
+function createPeerClient(
   contender: string,
   url: string,
   clients: number,

@@ -19,7 +19,7 @@ import {
 } from "./plan-versions.ts";
 
 /** Violations and counts from the ledger. */
-export interface EffectsVerdict {
+interface EffectsVerdict {
   violations: Violation[];
   /** Effects of repeatable tools (class R) beyond the first of each step. */
   replays: number;

@@ -198,7 +198,7 @@ function checkRequest(
 }
 
 /** A request by its journal, with the documents of its plans. */
-export interface JournalFacts {
+interface JournalFacts {
   requestId: string;
   lastSeq: number;
   /** By planId. */

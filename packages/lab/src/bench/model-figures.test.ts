@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { figuresOf, ratioOf, sumFigures } from "./model.ts";
+import { figuresOf, ratioOf, sumFigures } from "./model-figures.ts";
 import type { Task } from "./model-tasks.ts";
 
 const task: Task = { name: "t", group: "one call", query: "q", calls: [], answer: "a" };

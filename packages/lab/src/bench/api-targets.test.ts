@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { exitCodeOf, heavyTargets, targetsOf } from "./api.ts";
 import type { Attacked } from "./api-heavy.ts";
+import { exitCodeOf, heavyTargets, targetsOf } from "./api-targets.ts";
 
 const received = { missed: 0, p95Ms: 99.9 };
 

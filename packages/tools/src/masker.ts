@@ -18,7 +18,7 @@ import {
   type OutputText,
   REDACTED,
 } from "@planwright/plan";
-import type { ServerConfig } from "../config/server-config.ts";
+import type { ServerConfig } from "./config/load-servers-file.ts";
 
 /** Masks the values of secrets. */
 export interface Masker {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseServers } from "../config/load-servers-file.ts";
+import { parseServers } from "./config/load-servers-file.ts";
 import { createServerSecrets } from "./masker.ts";
 
 function secretsOf(server: object) {
