@@ -6,10 +6,8 @@ import { expect, test } from "vitest";
 import { startPlanRun } from "../../../../services/executor/src/run/start-plan-run.ts";
 import { createPlanTools } from "../../../../services/executor/src/tools/plan-tools.ts";
 import { createRandom } from "../random/random.ts";
-import { CATALOGUE, SETTLE_MS } from "./world/catalogue.ts";
-import { createProcess, EPOCH_MS } from "./world/simulated-process.ts";
-import { TENANT } from "./world/tenant.ts";
-import { createTimeline } from "./world/timeline.ts";
+import { CATALOGUE, SETTLE_MS, TENANT } from "./world/catalogue.ts";
+import { createProcess, createTimeline, EPOCH_MS } from "./world/processes.ts";
 
 const DEAD_AFTER_MS = 5_000;
 

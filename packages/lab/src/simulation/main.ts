@@ -14,11 +14,10 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { developerCommand, print, wholeNumberOption, wordOption } from "../command/developer-command.ts";
 import { INVARIANTS } from "./checker/invariants.ts";
-import { hunt } from "./hunt.ts";
-import type { Mutant } from "./mutants/mutant.ts";
-import { MUTANTS } from "./mutants/mutants.ts";
+import type { Mutant } from "./mutant.ts";
+import { MUTANTS } from "./mutants.ts";
 import type { RangeReport } from "./seed-worker.ts";
-import { type SeedResult, simulateSeed } from "./simulate-seed.ts";
+import { hunt, type SeedResult, simulateSeed } from "./simulate-seed.ts";
 
 /** Number of seeds that a worker simulates at a time. */
 const RANGE = 50;

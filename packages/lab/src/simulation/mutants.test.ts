@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { hunt, MAX_SEEDS } from "./hunt.ts";
-import { MUTANTS } from "./mutants/mutants.ts";
+import { MUTANTS } from "./mutants.ts";
+import { hunt, MAX_SEEDS } from "./simulate-seed.ts";
 
 test.each(MUTANTS)(
   `the checker finds $name within ${MAX_SEEDS} seeds, by an invariant that it breaks`,

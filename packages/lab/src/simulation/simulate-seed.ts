@@ -1,24 +1,26 @@
+import { isTerminalPlanStatus } from "@planwright/plan";
+import { createLogger, type Logger } from "@planwright/runtime";
 import type { JournalDocument, PlanDocument, UnitChange } from "@planwright/store";
 import { createMemoryDatabase } from "@planwright/store/memory";
+import { z } from "zod";
 import { createRandom } from "../random/random.ts";
-import { createChecker } from "./checker/checker.ts";
+import { type Checker, createChecker } from "./checker/checker.ts";
 import type { Violation } from "./checker/invariants.ts";
-import type { Mutant } from "./mutants/mutant.ts";
-import { startApi } from "./system/api.ts";
-import { checkEnds } from "./system/check-ends.ts";
-import { startClients } from "./system/clients.ts";
-import { startExecutors } from "./system/executors.ts";
-import { createJobQueue } from "./system/job-queue.ts";
-import { startOperator } from "./system/operator.ts";
-import { createErrorLogger } from "./system/run-errors.ts";
-import { scheduleFaults } from "./system/schedule-faults.ts";
-import { createSimulatedTools } from "./system/simulated-tools.ts";
-import type { World } from "./system/world.ts";
-import { createEventLog } from "./world/event-log.ts";
-import { createFaults } from "./world/faults.ts";
+import type { PlanFacts } from "./checker/plan-facts.ts";
+import type { Mutant } from "./mutant.ts";
+import { type Api, startApi, startClients, startOperator } from "./world/clients.ts";
+import { type Executors, startExecutors } from "./world/executors.ts";
+import {
+  createEventLog,
+  createFaults,
+  createTimeline,
+  EPOCH_MS,
+  type EventLog,
+  TAKE_OVER_MS,
+} from "./world/processes.ts";
 import { drawSettings, type WorldSettings } from "./world/settings.ts";
-import { EPOCH_MS } from "./world/simulated-process.ts";
-import { createTimeline } from "./world/timeline.ts";
+import { createSimulatedTools } from "./world/tools.ts";
+import { createJobQueue, type JobQueue, type World } from "./world/world.ts";
 
 /** The result of one seed. */
 export interface SeedResult {
@@ -125,4 +127,160 @@ interface Moved {
 
 function epochOf(document: object): string {
   return "epoch" in document ? `epoch ${String(document.epoch)}` : "";
+}
+
+/** Number of seeds within which every planted fault has to be found: the rarest shows in about one of 750. */
+export const MAX_SEEDS = 1_500;
+
+/**
+ * Simulates seeds with a planted fault, from its first seed, until the checker finds a violation; `result` is
+ * null without one.
+ */
+export async function hunt(mutant: Mutant): Promise<{ seeds: number; result: SeedResult | null }> {
+  for (let seed = mutant.firstSeed ?? 1; seed <= MAX_SEEDS; seed++) {
+    const result = await simulateSeed(seed, { mutant });
+    if (result.violation) return { seeds: seed, result };
+  }
+  return { seeds: MAX_SEEDS, result: null };
+}
+
+const AFTER_DEADLINE_MS = 30_000;
+const CHECK_EVERY_MS = 1_000;
+/** A doubt and a pause have no limit, but each person of this world acts within this time. */
+const PEOPLE_ACT_WITHIN_MS = 600_000;
+/** Without faults, a plan that no executor has claimed yet is claimed within this time. */
+const CLAIMED_WITHIN_MS = 10_000;
+
+/**
+ * Checks every second for plans that should have ended. The returned function says whether everything had
+ * ended at the last check.
+ * @param isChanging - true while a client is going to make another version
+ */
+function checkEnds(world: World, isChanging: () => boolean): () => boolean {
+  const { timeline, checker } = world;
+  let hasAllEnded = false;
+  const check = (): void => {
+    for (const facts of checker.plans()) {
+      const lateBy = timeline.now() - latestEnd(world, facts);
+      if (lateBy > 0 && !hasEnded(world, facts)) {
+        const { status, waitReason } = facts.document;
+        const requestStatus = requestOf(world, facts)?.["status"];
+        checker.fail(
+          "ends-in-time",
+          `${facts.name} is ${status} (${waitReason ?? "no wait reason"}), its request ${String(requestStatus)}, ${lateBy} ms late`,
+        );
+      }
+    }
+    hasAllEnded = !isChanging() && hasEverythingEnded(world);
+    timeline.at(timeline.now() + CHECK_EVERY_MS, check);
+  };
+  timeline.at(CHECK_EVERY_MS, check);
+  return () => hasAllEnded;
+}
+
+/** True when clients and faults have ended, and so has every plan that was executed. */
+function hasEverythingEnded(world: World): boolean {
+  const { checker, settings, timeline } = world;
+  const names = new Set<string>();
+  for (const facts of checker.plans()) {
+    if (!hasEnded(world, facts)) return false;
+    names.add(facts.name);
+  }
+  // A submission without an answer may have stored nothing.
+  return (
+    names.size === settings.plans || timeline.now() > Math.max(settings.chaosMs, 10_000) + CLAIMED_WITHIN_MS
+  );
+}
+
+/** True when the plan has ended and its request shows it. A plan that no client executes stays READY. */
+function hasEnded(world: World, facts: PlanFacts): boolean {
+  const { _id, status, deadlineAt, controls } = facts.document;
+  if (world.checker.isGone(facts)) return world.database.find("plans", { _id }).length === 0;
+  // The deadline is set at the first claim, so a plan that was paused before waits until it is resumed.
+  if (status === "PAUSED" && !deadlineAt) return true;
+  if (status === "READY") return world.timeline.now() > world.settings.chaosMs + CLAIMED_WITHIN_MS;
+  if ((controls?.length ?? 0) > 0) return false;
+  const request = requestOf(world, facts);
+  const isReplaced = request?.["planId"] !== facts.document._id;
+  return isTerminalPlanStatus(status) && (isReplaced || request?.["status"] !== "EXECUTING");
+}
+
+function requestOf({ database }: World, facts: PlanFacts) {
+  return database.find("requests", { _id: facts.document.requestId })[0];
+}
+
+/** The simulated time by which a plan must end, in milliseconds. Time that faults cost is added. */
+function latestEnd({ settings, faults }: World, { document, peopleSince, peopleMs }: PlanFacts): number {
+  const { startedAt, dueAt, queuedAt, createdAt } = document;
+  if (peopleSince !== null)
+    return (dueAt ? dueAt.getTime() - EPOCH_MS : peopleSince + PEOPLE_ACT_WITHIN_MS) + AFTER_DEADLINE_MS;
+  const begunAt = (queuedAt ?? createdAt).getTime() - EPOCH_MS;
+  const deadline = startedAt
+    ? startedAt.getTime() - EPOCH_MS + settings.planTimeoutMs + peopleMs
+    : Math.max(begunAt, faults.calmSince()) + CLAIMED_WITHIN_MS + settings.planTimeoutMs;
+  return Math.max(deadline, faults.calmSince() + TAKE_OVER_MS) + AFTER_DEADLINE_MS;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** The targets of faults. */
+interface Victims {
+  executors: Executors;
+  api: Api;
+  queue: JobQueue;
+}
+
+/** Schedules the number of faults in the settings, at random times while faults may begin. */
+function scheduleFaults(world: World, { executors, api, queue }: Victims): void {
+  const { settings, timeline, faults } = world;
+  const random = world.random.stream("schedule of faults");
+  const repeat = (count: number, happen: () => void): void => {
+    for (let index = 0; index < count; index++) timeline.at(random.whole(1, settings.chaosMs), happen);
+  };
+  repeat(settings.crashes, () => {
+    const victim = executors.any(random);
+    if (victim) faults.kill(victim.process, "out of nowhere");
+  });
+  repeat(settings.apiCrashes, () => {
+    const victim = api.process();
+    if (victim) faults.kill(victim, "out of nowhere");
+  });
+  repeat(settings.freezes, () => {
+    const victim = executors.any(random);
+    if (victim) faults.freeze(victim.process, "out of nowhere");
+  });
+  repeat(settings.terminations, () => executors.any(random)?.terminate());
+  repeat(settings.outages, () => faults.beginOutage(timeline.now() + random.whole(100, 15_000)));
+  repeat(settings.flushes, () => queue.flush());
+  // Jumps do not extend the time of faults and are not logged: nothing may depend on these clocks.
+  const clocks = world.random.stream("clocks that jump");
+  for (let index = 0; index < settings.clockJumps; index++) {
+    timeline.at(clocks.whole(1, settings.chaosMs), () => {
+      const byMs = clocks.chance(0.5) ? HOUR_MS : -HOUR_MS;
+      executors.any(clocks)?.process.jumpWall(byMs);
+    });
+  }
+}
+
+/** Errors that may end a run: the database was unreachable, as the store or the driver reports it. */
+const EXPECTED: readonly (string | undefined)[] = ["STORE_UNAVAILABLE", "MongoNetworkError"];
+
+const LineSchema = z.object({
+  executor: z.string(),
+  err: z.object({ code: z.string().optional(), name: z.string().optional(), message: z.string() }).optional(),
+});
+
+/**
+ * The logger of all executors of a world. A logged error ends a run, so it must be one of the expected
+ * errors.
+ */
+function createErrorLogger({ checker, log }: { checker: Checker; log: EventLog }): Logger {
+  function read(line: string): void {
+    const { executor, err } = LineSchema.parse(JSON.parse(line));
+    if (!err) return;
+    const code = err.code ?? err.name;
+    log.note(executor, "ends a run:", code ?? "", err.message);
+    if (!EXPECTED.includes(code)) checker.fail("no-surprise", `${executor} ended a run: ${line}`);
+  }
+  return createLogger({ service: "executor", level: "error", destination: { write: read } });
 }

@@ -16,15 +16,19 @@ import {
 } from "@planwright/store";
 import type { DocumentChange } from "@planwright/store/memory";
 import type { ToolCall } from "@planwright/tools";
-import type { Actor } from "../world/actor.ts";
-import { LOOKUP_TOOL, type ToolFacts } from "../world/catalogue.ts";
-import type { EventLog } from "../world/event-log.ts";
-import { EPOCH_MS } from "../world/simulated-process.ts";
-import { argumentsOfEach, unitNamesOf } from "../world/unit-names.ts";
-import { checkCallStart, isRead, nameOfAnswer } from "./check-call.ts";
-import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
+import { argumentsOfEach, LOOKUP_TOOL, type ToolFacts, unitNamesOf } from "../world/catalogue.ts";
+import { type Actor, EPOCH_MS, type EventLog } from "../world/processes.ts";
+import {
+  checkCallStart,
+  checkDoubt,
+  createEffectsCheck,
+  createRecordsCheck,
+  type EffectsCheck,
+  isRead,
+  nameOfAnswer,
+  type RecordsCheck,
+} from "./check-calls.ts";
 import { checkPlanWrite, checkRecordedControl, fenced } from "./check-plans.ts";
-import { checkDoubt, createRecordsCheck, type RecordsCheck } from "./check-records.ts";
 import type { Fail, Violation } from "./invariants.ts";
 import { type PlanFacts, planFactsOf, type StepFacts, unitOfName } from "./plan-facts.ts";
 

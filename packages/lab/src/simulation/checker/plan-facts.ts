@@ -10,7 +10,7 @@ import {
 } from "@planwright/plan";
 import type { PlanDocument } from "@planwright/store";
 import { TOOL_FACTS, type ToolFacts } from "../world/catalogue.ts";
-import type { SimulatedProcess } from "../world/simulated-process.ts";
+import type { SimulatedProcess } from "../world/processes.ts";
 
 /** Lists of simulated plans have fewer items. */
 const MAX_ITEMS = 8;

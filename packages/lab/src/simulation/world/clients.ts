@@ -1,5 +1,7 @@
+import type { Resolution, StepRun } from "@planwright/engine";
 import {
   type Diagnostic,
+  isTerminalPlanStatus,
   type JsonObject,
   type Plan,
   type PlanId,
@@ -7,8 +9,8 @@ import {
   planGraph,
   type RequestId,
 } from "@planwright/plan";
-import type { AmendAnswer, PlanDocument, ReplanAnswer, RerunAnswer } from "@planwright/store";
-import type { MemoryStore } from "@planwright/store/memory";
+import type { AmendAnswer, PlanDocument, ReplanAnswer, RerunAnswer, UnitChange } from "@planwright/store";
+import { createMemoryStore, type MemoryStore } from "@planwright/store/memory";
 import {
   chain,
   diamond,
@@ -19,13 +21,10 @@ import {
   scattered,
 } from "../../random/plan-shapes.ts";
 import type { Random } from "../../random/random.ts";
-import { unitsOfStep } from "../checker/plan-facts.ts";
-import { DEADLY_TOOL } from "../world/catalogue.ts";
-import { TENANT } from "../world/tenant.ts";
-import type { Api } from "./api.ts";
-import type { JobQueue } from "./job-queue.ts";
-import { NIGHT_MS } from "./operator.ts";
-import type { World } from "./world.ts";
+import { nameOfUnit, unitsOfStep } from "../checker/plan-facts.ts";
+import { DEADLY_TOOL, TENANT } from "./catalogue.ts";
+import { createProcess, type SimulatedProcess } from "./processes.ts";
+import { createReach, type JobQueue, type World } from "./world.ts";
 
 /** One client with one plan. */
 interface Client {
@@ -422,4 +421,159 @@ function drawOptions(random: Random, earlier: readonly string[]): JsonObject {
   const [first] = earlier;
   if (random.chance(0.06) && first !== undefined) options["when"] = { status: [first, "COMPLETED"] };
   return options;
+}
+
+/** How long a client waits for an answer, in milliseconds. */
+const CLIENT_TIMEOUT_MS = 5_000;
+
+/** The API for clients and operators: one process, which is restarted when it dies. */
+export interface Api {
+  /**
+   * Sends an operation to the API. Rejects when no answer comes in time; the API may have executed the
+   * operation.
+   */
+  ask<T>(operation: (store: MemoryStore) => Promise<T>): Promise<T>;
+  /** The current process; null while the API is down. */
+  process(): SimulatedProcess | null;
+}
+
+/** The API did not answer in time, or refused the connection. */
+class NoAnswerError extends TypeError {}
+
+/** Starts the API. */
+export function startApi(world: World): Api {
+  const { settings, timeline, faults } = world;
+  const random = world.random.stream("api");
+  const clocks = world.random.stream("clock of the api");
+  let current: { process: SimulatedProcess; store: MemoryStore } | null = null;
+
+  function start(life: number): void {
+    const name = `api.${life}`;
+    const process = createProcess(name, {
+      timeline,
+      random: world.random.stream(name),
+      wallOffsetMs: Math.round((clocks.next() * 2 - 1) * settings.wallOffsetMs),
+      onDeath() {
+        current = null;
+        const at = timeline.now() + random.whole(50, 2_000);
+        faults.note(at);
+        timeline.at(at, () => start(life + 1));
+      },
+    });
+    const direct = createReach(world, process);
+    const reach = world.mutant?.clientReach?.(direct) ?? direct;
+    const store = createMemoryStore({
+      database: world.database,
+      owner: name,
+      retryForMs: settings.retryForMs,
+      reach,
+      monotonic: () => process.clock.now(),
+      wall: () => process.wall(),
+      sleep: (ms) => process.sleep(ms),
+      randomBytes: (bytes) => bytes.forEach((_, index) => (bytes[index] = random.whole(0, 255))),
+    });
+    current = {
+      process,
+      store: world.mutant?.clientStore?.(store, { database: world.database, reach }) ?? store,
+    };
+  }
+
+  start(0);
+  return {
+    process: () => current?.process ?? null,
+    ask: (operation) =>
+      new Promise((resolve, reject) => {
+        const cancelTimeout = timeline.at(timeline.now() + CLIENT_TIMEOUT_MS, () =>
+          reject(new NoAnswerError("no answer")),
+        );
+        // An API that is down refuses the connection after a short time.
+        if (!current)
+          return void timeline.at(timeline.now() + 100, () => reject(new NoAnswerError("refused")));
+        operation(current.store).then(resolve, reject).finally(cancelTimeout);
+      }),
+  };
+}
+
+/** A decision that would come later than this comes only after a night. */
+const LATE_MS = 8_000;
+/** Longer than any plan's own time, and than the limit of some approvals. */
+const NIGHT_MS = 240_000;
+
+/**
+ * An operator who decides about most approvals, and about each doubt, which has no limit, after some time. The
+ * returned function receives the changes of units.
+ */
+export function startOperator(world: World, api: Api): (change: UnitChange) => void {
+  const { timeline, checker, log } = world;
+  const random = world.random.stream("operator");
+
+  function later(decision: () => Promise<unknown>, isExpiring = true): void {
+    const soonMs = random.whole(50, random.chance(0.2) ? 10_000 : 1_500);
+    const isSeen = random.chance(0.85);
+    if (!isSeen && isExpiring) return;
+    const delayMs = isSeen && soonMs <= LATE_MS ? soonMs : NIGHT_MS;
+    timeline.at(timeline.now() + delayMs, () => void decision().catch(() => later(decision, isExpiring)));
+  }
+
+  function unitsOf(planId: string, stepId: string): string[] {
+    const facts = checker.facts(planId);
+    const step = facts?.steps.get(stepId);
+    return step ? unitsOfStep(step.step) : [];
+  }
+
+  function approve(unit: StepRun): void {
+    const { planId, stepId, approvalHash } = unit;
+    const approved = random.chance(0.9);
+    later(async () => {
+      if (!approvalHash) return;
+      for (const one of unitsOf(planId, stepId)) checker.effects.repeatAccepted(one);
+      const decision = { stepId, approved, approvalHash, reason: null, by: "operator" };
+      const { type } = await api.ask((store) => store.approveStep(TENANT, planId, decision));
+      log.note("operator says", approved ? "yes" : "no", "to", `${unit.planId}/${unit.key}`, type);
+    });
+  }
+
+  function resolve(unit: StepRun): void {
+    const { planId, key } = unit;
+    const attempt = unit.attempts.length;
+    const resolution = drawResolution(random);
+    later(async () => {
+      // Counted before the API receives it, because a decision without an answer may have arrived.
+      const facts = checker.facts(planId);
+      const name = facts ? nameOfUnit(facts, unit) : "";
+      // An operator who is wrong lets a later version call again.
+      if (resolution.type === "failed") checker.effects.repeatAccepted(name);
+      if (resolution.type === "retry") checker.effects.allowedAgain(name);
+      // For a call with a key, "retry" does not decide about the earlier call, unless the plan has ended.
+      const hasEnded = facts !== undefined && isTerminalPlanStatus(facts.document.status);
+      if (resolution.type !== "retry" || unit.effectClass !== "K" || hasEnded)
+        checker.records.resolvedByOperator(name);
+      const { type } = await api.ask((store) =>
+        store.resolveUnit(TENANT, planId, { key, attempt, resolution, by: "operator" }),
+      );
+      log.note(
+        "operator says",
+        resolution.type,
+        "of",
+        `${unit.planId}/${unit.key}`,
+        "attempt",
+        attempt,
+        type,
+      );
+    }, false);
+  }
+
+  return ({ before, after }) => {
+    if (before?.status === after.status) return;
+    if (after.status === "WAITING_APPROVAL") approve(after);
+    if (after.status === "IN_DOUBT") resolve(after);
+  };
+}
+
+function drawResolution(random: Random): Resolution {
+  const drawn = random.next();
+  if (drawn < 0.4) return { type: "retry" };
+  if (drawn < 0.8) return { type: "completed", output: { value: 0, list: [] } };
+  const error = { code: "SETTLED_AS_FAILED", message: "an operator says so", retryable: false };
+  return { type: "failed", error };
 }

@@ -1,6 +1,33 @@
-import { type Reach, type ReachOperation, UnreachableError } from "@planwright/store/memory";
-import type { SimulatedProcess } from "../world/simulated-process.ts";
-import type { World } from "./world.ts";
+import type { Logger } from "@planwright/runtime";
+import {
+  type MemoryDatabase,
+  type Reach,
+  type ReachOperation,
+  UnreachableError,
+} from "@planwright/store/memory";
+import type { Random } from "../../random/random.ts";
+import type { Checker } from "../checker/checker.ts";
+import type { Mutant } from "../mutant.ts";
+import type { Actor, EventLog, Faults, SimulatedProcess, Timeline } from "./processes.ts";
+import type { WorldSettings } from "./settings.ts";
+
+/** The parts that the whole world of one seed shares. */
+export interface World {
+  settings: WorldSettings;
+  timeline: Timeline;
+  log: EventLog;
+  /** The root of all random streams. */
+  random: Random;
+  database: MemoryDatabase;
+  /** The logger of the executors. */
+  logger: Logger;
+  checker: Checker;
+  faults: Faults;
+  /** The planted fault, if any. */
+  mutant: Mutant | undefined;
+  /** Set while an operation is applied to the database. */
+  actor: Actor | null;
+}
 
 /** The longest delay of a late write, in milliseconds. */
 const MAX_LATE_MS = 10_000;
@@ -82,4 +109,41 @@ export function createReach(world: World, process: SimulatedProcess): Reach {
         }
       });
     });
+}
+
+/** Jobs that name plans, as Redis keeps them: each may be lost. */
+export interface JobQueue {
+  offer(planId: string): void;
+  /** FLUSHALL. */
+  flush(): void;
+}
+
+/** A queue that loses, duplicates, delays and reorders jobs. `work` passes a job to a worker. */
+export function createJobQueue(world: World, work: (planId: string) => void): JobQueue {
+  const { settings, timeline, log } = world;
+  const { lost, doubled, maxDelayMs } = settings.queue;
+  const random = world.random.stream("queue");
+  let waiting = new Set<() => void>();
+
+  function enqueue(planId: string): void {
+    const cancel = timeline.at(timeline.now() + random.whole(1, maxDelayMs), () => {
+      waiting.delete(cancel);
+      work(planId);
+    });
+    waiting.add(cancel);
+  }
+
+  return {
+    offer(planId) {
+      const isLost = random.chance(lost);
+      const isDoubled = random.chance(doubled);
+      if (!isLost) enqueue(planId);
+      if (isDoubled && !isLost) enqueue(planId);
+    },
+    flush() {
+      log.note("FLUSHALL of", waiting.size, "jobs");
+      for (const cancel of waiting) cancel();
+      waiting = new Set();
+    },
+  };
 }

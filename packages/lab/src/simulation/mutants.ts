@@ -1,13 +1,11 @@
 import { isUnreachable } from "@planwright/engine";
-import { failed } from "../world/call-fate.ts";
-import { LOOKUP_TOOL } from "../world/catalogue.ts";
-import type { Mutant } from "./mutant.ts";
 import {
   acceptEarly,
   acceptPlanFirst,
   barriersLast,
   countedAsSuccess,
   forget,
+  type Mutant,
   removeUnclaimed,
   removeUnended,
   stepsOf,
@@ -21,7 +19,9 @@ import {
   withoutKeys,
   withRecords,
   withRepeats,
-} from "./port-changes.ts";
+} from "./mutant.ts";
+import { LOOKUP_TOOL } from "./world/catalogue.ts";
+import { failed } from "./world/tools.ts";
 
 /** All planted faults. */
 export const MUTANTS: readonly Mutant[] = [

@@ -7,11 +7,10 @@ import {
 } from "../../../../../services/executor/src/outputs/output-memory.ts";
 import { createPlanRuns, type PlanRuns } from "../../../../../services/executor/src/plans/plan-runs.ts";
 import type { Random } from "../../random/random.ts";
-import { CATALOGUE } from "../world/catalogue.ts";
-import { createProcess, type SimulatedProcess } from "../world/simulated-process.ts";
-import { createReach } from "./network.ts";
-import type { SimulatedTools } from "./simulated-tools.ts";
-import type { World } from "./world.ts";
+import { CATALOGUE } from "./catalogue.ts";
+import { createProcess, type SimulatedProcess } from "./processes.ts";
+import type { SimulatedTools } from "./tools.ts";
+import { createReach, type World } from "./world.ts";
 
 /** All executors of a world; a dead one is restarted. */
 export interface Executors {

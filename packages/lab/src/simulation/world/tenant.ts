@@ -1,2 +1,0 @@
-/** The tenant of all plans of a world. */
-export const TENANT = "t1";
