@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { StepRun } from "@planwright/engine";
 import { stringifyExactJson } from "@planwright/plan";
 import { BadInputError, OutputNotFoundError } from "../errors/api-error.ts";
-import { type AnswerBytes, jsonBytes } from "../load/answer-bytes.ts";
+import type { AnswerBytes } from "../load/answer-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { parseOutputRef } from "../operation/output-reference.ts";
-import { composePart, readParts } from "./plan-outputs.ts";
+import { composePart, makePart } from "./plan-outputs.ts";
 
 /** Arguments of the query output. */
 export interface OutputPageArguments {
@@ -134,12 +134,9 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
     const plan = await reads.plan(planId);
     const composed = plan?.finishedAt && (await composePart(planId, name.part, reads));
     if (composed) return openStored(composed);
-    const found = (await readParts(planId, [name.part], reads, () => true)) ?? {};
-    if (!plan?.finishedAt || !Object.hasOwn(found, name.part)) throw new OutputNotFoundError(ref);
-    const value = found[name.part];
-    // It may contain one output of a step a thousand times.
-    await hold(jsonBytes(value, Number.POSITIVE_INFINITY) * COPIES);
-    return inOnePart(stringifyExactJson(value ?? null), ref);
+    const made = plan?.finishedAt && (await makePart(planId, name.part, context, hold));
+    if (!made) throw new OutputNotFoundError(ref);
+    return inOnePart(made, ref);
   }
   const step = await store.getStepHead(tenant, planId, name.stepKey);
   if (step?.status !== "COMPLETED") throw new OutputNotFoundError(ref);
@@ -180,8 +177,9 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
   }
 }
 
-function inOnePart(text: string, name: string): OpenOutput {
-  const buffer = Buffer.from(text);
+function inOnePart(text: string | Uint8Array, name: string): OpenOutput {
+  const buffer =
+    typeof text === "string" ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   const { length: sizeBytes } = buffer;
   return {
     sizeBytes,

@@ -13,7 +13,9 @@ import {
   scanReferences,
   stringifyExactJson,
 } from "@planwright/plan";
+import { createJobThreads, ThreadEndedError } from "@planwright/runtime";
 import type { PlanGraph, PlanHead } from "@planwright/store";
+import { AnswerTooLargeError } from "../errors/api-error.ts";
 import { jsonBytes } from "../load/answer-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import {
@@ -23,6 +25,7 @@ import {
   referenceToStep,
 } from "../operation/output-reference.ts";
 import { outputBytes, type Reads } from "../operation/reads.ts";
+import { type LargePart, makeLargePart } from "./large-part.ts";
 
 /** Outputs by step id or by name, in the order of the plan. */
 export type PlanOutputs = ReadonlyMap<string, KeptOutput>;
@@ -169,7 +172,7 @@ async function outputsOfSteps({ _id, plan }: PlanGraph, reads: Reads): Promise<P
  * cannot be composed are left out.
  * @param mayRead - called with the bytes to read; when it returns false, the result is undefined
  */
-export async function readParts(
+async function readParts(
   planId: PlanId,
   names: readonly string[],
   reads: Reads,
@@ -197,6 +200,68 @@ export async function readParts(
   const known = await outputsOf(steps, reads);
   return resolveOutputs({ ...graph.plan, outputs: wanted }, known).outputs;
 }
+/** The text and the bytes of it are in memory together. */
+const COPIES = 2;
+/** Longest outputs, together, of which a named output is made: that of one list may be as long. */
+const MAX_PART_BYTES = 67_108_864;
+
+/** Starts no thread before the first large part. */
+const threads = createJobThreads<LargePart, Uint8Array | null>({
+  file: new URL("./large-part-worker.js", import.meta.url),
+  perform: makeLargePart,
+});
+
+/**
+ * The JSON text of a named output that {@link composePart} does not compose, in UTF-8; undefined when it cannot be
+ * made. Another thread makes it of large outputs.
+ * @param hold - called with the bytes that are in memory before they are read
+ * @throws {AnswerTooLargeError} when it refers to more than 64 MiB of outputs
+ * @throws {OverloadedError}
+ */
+export async function makePart(
+  planId: PlanId,
+  name: string,
+  { store, tenant, reads }: Pick<GraphqlContext, "store" | "tenant" | "reads">,
+  hold: (bytes: number) => Promise<void>,
+): Promise<Uint8Array | undefined> {
+  const [head, graph] = await Promise.all([reads.plan(planId), reads.graph(planId)]);
+  const parts = outputParts(graph?.plan?.outputs);
+  if (!head || !graph?.plan || !parts || !Object.hasOwn(parts, name)) return undefined;
+  const part = parts[name] ?? null;
+  const steps = hasResults(head) ? [] : stepsOfPart(part, await completedSteps(planId, reads));
+  const sizeBytes = bytesOf(steps);
+  if (sizeBytes <= LARGE_JSON_BYTES) {
+    const found = (await readParts(planId, [name], reads, () => true)) ?? {};
+    const value = Object.hasOwn(found, name) ? found[name] : undefined;
+    if (value === undefined) return undefined;
+    // It may contain one output of a step a thousand times.
+    await hold(jsonBytes(value, Number.POSITIVE_INFINITY) * COPIES);
+    return Buffer.from(stringifyExactJson(value));
+  }
+  if (sizeBytes > MAX_PART_BYTES) throw new AnswerTooLargeError(MAX_PART_BYTES);
+  await hold(sizeBytes * COPIES);
+  const { policy } = graph.plan;
+  const values = await outputsOf(
+    steps.filter(({ outputRef }) => !outputRef),
+    reads,
+  );
+  const texts = steps.map(async ({ stepId, outputRef }) => {
+    if (!outputRef) return [];
+    const pieces: Uint8Array[] = [];
+    const count = (await store.measureOutputParts(tenant, outputRef)).length;
+    for (let index = 0; index < count; index += 1)
+      pieces.push(await store.readOutputPart(tenant, outputRef, index));
+    return [[stepId, pieces] as const];
+  });
+  const large = { name, part, policy, values: [...values], texts: (await Promise.all(texts)).flat() };
+  try {
+    return (await threads.perform(large)) ?? undefined;
+  } catch (error) {
+    if (error instanceof ThreadEndedError) throw new AnswerTooLargeError(MAX_PART_BYTES);
+    throw error;
+  }
+}
+
 /** Size of `{outputs: {}}` in the document of a plan, in bytes. */
 const NO_RESULTS = 19;
 
