@@ -173,12 +173,15 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     return { servers, startedAt: Date.now() };
   };
   const startTogether = async () => {
-    const [blogPort, port] = [await freePort(), options.apiPort ?? (await freePort())];
+    // Chosen before any of the processes listens, so they could be the same.
+    const ports = new Set(options.apiPort === undefined ? [] : [options.apiPort]);
+    while (ports.size < 3) ports.add(await freePort());
+    const [port = 0, blogPort = 0, healthPort] = ports;
     const awaited = writeServers(blogPort);
     // At the same time: tools that are not ready when the executor connects are tried again soon.
     const [blog, all] = await allOrError([
       startBlog(blogPort),
-      start("planwright", "HEALTH_PORT", { DATA_DIR: dataDir, PORT: String(port) }),
+      start("planwright", "HEALTH_PORT", { DATA_DIR: dataDir, PORT: String(port) }, healthPort),
     ]);
     return { blog, awaited, executor: all, planner: all, api: { ...all, port } };
   };

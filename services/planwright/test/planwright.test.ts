@@ -124,10 +124,14 @@ test("it is not ready while one of its roles is not, and names the role", async 
   await expect.poll(ready).toEqual({ status: "ready" });
 });
 
-test("a role that cannot start ends the process with a line that names it", async () => {
-  const { lines, exited } = await start({ FAILPOINT: "planner.live.before=error" });
+test.each([
+  ["planner", { FAILPOINT: "planner.live.before=error" }],
+  // The others are still starting then.
+  ["api", { HOST: "127.0.0.1", PORT: new URL(testServers().redisUrl).port }],
+])("%s that cannot start ends the process with one fatal line that names it", async (role, env) => {
+  const { lines, exited } = await start(env);
   expect(await exited).toEqual([1, null]);
   expect(lines.filter((line) => "level" in line && line.level === "fatal")).toEqual([
-    expect.objectContaining({ service: "planner", msg: "planner could not start" }),
+    expect.objectContaining({ service: role, msg: `${role} could not start` }),
   ]);
 });

@@ -128,7 +128,8 @@ export async function runRoles<
       await role.start(parts);
       started();
     } catch (error) {
-      parts.logger.fatal({ err: error }, `${role.name} could not start`);
+      // What fails while the process stops is not the reason.
+      if (!shutdown.signal.aborted) parts.logger.fatal({ err: error }, `${role.name} could not start`);
       await shutdown.run("error", 1);
     }
   });
