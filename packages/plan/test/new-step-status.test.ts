@@ -64,8 +64,9 @@ async function copyOfCode(): Promise<string> {
       const [from, to] = [join(ROOT, top, name), join(root, top, name)];
       const parts = await readdir(from);
       for (const part of parts.filter((one) => one === "package.json" || CODE.includes(one))) {
-        // Of the console, which is compiled for browsers, only the design of statuses.
-        const isOfPage = (file: string) => name !== "console" || !/\/src\/(?!design)[^/]+/.test(file);
+        // Of the console, which is compiled for browsers, only the looks of statuses.
+        const isOfPage = (file: string) =>
+          name !== "console" || !/\/src\/(?!parts(\/looks\.ts)?$)[^/]+/.test(file);
         const filter = (file: string) => !file.endsWith(".test.ts") && isOfPage(file);
         await cp(join(from, part), join(to, part), { recursive: true, filter });
       }

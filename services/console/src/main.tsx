@@ -1,5 +1,5 @@
-import "./design/tokens.css";
-import "./design/console.css";
+import "./parts/tokens.css";
+import "./parts/console.css";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/app.tsx";
 

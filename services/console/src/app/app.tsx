@@ -1,21 +1,18 @@
 import { Component, type FormEvent, lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 import { Link, Router, useLocation } from "wouter";
-import { createBundleClient } from "../bundle/bundle-client.ts";
 import { BundleDrop } from "../bundle/bundle-drop.tsx";
-import type { BundledRequest } from "../bundle/bundle-request.ts";
-import { createPageClient } from "../data/client.ts";
-import { ClientContext } from "../data/client-context.ts";
-import { Palette } from "../palette/palette.tsx";
-import { deskPath, deskPlaceOf } from "../parts/desk-path.ts";
-import { toolPath, toolPlaceOf } from "../parts/tool-path.ts";
+import { type BundledRequest, createBundleClient } from "../bundle/bundle-request.ts";
+import { ClientContext, createPageClient } from "../data/use-api.ts";
+import { deskPath, deskPlaceOf, toolPath, toolPlaceOf } from "../parts/paths.ts";
 import { placeOf } from "../request/paths.ts";
 import { RequestPage } from "../request/request-page.tsx";
 import { RequestsPage } from "../requests/requests-page.tsx";
+import { Palette } from "./palette.tsx";
 
 /** Not part of the first view: each page is loaded when it is opened. */
 const DeskPage = lazy(async () => ({ default: (await import("../desk/desk-page.tsx")).DeskPage }));
-const ToolsPage = lazy(async () => ({ default: (await import("../tools/tools-page.tsx")).ToolsPage }));
-const FleetPage = lazy(async () => ({ default: (await import("../fleet/fleet-page.tsx")).FleetPage }));
+const ToolsPage = lazy(async () => ({ default: (await import("../system/tools-page.tsx")).ToolsPage }));
+const FleetPage = lazy(async () => ({ default: (await import("../system/fleet-page.tsx")).FleetPage }));
 
 /** The console: the top bar and the page of the address. */
 export function App() {
@@ -60,10 +57,13 @@ class FilePage extends Component<{ children: ReactNode }, { hasFailed: boolean }
   override render() {
     if (!this.state.hasFailed) return this.props.children;
     return (
-      <p role="alert" className="note tone-bad">
-        This file cannot be shown: it is not what the service wrote. Make it again with: planwright debug
-        REQUEST --bundle
-      </p>
+      <main className="empty">
+        <h1 className="hidden">A file</h1>
+        <p role="alert" className="note tone-bad">
+          This file cannot be shown: it is not what the service wrote. Make it again with: planwright debug
+          REQUEST --bundle
+        </p>
+      </main>
     );
   }
 }

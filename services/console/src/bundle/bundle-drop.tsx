@@ -1,6 +1,6 @@
 import "./bundle-drop.css";
 import { useEffect, useRef, useState } from "react";
-import { instantText } from "../design/text.ts";
+import { instantText } from "../parts/looks.ts";
 import { type BundledRequest, readBundle, refusalOf } from "./bundle-request.ts";
 
 /** The content of a file, or why it cannot be shown. */

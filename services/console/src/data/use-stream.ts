@@ -1,9 +1,8 @@
 import type { Client, Operation } from "@planwright/client";
-import { useEffect, useRef } from "react";
-import { useIsVisible } from "../browser/use-is-visible.ts";
-import { ACTED, acted } from "./acted.ts";
-import { type ApiProblem, problemOf } from "./api-problem.ts";
-import { useClient } from "./client-context.ts";
+import { useEffect, useRef, useState } from "react";
+import { useIsVisible } from "./browser.ts";
+import { FOLLOW_REQUEST, type RequestPage } from "./request-operations.ts";
+import { ACTED, type ApiProblem, acted, problemOf, useClient } from "./use-api.ts";
 
 /**
  * Follows a subscription while the page is visible. Parts of the page with the same subscription share one
@@ -133,4 +132,27 @@ function openStream<Result, Variables extends object>(
       return true;
     },
   };
+}
+
+/** The newest state of a followed request. */
+interface FollowedRequest {
+  request: RequestPage | null;
+  problem: ApiProblem | null;
+  /** When the newest state arrived, in milliseconds; null before the first. */
+  readAt: number | null;
+}
+
+/** Follows a request while the page is visible. While the API cannot be reached, the last state stays. */
+export function useFollowedRequest(requestId: string): FollowedRequest {
+  const [state, setState] = useState<FollowedRequest>({ request: null, problem: null, readAt: null });
+  useStream(
+    FOLLOW_REQUEST,
+    { requestId },
+    {
+      onResult: ({ requestUpdated }) =>
+        setState({ request: requestUpdated, problem: null, readAt: Date.now() }),
+      onProblem: (problem) => setState((before) => ({ ...before, problem })),
+    },
+  );
+  return state;
 }

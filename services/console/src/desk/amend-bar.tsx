@@ -7,12 +7,12 @@ import {
   EXECUTE_BY_HASH,
   type PlanDocument,
 } from "../data/desk-operations.ts";
-import { useAction } from "../data/use-action.ts";
-import { lookOf, PLAN_LOOK } from "../design/statuses.ts";
-import { ProblemNote } from "../parts/problem-note.tsx";
+import { useAction } from "../data/use-api.ts";
+import { ProblemNote } from "../parts/elements.tsx";
+import { lookOf, PLAN_LOOK } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
-import type { EditedPlan } from "./editor/plan-editor.tsx";
-import type { Check } from "./use-check.ts";
+import type { Check } from "./bench.tsx";
+import type { EditedPlan } from "./plan-editor.tsx";
 
 /** Statuses of plans that can be changed: not started, or ended. */
 const CHANGEABLE: ReadonlySet<string> = new Set([

@@ -1,18 +1,16 @@
-import { countText } from "@planwright/plan";
-import { lazy, type ReactNode, Suspense, useState } from "react";
-import { type PlanDocument, READ_TOOL_SCHEMAS } from "../data/desk-operations.ts";
-import { useRead } from "../data/use-read.ts";
-import type { StatusLook } from "../design/statuses.ts";
-import type { Diagnostic } from "../parts/diagnostic.ts";
-import { Diagnostics } from "../parts/diagnostics.tsx";
-import { ProblemNote } from "../parts/problem-note.tsx";
-import { StatusBadge } from "../parts/status-badge.tsx";
-import { DraftGraph } from "./draft-graph.tsx";
-import type { EditedPlan, EditorTarget } from "./editor/plan-editor.tsx";
-import { type Check, useCheck } from "./use-check.ts";
+import type { ResultOf, StepRun } from "@planwright/client";
+import { countText, parseExactJson } from "@planwright/plan";
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from "react";
+import { type PlanDocument, READ_TOOL_SCHEMAS, VALIDATE_PLAN } from "../data/desk-operations.ts";
+import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
+import { type Diagnostic, Diagnostics } from "../parts/diagnostics.tsx";
+import { ProblemNote, StatusBadge } from "../parts/elements.tsx";
+import type { StatusLook } from "../parts/looks.ts";
+import { type DraftStep, draftSteps, keptSteps } from "./draft-steps.ts";
+import type { EditedPlan, EditorTarget } from "./plan-editor.tsx";
 
 /** The editor is loaded when it is first shown. */
-const PlanEditor = lazy(async () => ({ default: (await import("./editor/plan-editor.tsx")).PlanEditor }));
+const PlanEditor = lazy(async () => ({ default: (await import("./plan-editor.tsx")).PlanEditor }));
 
 const NOTHING: EditedPlan = { text: "", document: null, fault: null };
 
@@ -121,4 +119,151 @@ function wordsOf({ state, diagnostics }: Check, fault: string | null): string {
     case "unknown":
       return "";
   }
+}
+
+const PlanGraph = lazy(async () => ({
+  default: (await import("../graph/plan-graph.tsx")).PlanGraph,
+}));
+
+/**
+ * The graph of the edited plan. It marks steps with errors, and steps that a new version would carry over.
+ */
+export function DraftGraph({
+  document,
+  base,
+  diagnostics,
+  selected,
+  onSelect,
+  isGrowing = false,
+}: {
+  document: unknown;
+  base: PlanDocument | null;
+  diagnostics: readonly Diagnostic[];
+  selected: string | null;
+  onSelect: (stepId: string) => void;
+  /** Steps are being added: the whole graph stays in sight. */
+  isGrowing?: boolean;
+}) {
+  const rows = useMemo(() => {
+    const wrong = new Set(
+      diagnostics.flatMap(({ severity, stepId }) => (severity === "error" ? [stepId] : [])),
+    );
+    const kept = keptSteps(base?.document, document, completedOf(base));
+    return draftSteps(document).map((step) =>
+      rowOf(step, {
+        status: wrong.has(step.id) ? "FAILED" : kept.has(step.id) ? "COMPLETED" : "PENDING",
+        carriedFrom: kept.has(step.id) ? (base?.planId ?? null) : null,
+      }),
+    );
+  }, [document, base, diagnostics]);
+  if (rows.length === 0) return <p className="empty">The graph is drawn as soon as a step has an id.</p>;
+  return (
+    <Suspense fallback={<p className="empty">Drawing the plan …</p>}>
+      <PlanGraph steps={rows} selected={selected} onSelect={onSelect} isGrowing={isGrowing} />
+    </Suspense>
+  );
+}
+
+function completedOf(base: PlanDocument | null): Set<string> {
+  const steps = base?.steps ?? [];
+  return new Set(
+    steps.flatMap(({ id, item, status }) => (item === null && status === "COMPLETED" ? [id] : [])),
+  );
+}
+
+/** A step that never ran, in the shape of the graph. */
+function rowOf(
+  { id, tool, dependsOn }: DraftStep,
+  { status, carriedFrom }: Pick<StepRun, "status" | "carriedFrom">,
+): StepRun {
+  return {
+    id,
+    key: id,
+    item: null,
+    tool: tool === "" ? "no tool yet" : tool,
+    status,
+    dependsOn,
+    carriedFrom,
+    waitReason: null,
+    effectClass: null,
+    effect: null,
+    approved: false,
+    approvalHash: null,
+    warnings: [],
+    nextAttemptAt: null,
+    expiresAt: null,
+    startedAt: null,
+    finishedAt: null,
+    durationMs: null,
+    waitedForPeopleMs: null,
+    error: null,
+    settled: null,
+    attempts: [],
+  };
+}
+
+/** Pause in typing before a text is checked, in milliseconds. */
+const PAUSE_MS = 400;
+
+/** The result of checking a text. */
+export interface Check {
+  /** `fault`: the text is not JSON. */
+  state: "empty" | "checking" | "fault" | "invalid" | "valid" | "unknown";
+  /** The diagnostics of the newest text that was checked. */
+  diagnostics: readonly Diagnostic[];
+  /** The plan in canonical form, while it is valid. */
+  plan: unknown;
+  /** Why the text could not be checked. */
+  problem: ApiProblem | null;
+}
+
+const NONE: Check = { state: "empty", diagnostics: [], plan: null, problem: null };
+
+/** Checks a plan at each pause in typing. */
+function useCheck({ text, fault }: EditedPlan): Check {
+  const client = useClient();
+  const [check, setCheck] = useState<Check>(NONE);
+  useEffect(() => {
+    if (isBlank(text)) {
+      setCheck(NONE);
+      return;
+    }
+    setCheck((before) => ({ ...before, state: "checking" }));
+    const controller = new AbortController();
+    async function validate(): Promise<void> {
+      if (fault !== null) {
+        setCheck({ ...NONE, state: "fault" });
+        return;
+      }
+      try {
+        const variables = { plan: parseExactJson(text) as never };
+        const { validatePlan } = await client.execute(VALIDATE_PLAN, variables, {
+          signal: controller.signal,
+        });
+        setCheck(checkOf(validatePlan));
+      } catch (error) {
+        if (!controller.signal.aborted) setCheck({ ...NONE, state: "unknown", problem: problemOf(error) });
+      }
+    }
+    const timer = setTimeout(() => void validate(), PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [client, text, fault]);
+  return check;
+}
+
+/** True for a text without a step, such as a new plan: it is not invalid yet. */
+function isBlank(text: string): boolean {
+  return ["", '{"steps":[]}'].includes(text.replaceAll(/\s/gu, ""));
+}
+
+function checkOf({ valid, plan, diagnostics }: ResultOf<typeof VALIDATE_PLAN>["validatePlan"]): Check {
+  return {
+    state: valid ? "valid" : "invalid",
+    diagnostics: diagnostics as Diagnostic[],
+    plan,
+    problem: null,
+  };
 }

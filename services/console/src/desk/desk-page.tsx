@@ -2,9 +2,7 @@ import { countText, durationText, parseExactJson, stateLook, stringifyExactJson 
 import "./desk.css";
 import { type FormEvent, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { useNow } from "../browser/use-now.ts";
-import type { ApiProblem } from "../data/api-problem.ts";
-import { CREATE_PLAN } from "../data/control-operations.ts";
+import { useNow } from "../data/browser.ts";
 import {
   type Amendment,
   type DraftFacts,
@@ -15,23 +13,18 @@ import {
   READ_DRAFTING,
   SUBMIT_PLAN,
 } from "../data/desk-operations.ts";
-import { useAction } from "../data/use-action.ts";
-import { useRead } from "../data/use-read.ts";
-import { useRegularRead } from "../data/use-regular-read.ts";
+import { CREATE_PLAN } from "../data/request-operations.ts";
+import { type ApiProblem, useAction, useRead, useRegularRead } from "../data/use-api.ts";
 import { useStream } from "../data/use-stream.ts";
-import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../design/statuses.ts";
-import { deskPath } from "../parts/desk-path.ts";
-import type { Diagnostic } from "../parts/diagnostic.ts";
-import { ProblemNote } from "../parts/problem-note.tsx";
-import { StatusBadge } from "../parts/status-badge.tsx";
+import type { Diagnostic } from "../parts/diagnostics.tsx";
+import { ProblemNote, StatusBadge } from "../parts/elements.tsx";
+import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../parts/looks.ts";
+import { deskPath } from "../parts/paths.ts";
 import { requestPath } from "../request/paths.ts";
 import { AmendBar } from "./amend-bar.tsx";
-import { Bench } from "./bench.tsx";
-import { DraftGraph } from "./draft-graph.tsx";
-import type { EditedPlan } from "./editor/plan-editor.tsx";
-import { draftSteps } from "./text/draft-steps.ts";
-import { partialDocument } from "./text/partial-document.ts";
-import type { Check } from "./use-check.ts";
+import { Bench, type Check, DraftGraph } from "./bench.tsx";
+import { draftSteps, partialDocument } from "./draft-steps.ts";
+import type { EditedPlan } from "./plan-editor.tsx";
 
 /** The initial text of a new plan. */
 const EMPTY_PLAN = `{

@@ -1,7 +1,7 @@
 import { isExactNumber, scanReferences, unmarkNumbers } from "@planwright/plan";
 import "./json-tree.css";
 import { createContext, useContext, useState } from "react";
-import { CopyButton } from "./copy-button.tsx";
+import { CopyButton } from "./elements.tsx";
 
 /** Entries of one level that are shown at first. */
 const FIRST_ENTRIES = 50;

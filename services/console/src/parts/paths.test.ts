@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { deskPath, deskPlaceOf } from "./desk-path.ts";
-import { toolPath, toolPlaceOf } from "./tool-path.ts";
+import { deskPath, deskPlaceOf, toolPath, toolPlaceOf } from "./paths.ts";
 
 test("an address of the desk names its request, and one of the catalogue its tool", () => {
   expect(deskPlaceOf(deskPath("req_1_a"))).toBe("req_1_a");

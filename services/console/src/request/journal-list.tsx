@@ -1,10 +1,12 @@
 import type { ResultOf } from "@planwright/client";
+import { countText, durationText } from "@planwright/plan";
 import { useEffect, useState } from "react";
-import { type ApiProblem, problemOf } from "../data/api-problem.ts";
-import { useClient } from "../data/client-context.ts";
-import { READ_JOURNAL } from "../data/request-operations.ts";
-import { instantText } from "../design/text.ts";
-import { ProblemNote } from "../parts/problem-note.tsx";
+import { READ_DRAFTS, READ_JOURNAL, READ_MODEL_CALLS, READ_MODEL_USE } from "../data/request-operations.ts";
+import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
+import { type Diagnostic, Diagnostics } from "../parts/diagnostics.tsx";
+import { ProblemNote } from "../parts/elements.tsx";
+import { JsonTree } from "../parts/json-tree.tsx";
+import { instantText } from "../parts/looks.ts";
 
 type JournalEvent = ResultOf<typeof READ_JOURNAL>["events"]["nodes"][number];
 
@@ -129,4 +131,152 @@ export function JournalList({
 function rowClass({ stepId, seq }: JournalEvent, selected: string | null, at: number | null): string {
   const isSelected = stepId !== null && stepId === selected;
   return `${isSelected ? "is-selected" : ""}${at !== null && seq > at ? " is-later" : ""}`;
+}
+
+type ModelCall = NonNullable<
+  ResultOf<typeof READ_MODEL_CALLS>["request"]
+>["modelCallsConnection"]["nodes"][number];
+
+/**
+ * The model calls with prompts and answers, their share of the limits, and the plans that were read from the
+ * answers.
+ */
+export function ModelCalls({ requestId, seq }: RequestAtEntry) {
+  const { data, problem } = useRead(READ_MODEL_CALLS, { requestId }, seq);
+  if (problem) return <ProblemNote problem={problem} />;
+  if (!data) return <p className="empty">Reading …</p>;
+  const calls = data.request?.modelCallsConnection.nodes ?? [];
+  if (calls.length === 0) return <p className="empty">No model was asked for this request.</p>;
+  return (
+    <>
+      <ModelBudget requestId={requestId} seq={seq} />
+      <ReadDrafts requestId={requestId} seq={seq} />
+      <CallList calls={calls} />
+    </>
+  );
+}
+
+function CallList({ calls }: { calls: readonly ModelCall[] }) {
+  return (
+    <ol className="model-calls">
+      {calls.map((call) => (
+        <li key={call.id}>
+          <header>
+            <strong>{call.purpose}</strong> <code>{call.model}</code>
+            <span className="quiet-text">
+              {[
+                call.endedAt === null ? null : durationText(call.latencyMs),
+                call.inputTokens !== null && `${countText(call.inputTokens, "token")} in`,
+                call.cachedInputTokens ? `${call.cachedInputTokens} of them cached` : null,
+                call.outputTokens !== null && `${countText(call.outputTokens, "token")} out`,
+                call.costUsd !== null && `$${call.costUsd.toFixed(4)}`,
+                call.endedAt === null && "no answer yet, or its planner died",
+              ]
+                .filter(Boolean)
+                .join(" · ")}
+            </span>
+          </header>
+          {call.error && (
+            <p className="note tone-bad">
+              {call.error.message} <code>{call.error.code}</code>
+            </p>
+          )}
+          {call.messages.map((message, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: messages of a recorded call never change.
+            <details key={index}>
+              <summary>
+                {message.role}, {countText(message.content.length, "character")}
+              </summary>
+              <pre dir="auto">{message.content}</pre>
+            </details>
+          ))}
+          <details open>
+            <summary>answer</summary>
+            <pre dir="auto">{call.answer === "" ? "(empty)" : call.answer}</pre>
+          </details>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnection"]["nodes"][number];
+
+/**
+ * The newest versions that a model made: its answer beside the plan that was read from it, with the
+ * diagnostics of that plan.
+ */
+function ReadDrafts({ requestId, seq }: RequestAtEntry) {
+  const { data } = useRead(READ_DRAFTS, { requestId }, seq);
+  const drafts = (data?.request?.plansConnection.nodes ?? []).filter(
+    ({ origin }) => origin.kind !== "submitted",
+  );
+  if (drafts.length === 0) return null;
+  return (
+    <section aria-label="What was read from the answers" className="read-drafts">
+      {drafts.map((draft, index) => (
+        <details key={draft.version} open={index === 0}>
+          <summary>{summaryOf(draft)}</summary>
+          <Diagnostics diagnostics={draft.diagnostics as Diagnostic[]} />
+          <div className="beside">
+            <figure>
+              <figcaption>The answer</figcaption>
+              <pre dir="auto">{draft.raw ?? "(none is stored)"}</pre>
+            </figure>
+            <figure>
+              <figcaption>The plan that was read from it</figcaption>
+              {draft.document === null ? (
+                <p className="empty">No plan could be read from it.</p>
+              ) : (
+                <JsonTree value={draft.document} label={`Plan of version ${draft.version}`} />
+              )}
+            </figure>
+          </div>
+        </details>
+      ))}
+    </section>
+  );
+}
+
+function summaryOf({ version, diagnostics }: Draft): string {
+  const found = diagnostics.length === 0 ? "nothing wrong in it" : countText(diagnostics.length, "problem");
+  return `Version ${version}: the answer and the plan, ${found}`;
+}
+
+/** A request, which is read again after each entry of its journal. */
+interface RequestAtEntry {
+  requestId: string;
+  /** The last entry. */
+  seq: number;
+}
+
+/** The part of a request's limits that its model calls used; empty if unknown, as in a file. */
+function ModelBudget({ requestId, seq }: RequestAtEntry) {
+  const { data } = useRead(READ_MODEL_USE, { requestId }, seq);
+  if (!data?.request) return null;
+  const { limits, spent, reserved } = data.request.modelUse;
+  const kinds = [
+    { what: "calls", limit: limits.maxModelCalls, spent: spent.modelCalls, reserved: reserved.modelCalls },
+    { what: "tokens", limit: limits.maxTokens, spent: spent.tokens, reserved: reserved.tokens },
+    { what: "USD", limit: limits.maxCostUsd, spent: spent.costUsd, reserved: reserved.costUsd },
+  ];
+  return (
+    <dl className="model-budget">
+      {kinds.map((kind) => (
+        <div key={kind.what}>
+          <dt>{kind.what}</dt>
+          <dd>
+            {amount(kind.spent)}
+            {kind.limit === null ? " spent, no limit" : ` of ${amount(kind.limit)}`}
+            {kind.reserved > 0 && ` (and ${amount(kind.reserved)} reserved)`}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A count, or an amount of dollars. */
+function amount(value: number): string {
+  return value.toLocaleString("en", { maximumFractionDigits: 4 });
 }

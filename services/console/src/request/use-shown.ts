@@ -1,7 +1,5 @@
 import type { PlanRun, ResultOf } from "@planwright/client";
 import { useEffect, useRef, useState } from "react";
-import { type ApiProblem, problemOf } from "../data/api-problem.ts";
-import { useClient } from "../data/client-context.ts";
 import {
   READ_MOMENT,
   READ_PLAN,
@@ -9,7 +7,7 @@ import {
   type RequestPage,
   type Versions,
 } from "../data/request-operations.ts";
-import { useRead } from "../data/use-read.ts";
+import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
 import type { RequestPlace } from "./paths.ts";
 
 /** The part of a request that is shown. */

@@ -1,9 +1,6 @@
 import type { Client } from "@planwright/client";
 import { countText } from "@planwright/plan";
 import { useCallback, useEffect, useState } from "react";
-import { ACTED, acted } from "../data/acted.ts";
-import { type ApiProblem, problemOf } from "../data/api-problem.ts";
-import { useClient } from "../data/client-context.ts";
 import {
   type BulkFacts,
   type BulkVariables,
@@ -11,11 +8,10 @@ import {
   RERUN_REQUESTS,
   RETRY_FAILED_REQUESTS,
 } from "../data/list-operations.ts";
-import { lookOf, REQUEST_LOOK } from "../design/statuses.ts";
+import { ACTED, type ApiProblem, acted, problemOf, useClient } from "../data/use-api.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { ProblemNote } from "../parts/problem-note.tsx";
-import { StatusBadge } from "../parts/status-badge.tsx";
-import { BULK, type BulkKind } from "./bulk-kinds.ts";
+import { ProblemNote, StatusBadge } from "../parts/elements.tsx";
+import { lookOf, REQUEST_LOOK } from "../parts/looks.ts";
 import type { RequestFilter } from "./use-request-list.ts";
 
 type BulkResult = BulkFacts["results"][number];
@@ -191,5 +187,34 @@ const SEND: Record<BulkKind, (client: Client, variables: BulkVariables) => Promi
   },
   async retry(client, variables) {
     return (await client.execute(RETRY_FAILED_REQUESTS, variables)).retryFailedRequests;
+  },
+};
+
+/** The actions on many requests at once. */
+export type BulkKind = "cancel" | "retry" | "rerun";
+
+/** The texts of a bulk action. */
+interface BulkWords {
+  title: string;
+  /** Completes the preview: "3 requests would be …". */
+  noun: string;
+  button: string;
+  /** Completes the result: "3 requests …". */
+  done: string;
+}
+
+export const BULK: Record<BulkKind, BulkWords> = {
+  retry: {
+    title: "Run again what did not complete",
+    noun: "run again: completed steps are carried over",
+    button: "Run again",
+    done: "run again",
+  },
+  cancel: { title: "Cancel", noun: "cancelled", button: "Cancel", done: "cancelled" },
+  rerun: {
+    title: "Run ended requests again",
+    noun: "run again as a new version",
+    button: "Run again",
+    done: "run again",
   },
 };

@@ -3,9 +3,9 @@ import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { TIMES } from "../../../../packages/client/test/progress.ts";
-import { type RequestRow } from "../data/needs-operations.ts";
-import { StepFacts } from "../request/inspector/step-facts.tsx";
-import { COLUMNS, columnsOf, timeModeOf, timeText } from "./columns.tsx";
+import { type RequestRow } from "../data/list-operations.ts";
+import { StepFacts } from "../request/inspector.tsx";
+import { COLUMNS, columnsOf, timeModeOf, timeText } from "./request-table.tsx";
 import { firstToExpire } from "./requests-page.tsx";
 
 const AT = "2026-11-24T10:00:00.000Z";

@@ -1,8 +1,8 @@
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { isInField } from "../browser/is-in-field.ts";
-import { REQUEST_LOOK } from "../design/statuses.ts";
-import { BULK, type BulkKind } from "./bulk-kinds.ts";
-import { COLUMNS, columnNames, columnsOf, TIME_MODES, timeModeOf } from "./columns.tsx";
+import { isInField } from "../data/browser.ts";
+import { REQUEST_LOOK } from "../parts/looks.ts";
+import { BULK, type BulkKind } from "./bulk-dialog.tsx";
+import { COLUMNS, columnNames, columnsOf, TIME_MODES, timeModeOf } from "./request-table.tsx";
 
 /** The parts of a filter that are shown as removable tags. */
 const TAGS = ["needs", "tag", "tool", "errorCode"] as const;

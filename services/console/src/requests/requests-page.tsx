@@ -3,26 +3,19 @@ import type { ResultOf } from "@planwright/client";
 import { boundedText, durationText, type RequestStatus } from "@planwright/plan";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
-import { useNow } from "../browser/use-now.ts";
+import { useNow } from "../data/browser.ts";
 import { READ_WORKLOAD, type WorkloadFacts } from "../data/catalogue-operations.ts";
-import { CREATE_PLAN } from "../data/control-operations.ts";
-import { type FailedRequest, READ_FAILURES, READ_NEXT_ACTION } from "../data/list-operations.ts";
-import { READ_NEEDS } from "../data/needs-operations.ts";
-import { useAction } from "../data/use-action.ts";
-import { useRead } from "../data/use-read.ts";
-import { useRegularRead } from "../data/use-regular-read.ts";
-import { REQUEST_LOOK } from "../design/statuses.ts";
-import { agoText, expiryText } from "../design/text.ts";
-import { FleetLine } from "../fleet/fleet-line.tsx";
-import { ProblemNote } from "../parts/problem-note.tsx";
+import { type FailedRequest, READ_FAILURES, READ_NEEDS, READ_NEXT_ACTION } from "../data/list-operations.ts";
+import { CREATE_PLAN } from "../data/request-operations.ts";
+import { useAction, useRead, useRegularRead } from "../data/use-api.ts";
+import { ProblemNote } from "../parts/elements.tsx";
+import { agoText, expiryText, REQUEST_LOOK } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
-import { BulkDialog } from "./bulk-dialog.tsx";
-import type { BulkKind } from "./bulk-kinds.ts";
-import { columnsOf, timeModeOf } from "./columns.tsx";
+import { FleetLine } from "../system/fleet-line.tsx";
+import { BulkDialog, type BulkKind } from "./bulk-dialog.tsx";
 import { ListBar } from "./list-bar.tsx";
-import { RequestTable } from "./request-table.tsx";
-import { useFedRead } from "./use-fed-read.ts";
-import { type RequestFilter, useRequestList } from "./use-request-list.ts";
+import { columnsOf, RequestTable, timeModeOf } from "./request-table.tsx";
+import { type RequestFilter, useFedRead, useRequestList } from "./use-request-list.ts";
 
 /** The requests that need a person, then all requests, newest first. The filter is stored in the address. */
 export function RequestsPage() {

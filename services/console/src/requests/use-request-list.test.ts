@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type RequestRow } from "../data/needs-operations.ts";
+import { type RequestRow } from "../data/list-operations.ts";
 import { withPage, withRow } from "./use-request-list.ts";
 
 const row = (requestId: string, second: number, status = "COMPLETED"): RequestRow =>

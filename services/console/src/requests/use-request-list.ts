@@ -1,8 +1,7 @@
-import type { VariablesOf } from "@planwright/client";
+import type { Operation, VariablesOf } from "@planwright/client";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { type ApiProblem, problemOf } from "../data/api-problem.ts";
-import { useClient } from "../data/client-context.ts";
-import { FOLLOW_REQUESTS, READ_REQUESTS, type RequestRow } from "../data/needs-operations.ts";
+import { FOLLOW_REQUESTS, READ_REQUESTS, type RequestRow } from "../data/list-operations.ts";
+import { type ApiProblem, problemOf, useClient } from "../data/use-api.ts";
 import { useStream } from "../data/use-stream.ts";
 
 /** The filter of a list of requests. */
@@ -89,4 +88,36 @@ export function withRow(rows: readonly RequestRow[], row: RequestRow): readonly 
   const others = rows.filter(({ requestId }) => requestId !== row.requestId);
   const index = others.findIndex(({ createdAt }) => createdAt < row.createdAt);
   return index === -1 ? [...others, row] : others.toSpliced(index, 0, row);
+}
+
+/** Shortest time between two reads, in milliseconds: many requests may change at once. */
+const READ_EVERY_MS = 1_000;
+
+/**
+ * The answer to a query about all requests; null before the first. The query is sent again after each event
+ * of the feed of all requests. That feed is shared, so this needs no additional connection.
+ */
+export function useFedRead<Result>(operation: Operation<Result, Record<string, never>>): Result | null {
+  const client = useClient();
+  const [result, setResult] = useState<Result | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const isReadPending = useRef(false);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  function read(): void {
+    if (timer.current !== undefined) {
+      isReadPending.current = true;
+      return;
+    }
+    isReadPending.current = false;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      if (isReadPending.current) read();
+    }, READ_EVERY_MS);
+    client.execute(operation, {}).then(setResult, () => {
+      // The list of requests shows the problem; the last answer stays, and the next event reads again.
+    });
+  }
+  useStream(FOLLOW_REQUESTS, { filter: {} }, { onResult: read, onProblem: read });
+  return result;
 }

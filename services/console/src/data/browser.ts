@@ -1,0 +1,50 @@
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+
+const subscribe = (onChange: () => void) => {
+  document.addEventListener("visibilitychange", onChange);
+  return () => document.removeEventListener("visibilitychange", onChange);
+};
+
+/** False while the page is in a background tab: it then follows nothing and costs nothing. */
+export function useIsVisible(): boolean {
+  return useSyncExternalStore(subscribe, () => document.visibilityState === "visible");
+}
+
+/** True if the key is typed into a field, also one in a shadow tree. */
+export function isInField(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.closest("input, textarea, select") !== null)
+  );
+}
+
+/**
+ * The time in milliseconds, updated every second while the page is visible.
+ * @param isTicking - false: it is not updated
+ */
+export function useNow(isTicking = true): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isTicking) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") setNow(Date.now());
+    }, 1_000);
+    return () => clearInterval(timer);
+  }, [isTicking]);
+  return now;
+}
+
+/** The width of an element in pixels, 0 before it is drawn; `ref` must be set on the element. */
+export function useWidth<T extends HTMLElement>(): { ref: React.RefObject<T | null>; width: number } {
+  const ref = useRef<T>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, width };
+}

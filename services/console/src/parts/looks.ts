@@ -1,0 +1,48 @@
+import { STATE_LOOKS, type StateLook, type StateTone } from "@planwright/plan";
+
+export { lookOf } from "@planwright/plan";
+
+/** How a status looks, by the one table of states: the command line says the same words. */
+export type StatusLook = StateLook;
+
+/** What a status means for the reader. */
+export type Tone = StateTone;
+
+export const STEP_LOOK = STATE_LOOKS.step;
+export const PLAN_LOOK = STATE_LOOKS.plan;
+export const REQUEST_LOOK = STATE_LOOKS.request;
+
+/** The effect classes: what happens to a call whose outcome is unknown. */
+export const EFFECT_CLASS: Readonly<Record<string, string>> = {
+  K: "K: the tool honours the idempotency key, so the call can be sent again safely",
+  R: "R: the call only reads or may be repeated",
+  V: "V: another tool reports whether the call happened",
+  U: "U: a call whose outcome is unknown is never sent again automatically",
+};
+
+/** "now", "40 s ago", "12 min ago", "3 h ago", "5 d ago". */
+export function agoText(at: string, now: number): string {
+  const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1_000));
+  if (seconds < 5) return "now";
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`;
+  return `${Math.floor(seconds / 86_400)} d ago`;
+}
+
+/** "2026-11-24 15:30:12 UTC". */
+export function instantText(at: string): string {
+  return `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
+}
+
+/** When the first open approval ends: "expires at 2026-11-24 15:30:12 UTC". */
+export function expiryText(at: string): string {
+  return `expires at ${instantText(at)}`;
+}
+
+/** "820 B", "12.0 kB", "8.1 MB". */
+export function sizeText(sizeBytes: number): string {
+  if (sizeBytes < 1_000) return `${sizeBytes} B`;
+  if (sizeBytes < 1_000_000) return `${(sizeBytes / 1_000).toFixed(1)} kB`;
+  return `${(sizeBytes / 1_000_000).toFixed(1)} MB`;
+}
