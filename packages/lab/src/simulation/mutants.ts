@@ -20,8 +20,8 @@ import {
   withRecords,
   withRepeats,
 } from "./mutant.ts";
+import { failed } from "./system/tools.ts";
 import { LOOKUP_TOOL } from "./world/catalogue.ts";
-import { failed } from "./world/tools.ts";
 
 /** All planted faults. */
 export const MUTANTS: readonly Mutant[] = [

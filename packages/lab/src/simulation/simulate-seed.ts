@@ -8,8 +8,10 @@ import { type Checker, createChecker } from "./checker/checker.ts";
 import type { Violation } from "./checker/invariants.ts";
 import type { PlanFacts } from "./checker/plan-facts.ts";
 import type { Mutant } from "./mutant.ts";
-import { type Api, startApi, startClients, startOperator } from "./world/clients.ts";
-import { type Executors, startExecutors } from "./world/executors.ts";
+import { type Api, startApi, startClients, startOperator } from "./system/clients.ts";
+import { type Executors, startExecutors } from "./system/executors.ts";
+import { createSimulatedTools } from "./system/tools.ts";
+import { createJobQueue, type JobQueue, type World } from "./system/world.ts";
 import {
   createEventLog,
   createFaults,
@@ -19,8 +21,6 @@ import {
   TAKE_OVER_MS,
 } from "./world/processes.ts";
 import { drawSettings, type WorldSettings } from "./world/settings.ts";
-import { createSimulatedTools } from "./world/tools.ts";
-import { createJobQueue, type JobQueue, type World } from "./world/world.ts";
 
 /** The result of one seed. */
 export interface SeedResult {

@@ -22,8 +22,8 @@ import {
 } from "../../random/plan-shapes.ts";
 import type { Random } from "../../random/random.ts";
 import { nameOfUnit, unitsOfStep } from "../checker/plan-facts.ts";
-import { DEADLY_TOOL, TENANT } from "./catalogue.ts";
-import { createProcess, type SimulatedProcess } from "./processes.ts";
+import { DEADLY_TOOL, TENANT } from "../world/catalogue.ts";
+import { createProcess, type SimulatedProcess } from "../world/processes.ts";
 import { createReach, type JobQueue, type World } from "./world.ts";
 
 /** One client with one plan. */

@@ -8,8 +8,8 @@ import {
 import type { Random } from "../../random/random.ts";
 import type { Checker } from "../checker/checker.ts";
 import type { Mutant } from "../mutant.ts";
-import type { Actor, EventLog, Faults, SimulatedProcess, Timeline } from "./processes.ts";
-import type { WorldSettings } from "./settings.ts";
+import type { Actor, EventLog, Faults, SimulatedProcess, Timeline } from "../world/processes.ts";
+import type { WorldSettings } from "../world/settings.ts";
 
 /** The parts that the whole world of one seed shares. */
 export interface World {

@@ -12,9 +12,9 @@ import {
   TOOL_FACTS,
   type ToolFacts,
   unitNamesOf,
-} from "./catalogue.ts";
-import type { SimulatedProcess } from "./processes.ts";
-import type { ToolSettings } from "./settings.ts";
+} from "../world/catalogue.ts";
+import type { SimulatedProcess } from "../world/processes.ts";
+import type { ToolSettings } from "../world/settings.ts";
 import type { World } from "./world.ts";
 
 /** Time in which a cancelled call may still answer, in milliseconds. */

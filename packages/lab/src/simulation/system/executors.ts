@@ -7,8 +7,8 @@ import {
 } from "../../../../../services/executor/src/outputs/output-memory.ts";
 import { createPlanRuns, type PlanRuns } from "../../../../../services/executor/src/plans/plan-runs.ts";
 import type { Random } from "../../random/random.ts";
-import { CATALOGUE } from "./catalogue.ts";
-import { createProcess, type SimulatedProcess } from "./processes.ts";
+import { CATALOGUE } from "../world/catalogue.ts";
+import { createProcess, type SimulatedProcess } from "../world/processes.ts";
 import type { SimulatedTools } from "./tools.ts";
 import { createReach, type World } from "./world.ts";
 
