@@ -84,17 +84,6 @@ test("a write under another condition waits for the previous one and sees its re
   expect(await plans.findOne({ _id: "a" })).not.toHaveProperty("late");
 });
 
-test("stamps are the server's time, and a later value of the field wins", async () => {
-  const { group, plans } = await groupOver(["a"]);
-  const target = { collection: "plans", id: "a", condition: {} } as const;
-  await Promise.all([
-    group.set({ ...target, set: { updatedAt: "by hand" }, stamps: ["finishedAt", "dueAt"] }),
-    group.set({ ...target, set: { dueAt: null }, stamps: ["updatedAt"] }),
-  ]);
-  const plan = await plans.findOne({ _id: "a" });
-  expect(plan).toMatchObject({ finishedAt: expect.any(Date), updatedAt: expect.any(Date), dueAt: null });
-});
-
 test("a write that cannot be stored fails alone", async () => {
   const { group, plans } = await groupOver(["a", "b"]);
   const tooLarge = write(group, "a", { value: "x".repeat(17 * 1_048_576) });

@@ -42,10 +42,8 @@ export function createReplan(context: StoreDependencies) {
         if (made >= MAX_REPLANS) return no({ type: "too many", made });
 
         const now = new Date(clock.now());
-        const { set, stamps } = parkedFor("replan");
         const marks = {
-          ...set,
-          ...Object.fromEntries(stamps.map((field) => [field, now])),
+          ...parkedFor("replan", now),
           status: "PLANNING" as const,
           replans: { max, made: made + 1 },
           replan,

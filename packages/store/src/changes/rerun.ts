@@ -142,12 +142,10 @@ function plannedAgain(
 ): RerunDecision {
   const { _id, version } = request;
   const now = new Date(clock.now());
-  const { set, stamps } = parkedFor("plan");
   // A sentence that was only to be planned is not executed.
   const execute = request.autoExecute && options.autoExecute;
   const marks = {
-    ...set,
-    ...Object.fromEntries(stamps.map((field) => [field, now])),
+    ...parkedFor("plan", now),
     ...(old && { version: version + 1, planId: createPlanId(now.getTime(), randomBytes) }),
     status: "PLANNING" as const,
     autoExecute: execute,

@@ -24,7 +24,6 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { MAX_BATCH } from "./batches.ts";
 import {
-  bodyOf,
   followOneByOne,
   type GroupedCollection,
   type GroupSet,
@@ -290,7 +289,7 @@ function createWriteQueue(owner: string) {
       const key = `${collection}/${id}`;
       const queue = waiting.get(key) ?? [];
       const last = queue.at(-1);
-      const body = bodyOf(write);
+      const body = "set" in write ? { set: write.set } : { expressions: write.expressions };
       if (last && !wantsDocument && !follows && mergeInto(last, condition, body)) {
         last.waiters.push(waiter);
         return { result, pending: last };

@@ -15,8 +15,6 @@ interface Target {
 /** Sets fields to values: cheaper for MongoDB than an update with expressions. */
 export interface GroupSet extends Target {
   set: Document;
-  /** Fields that are set to the server's time. */
-  stamps?: readonly string[] | undefined;
 }
 
 /** Sets fields to expressions that MongoDB computes. */
@@ -42,11 +40,7 @@ export function collectionOf(
 
 /** A write that is not sent by the group commit, in the form of the driver. */
 export function changeOf(write: Exclude<HeadWrite, { insert: unknown }>): Document | Document[] {
-  if ("expressions" in write) return [{ $set: write.expressions }];
-  const { set: $set, stamps = [] } = write;
-  return stamps.length === 0
-    ? { $set }
-    : { $set, $currentDate: Object.fromEntries(stamps.map((field) => [field, true])) };
+  return "expressions" in write ? [{ $set: write.expressions }] : { $set: write.set };
 }
 
 /** Does writes one after the other, each of which may have been done before. */
@@ -62,7 +56,7 @@ export async function followOneByOne(
 }
 
 /** What a write does to its document. */
-type Body = { set: Document; stamps: ReadonlySet<string> } | { expressions: Document };
+type Body = { set: Document } | { expressions: Document };
 
 /** Result of a write: whether its condition held, and the document after it, if that was asked for. */
 export interface WriteResult {
@@ -93,24 +87,15 @@ export interface PendingWrite extends Target {
   outcome?: "acknowledged" | Error;
 }
 
-/** What a caller's write does to its document. */
-export function bodyOf(write: GroupSet | GroupUpdate): Body {
-  return "set" in write
-    ? { set: write.set, stamps: new Set(write.stamps) }
-    : { expressions: write.expressions };
-}
-
 /**
  * Merges a write to the same document into one that still waits; false when they cannot be merged. The later
- * value of a field wins, also over a stamp.
+ * value of a field wins.
  */
 export function mergeInto(earlier: PendingWrite, condition: Document, later: Body): boolean {
   const first = earlier.body;
   if (!("set" in first) || !("set" in later) || earlier.wantsDocument || earlier.follows) return false;
   if (JSON.stringify(condition) !== JSON.stringify(earlier.condition)) return false;
-  const stamps = [...first.stamps].filter((field) => !Object.hasOwn(later.set, field));
-  const set = Object.fromEntries(Object.entries(first.set).filter(([field]) => !later.stamps.has(field)));
-  earlier.body = { set: { ...set, ...later.set }, stamps: new Set([...stamps, ...later.stamps]) };
+  earlier.body = { set: { ...first.set, ...later.set } };
   return true;
 }
 
@@ -127,8 +112,5 @@ export function toUpdate(
 } {
   const filter = { _id: id, ...condition, ...(isRepeat && { writeId: { $ne: writeId } }) };
   if ("expressions" in body) return { filter, update: [{ $set: { ...body.expressions, writeId } }] };
-  const $set = { ...body.set, writeId };
-  if (body.stamps.size === 0) return { filter, update: { $set } };
-  const $currentDate: Document = Object.fromEntries([...body.stamps].map((field) => [field, true]));
-  return { filter, update: { $set, $currentDate } };
+  return { filter, update: { $set: { ...body.set, writeId } } };
 }

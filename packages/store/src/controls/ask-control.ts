@@ -23,7 +23,7 @@ export const IS_FREE = { $eq: ["$lease", null] };
 const NEXT = { $add: ["$controlSeq", 1] };
 
 /** A control to ask for. */
-export interface NewControl {
+interface NewControl {
   event: ControlEvent;
   by: string;
   /** What must hold for the plan, in addition to being open. */
@@ -37,22 +37,17 @@ export function isOpen({ status, finishedAt }: Pick<PlanDocument, "status" | "fi
   return STARTED_PLAN_STATUSES.includes(status) && finishedAt === null;
 }
 
-/** Adds a control to a plan's document. */
-export interface AskControl {
-  /**
-   * The plan with the control; null when the plan is not open, is of another tenant, or the condition does not
-   * hold.
-   * @throws {StoreUnavailableError | TooManyControlsError}
-   */
-  (tenant: string, planId: PlanId, control: NewControl): Promise<PlanDocument | null>;
-}
-
-/** Controls over grouped writes: one whose answer was lost is recognized. */
-export function createAskControl({
-  collections,
-  group,
-}: Pick<StoreDependencies, "collections" | "group">): AskControl {
-  return async (tenant, planId, { event, by, condition, change }) => {
+/**
+ * Adds controls to plans' documents, over grouped writes: one whose answer was lost is recognized. Gives the plan with
+ * the control; null when the plan is not open, is of another tenant, or the condition does not hold.
+ * @throws {StoreUnavailableError | TooManyControlsError}
+ */
+export function createAskControl({ collections, group }: Pick<StoreDependencies, "collections" | "group">) {
+  return async (
+    tenant: string,
+    planId: PlanId,
+    { event, by, condition, change }: NewControl,
+  ): Promise<PlanDocument | null> => {
     const hasRoom = { $lt: [{ $size: CONTROLS }, MAX_CONTROLS] };
     const open = { tenant, status: { $in: STARTED_PLAN_STATUSES }, finishedAt: null, ...condition };
     const control = { id: NEXT, event: { $literal: event }, by: { $literal: by }, at: "$$NOW" };
@@ -90,17 +85,14 @@ export interface DecisionState {
 /** A decision that is asked for, or the answer why it is not. */
 export type Decided<Answer> = { type: "ask"; event: DecisionEvent } | { type: "answer"; answer: Answer };
 
-/** Asks for a decision of an operator, or answers why it is not asked. */
-export interface AskDecision {
-  /** Undefined for an unknown plan, for one that is being removed, and for another tenant's. @throws {StoreUnavailableError | TooManyControlsError} */
-  <Answer>(decision: {
-    tenant: string;
-    planId: PlanId;
-    by: string;
-    /** The decision, if it is about this unit, which waits for one. */
-    about: (unit: UndecidedUnit) => DecisionEvent | undefined;
-    decide: (now: DecisionState) => Decided<Answer>;
-  }): Promise<{ type: "asked"; plan: PlanDocument } | Answer | undefined>;
+/** A decision of an operator that a caller asks for. */
+interface AskedDecision<Answer> {
+  tenant: string;
+  planId: PlanId;
+  by: string;
+  /** The decision, if it is about this unit, which waits for one. */
+  about: (unit: UndecidedUnit) => DecisionEvent | undefined;
+  decide: (now: DecisionState) => Decided<Answer>;
 }
 
 /** The fields that say which units wait for a decision. */
@@ -135,13 +127,21 @@ function waitingUnits(head: DecisionHead): UndecidedUnit[] {
 /**
  * Decisions of operators. One about a unit that waits for it by the plan's document is accepted by that alone;
  * any other is judged by the units as this process has folded them, which may take a second for a long
- * journal. The owner of the plan applies it only if the call still waits for exactly this decision.
+ * journal. The owner of the plan applies it only if the call still waits for exactly this decision. Gives undefined for
+ * an unknown plan, for one that is being removed, and for another tenant's.
+ * @throws {StoreUnavailableError | TooManyControlsError}
  */
 export function createAskDecision(
   { collections, unitReads }: Pick<StoreDependencies, "collections" | "unitReads">,
   askControl: AskControl,
-): AskDecision {
-  return async ({ tenant, planId, by, about, decide }) => {
+) {
+  return async <Answer>({
+    tenant,
+    planId,
+    by,
+    about,
+    decide,
+  }: AskedDecision<Answer>): Promise<{ type: "asked"; plan: PlanDocument } | Answer | undefined> => {
     /** Of two decisions at once the second is judged again. */
     const ask = (event: DecisionEvent, { controlSeq }: Pick<PlanDocument, "controlSeq">) =>
       askControl(tenant, planId, { event, by, condition: { controlSeq }, change: { decisionSeq: NEXT } });
@@ -167,3 +167,6 @@ export function createAskDecision(
     }
   };
 }
+
+export type AskControl = ReturnType<typeof createAskControl>;
+export type AskDecision = ReturnType<typeof createAskDecision>;

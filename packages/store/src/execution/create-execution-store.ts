@@ -24,7 +24,7 @@ import { type EndedPlan, endEvent, endedBy, endWrites, isForPlanner } from "../h
 import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-values.ts";
-import { createLeaseTable, type LeaseStore } from "../leases/lease-table.ts";
+import { createLeaseTable } from "../leases/lease-table.ts";
 import { readOutputTexts, removeStaleOutputs } from "../outputs/output-store.ts";
 import { LeaseLostError, OutputMissingError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
@@ -40,12 +40,11 @@ import { updatePlanSummary, withoutSettledControls } from "./update-plan-summary
 /** Claims plans and writes their events, fenced by the epoch. */
 export function createExecutionStore(dependencies: StoreDependencies) {
   const { clock } = dependencies;
-  const leases = createLeaseTable("plans", dependencies);
-  const planLeases: LeaseStore<PlanId> = leases;
+  const planLeases = createLeaseTable("plans", dependencies);
   return {
-    ...createClaims(dependencies, leases),
+    ...createClaims(dependencies, planLeases),
     /** The leases of plans. */
-    planLeases,
+    planLeases: planLeases as Omit<typeof planLeases, "claim">,
     ...createUnitWrites(dependencies),
     ...createPlanEnds(dependencies),
     ...createApplyControls(dependencies),
@@ -377,13 +376,14 @@ function createPlanEnds(context: StoreDependencies) {
           },
         ])
         .toArray();
+      const now = new Date(clock.now());
       const corrected = await Promise.all(
         stale.map(({ _id, planId, ...end }) =>
           group.set({
             collection: "requests",
             id: _id,
             condition: { planId, status: "EXECUTING" },
-            ...requestAfterPlan(end, end),
+            set: requestAfterPlan(end, end, now),
           }),
         ),
       );

@@ -1,26 +1,28 @@
 import type { Document } from "mongodb";
+import { dueAtOnce } from "../records/new-documents.ts";
 import type { PlanningWork } from "../records/request-document.ts";
 
-/** The field with the time from which a planner has work for a request. */
-export const PLANNING_DUE = "dueAt";
-
 /**
- * Fields that make a request due now for any planner, and the fields that get the server's time. No planner
- * holds it from then on: writes of an earlier planner do not match.
+ * Fields that make a request due now for any planner. No planner holds it from then on: writes of an earlier
+ * planner do not match.
  */
-export function parkedFor(work: PlanningWork): { set: Document; stamps: string[] } {
-  const held = {
+export function parkedFor(work: PlanningWork, now: Date): Document {
+  return {
     lease: null,
+    dueAt: dueAtOnce(now),
     claims: 0,
     "planning.claimsOfWork": 0,
     "planning.work": work,
     "planning.wait": null,
+    ...(work !== "answer" && {
+      "planning.startedAt": null,
+      "planning.finishedAt": null,
+      error: null,
+      diagnostics: [],
+    }),
+    answer: null,
+    answerError: null,
   };
-  const set =
-    work !== "answer"
-      ? { ...held, "planning.startedAt": null, "planning.finishedAt": null, error: null, diagnostics: [] }
-      : held;
-  return { set: { ...set, answer: null, answerError: null }, stamps: [PLANNING_DUE] };
 }
 
 const NO_RESULTS = {
@@ -43,7 +45,7 @@ export const PLANNING_CANCELLED: Document = {
 /** Fields that leave no work for planners: the request has moved on. */
 export const NOTHING_PARKED: Document = {
   lease: null,
-  [PLANNING_DUE]: null,
+  dueAt: null,
   "planning.work": null,
   "planning.wait": null,
   replan: null,

@@ -19,10 +19,9 @@ import type { Journal } from "../journal/journal.ts";
 import { isPlain } from "../outputs/inline-value.ts";
 import { keptError } from "../outputs/kept-error.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
-import { PLANNING_DUE } from "./parked-for.ts";
 import { controlsAfter } from "./pending-controls.ts";
 import { countMayHaveActed, needsFields, needsOf } from "./plan-needs.ts";
-import { isPlanEnd, type RequestChange, requestAfterPlan } from "./request-after-plan.ts";
+import { isPlanEnd, requestAfterPlan } from "./request-after-plan.ts";
 
 /** An error as it is stored in documents. */
 function withoutBytes<WithBytes extends { dataBytes?: number | undefined }>(
@@ -87,13 +86,11 @@ export async function readEnd(
   return event && endedBy(event, plan);
 }
 
-/** Pure. */
-function requestAfter({ followUp }: PlanDocument, ended: EndedPlan): RequestChange {
-  const { status, error, cancelAskedAt: cancelRequestedAt } = ended;
-  return requestAfterPlan(
-    { followUp, cancelRequestedAt },
-    { status, ...(error && { error: withoutBytes(error) }) },
-  );
+/** The fields of the request after this end of its plan. Pure. */
+function requestAfter({ followUp, updatedAt }: PlanDocument, ended: EndedPlan): Document {
+  const { status, error, cancelAskedAt: cancelRequestedAt, finishedAt } = ended;
+  const end = { status, ...(error && { error: withoutBytes(error) }) };
+  return requestAfterPlan({ followUp, cancelRequestedAt }, end, finishedAt ?? updatedAt);
 }
 
 /**
@@ -130,14 +127,14 @@ export function endWrites(document: PlanDocument, ended: EndedPlan): [GroupUpdat
       collection: "requests",
       id: requestId,
       condition: { planId: _id, status: { $in: STARTED_REQUEST_STATUSES } },
-      ...requestAfter(document, ended),
+      set: requestAfter(document, ended),
     },
   ];
 }
 
 /** True when the request waits for a planner after this end of its plan. Pure. */
 export function isForPlanner(plan: PlanDocument, ended: EndedPlan): boolean {
-  return requestAfter(plan, ended).stamps.includes(PLANNING_DUE);
+  return requestAfter(plan, ended)["dueAt"] !== undefined;
 }
 
 function isEnd(event: JournalEvent): event is EndEvent {

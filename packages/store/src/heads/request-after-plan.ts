@@ -17,16 +17,11 @@ export function isPlanEnd(status: string): status is FinishCommand["status"] {
   return Object.hasOwn(REQUEST_STATUS, status);
 }
 
-/** Fields of a request that the end of its plan changes, and fields that get the time of that end. */
-export interface RequestChange {
-  set: Document;
-  stamps: string[];
-}
-
 /**
  * Changes of a request by the end of its plan: the status, and the next work of a planner. It is one write,
  * so that the status never changes without that work. A plan that was to be cancelled is not replanned, even
  * if it ended in another status. Pure.
+ * @param updatedAt - the time of that end
  */
 export function requestAfterPlan(
   {
@@ -34,25 +29,22 @@ export function requestAfterPlan(
     cancelRequestedAt,
   }: { followUp?: PlanFollowUp | null | undefined; cancelRequestedAt: Date | null },
   { status, error }: Pick<FinishCommand, "status" | "error">,
-): RequestChange {
-  const ended = { status: REQUEST_STATUS[status] };
-  if (!followUp) return { set: ended, stamps: ["updatedAt"] };
+  updatedAt: Date,
+): Document {
+  const ended = { status: REQUEST_STATUS[status], updatedAt };
+  if (!followUp) return ended;
   // A POISONED plan, which killed five executors, is not replanned: the new plan could kill a sixth.
   const mayReplan = hasPlanFailed(status) && error?.code !== "POISONED" && cancelRequestedAt === null;
   if (mayReplan && followUp.replans < followUp.maxReplans) {
-    const { set, stamps } = parkedFor("replan");
     const replan = { note: null, execute: true };
     const made = { "replans.made": followUp.replans + 1 };
-    return { set: { ...set, ...made, status: "PLANNING", replan }, stamps: [...stamps, "updatedAt"] };
+    return { ...parkedFor("replan", updatedAt), ...made, status: "PLANNING", replan, updatedAt };
   }
-  if (!followUp.answer) return { set: ended, stamps: ["updatedAt"] };
-  if (hasPlanResults(status)) {
-    const { set, stamps } = parkedFor("answer");
-    return { set: { ...set, ...ended }, stamps: [...stamps, "updatedAt"] };
-  }
+  if (!followUp.answer) return ended;
+  if (hasPlanResults(status)) return { ...parkedFor("answer", updatedAt), ...ended };
   const answerError = {
     code: "PLAN_NOT_COMPLETED",
     message: `The plan is ${status}, so there are no results to describe`,
   };
-  return { set: { ...ended, answerError }, stamps: ["updatedAt"] };
+  return { ...ended, answerError };
 }

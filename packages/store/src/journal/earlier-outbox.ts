@@ -15,7 +15,7 @@ interface OutboxDocument {
 type EarlierWrite = Pick<HeadWrite, "collection"> &
   (
     | { insert: Document & { _id: string } }
-    | ({ filter: Document } & ({ set: Document } | { expressions: Document }))
+    | ({ filter: Document } & ({ set: Document; stamps?: string[] } | { expressions: Document }))
   );
 
 /**
@@ -52,8 +52,11 @@ function writesOf({ writes }: OutboxDocument): HeadWrite[] {
   const kept: EarlierWrite[] = BSON.deserialize(bytes as Uint8Array)["following"];
   return kept.map((write) => {
     if ("insert" in write) return write as HeadWrite;
-    const { filter, ...change } = write;
+    const { collection, filter, ...change } = write;
     const { _id: id, ...condition } = filter;
-    return { ...change, id: String(id), condition } as HeadWrite;
+    const target = { collection, id: String(id), condition };
+    if ("expressions" in change) return { ...target, expressions: change.expressions } as HeadWrite;
+    const stamped = (change.stamps ?? []).map((field) => [field, new Date()]);
+    return { ...target, set: { ...change.set, ...Object.fromEntries(stamped) } } as HeadWrite;
   });
 }

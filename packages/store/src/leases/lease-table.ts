@@ -10,52 +10,16 @@
  */
 import { groupBy, PRIORITIES, type Priority, placeInLine } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { GroupCommit } from "../commit/group-commit.ts";
-import { type Collections, LINES_INDEX } from "../database/collections.ts";
-import type { ServerClock } from "../database/server-clock.ts";
+import { LINES_INDEX } from "../database/collections.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { heldBy, isDue, leasedCollection } from "./leased-collection.ts";
 
 /** Work under a claim. */
-export interface Held<Id extends string> {
+interface Held<Id extends string> {
   id: Id;
   epoch: number;
-}
-
-/** The leases of one kind of work, for workers. */
-export interface LeaseStore<Id extends string> {
-  /**
-   * Work that a worker holds according to the database. That is more than it works on if the answer to a
-   * claim was lost or its work failed.
-   */
-  findHeld(owner: string): Promise<Held<Id>[]>;
-  /**
-   * Makes work due now for any worker, unless it ended, was claimed again or was released meanwhile.
-   * @returns the work that this call released
-   * @throws {StoreUnavailableError}
-   */
-  releaseUnheld(held: readonly Held<Id>[]): Promise<Held<Id>[]>;
-  /**
-   * Subtracts these claims from the claims without progress, each once even if this is repeated. Their lease
-   * was lost, but the former owner is alive, so the work did not kill it. @throws {StoreUnavailableError}
-   */
-  recordSurvived(held: readonly Held<Id>[]): Promise<void>;
-  /** Work that is due and that no worker holds, oldest first: for counts. */
-  findDue(limit: number): Promise<Id[]>;
-  /**
-   * Work that is due and that no worker holds, for the sweeper: in turns over the tenants, and of each tenant
-   * by priority and age. With more due work than `limit` it reads some tenants at each call, and the following
-   * ones at the next, so that the line of one tenant never hides another one.
-   * @param full - tenants to leave out
-   */
-  findInTurns(limit: number, full: readonly string[]): Promise<DueWork<Id>[]>;
-}
-
-/** Work that a worker may claim. */
-export interface DueWork<Id extends string> {
-  id: Id;
-  tenant: string;
 }
 
 /** The documents that are leased. */
@@ -70,21 +34,6 @@ export interface ClaimRules {
   condition: Document;
   /** Expressions of an update pipeline. Default: none. */
   expressions?: Document | undefined;
-}
-
-/** The leases in one collection. */
-export interface LeaseTable<Name extends keyof LeasedDocuments>
-  extends LeaseStore<LeasedDocuments[Name]["_id"]> {
-  /**
-   * Claims work that is due. @returns the document under the lease; null when there is nothing to do, or
-   * another worker has it by now
-   * @throws {StoreUnavailableError}
-   */
-  claim(
-    id: LeasedDocuments[Name]["_id"],
-    owner: string,
-    rules: ClaimRules,
-  ): Promise<LeasedDocuments[Name] | null>;
 }
 
 /** By MongoDB's clock. */
@@ -103,11 +52,11 @@ function takenBy(owner: string): Document {
   };
 }
 
-/** The leases of a collection. */
+/** The leases of a collection, for workers. */
 export function createLeaseTable<Name extends keyof LeasedDocuments>(
   name: Name,
-  { collections, group, clock }: { collections: Collections; group: GroupCommit; clock: ServerClock },
-): LeaseTable<Name> {
+  { collections, group, clock }: Pick<StoreDependencies, "collections" | "group" | "clock">,
+) {
   type Id = LeasedDocuments[Name]["_id"];
   const collection = leasedCollection<InLine>(collections, name);
   const projection = { tenant: 1, priority: 1, dueAt: 1 };
@@ -152,7 +101,35 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
   }
 
   return {
-    async findInTurns(limit, full) {
+    /**
+     * Claims work that is due. @returns the document under the lease; null when there is nothing to do, or another
+     * worker has it by now
+     * @throws {StoreUnavailableError}
+     */
+    async claim(
+      id: Id,
+      owner: string,
+      { condition, expressions }: ClaimRules,
+    ): Promise<LeasedDocuments[Name] | null> {
+      const sentAt = clock.monotonic();
+      const document = await group.updateAndRead({
+        collection: name,
+        id,
+        condition: { ...condition, $expr: IS_DUE_NOW },
+        expressions: { ...takenBy(owner), ...expressions },
+      });
+      if (document?.lease?.owner !== owner) return null;
+      clock.observe(document.updatedAt, sentAt);
+      return document;
+    },
+
+    /**
+     * Work that is due and that no worker holds, for the sweeper: in turns over the tenants, and of each tenant by
+     * priority and age. With more due work than `limit` it reads some tenants at each call, and the following ones
+     * at the next, so that the line of one tenant never hides another one.
+     * @param full - tenants to leave out
+     */
+    async findInTurns(limit: number, full: readonly string[]): Promise<{ id: Id; tenant: string }[]> {
       const now = new Date(clock.now());
       const oldest = await collection
         .find({ dueAt: isDue(now) }, { projection })
@@ -174,26 +151,22 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
         .map(({ _id, tenant }) => ({ id: _id as Id, tenant }));
     },
 
-    async claim(id, owner, { condition, expressions }) {
-      const sentAt = clock.monotonic();
-      const document = await group.updateAndRead({
-        collection: name,
-        id,
-        condition: { ...condition, $expr: IS_DUE_NOW },
-        expressions: { ...takenBy(owner), ...expressions },
-      });
-      if (document?.lease?.owner !== owner) return null;
-      clock.observe(document.updatedAt, sentAt);
-      return document;
-    },
-
-    async findHeld(owner) {
+    /**
+     * Work that a worker holds according to the database. That is more than it works on if the answer to a claim
+     * was lost or its work failed.
+     */
+    async findHeld(owner: string): Promise<Held<Id>[]> {
       const filter = heldBy(owner);
       const held = await collection.find(filter, { projection: { "lease.epoch": 1 } }).toArray();
       return held.map(({ _id, lease }) => ({ id: _id as Id, epoch: lease?.epoch ?? 0 }));
     },
 
-    async releaseUnheld(held) {
+    /**
+     * Makes work due now for any worker, unless it ended, was claimed again or was released meanwhile.
+     * @returns the work that this call released
+     * @throws {StoreUnavailableError}
+     */
+    async releaseUnheld(held: readonly Held<Id>[]): Promise<Held<Id>[]> {
       const releases = held.map(({ id, epoch }) =>
         group.update({
           collection: name,
@@ -206,7 +179,11 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
       return held.filter((_, index) => isReleased[index]);
     },
 
-    async recordSurvived(held) {
+    /**
+     * Subtracts these claims from the claims without progress, each once even if this is repeated. Their lease was
+     * lost, but the former owner is alive, so the work did not kill it. @throws {StoreUnavailableError}
+     */
+    async recordSurvived(held: readonly Held<Id>[]): Promise<void> {
       const records = held.map(({ id, epoch }) =>
         group.update({
           collection: name,
@@ -226,7 +203,8 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
       await Promise.all(records);
     },
 
-    async findDue(limit) {
+    /** Work that is due and that no worker holds, oldest first: for counts. */
+    async findDue(limit: number): Promise<Id[]> {
       const due = await collection
         .find({ dueAt: isDue(new Date(clock.now())) }, { projection: { _id: 1 } })
         .sort({ dueAt: 1 })
@@ -261,3 +239,6 @@ function inTurns<Work>(lines: readonly (readonly Work[])[]): Work[] {
     lines.flatMap((line) => line.slice(place, place + 1)),
   ).flat();
 }
+
+/** The leases of one kind of work. */
+export type LeaseTable<Name extends keyof LeasedDocuments> = ReturnType<typeof createLeaseTable<Name>>;

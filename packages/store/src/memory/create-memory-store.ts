@@ -1,10 +1,9 @@
 import { webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
-import type { Document } from "mongodb";
 import type { AcceptanceLog, Accepted } from "../acceptance/acceptance-log.ts";
 import { assembleStore } from "../assemble-store.ts";
-import type { GroupCommit, GroupSet } from "../commit/group-commit.ts";
+import type { GroupCommit } from "../commit/group-commit.ts";
 import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { createServerClock } from "../database/server-clock.ts";
 import type { ExecutionStore } from "../execution/execution-store.ts";
@@ -225,14 +224,10 @@ function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
     const { collection, id, condition } = write;
     const isPipeline = "expressions" in write;
     const options = { nowMs: parts.serverNow?.() };
-    const set = { ...(isPipeline ? write.expressions : stamped(write, options.nowMs)), writeId };
+    const set = { ...(isPipeline ? write.expressions : write.set), writeId };
     const filter = { _id: id, ...condition, ...(isRepeat && { writeId: { $ne: writeId } }) };
     const matched = database.update(collection, filter, { set, isPipeline }, options);
     return matched.length > 0;
-  }
-
-  function stamped({ set, stamps = [] }: GroupSet, nowMs = database.now()): Document {
-    return { ...set, ...Object.fromEntries(stamps.map((field) => [field, new Date(nowMs)])) };
   }
 
   function isDone({ collection, id }: GroupedWrite, writeId: string): boolean {

@@ -12,7 +12,7 @@ import {
 import type { Reach } from "./reach.ts";
 
 type Filter = Document;
-type Change = { $set: Document; $currentDate?: Document } | { $set: Document }[];
+type Change = { $set: Document } | { $set: Document }[];
 /** The parts of the driver's session that this store uses. */
 interface MemorySession {
   transaction: MemoryTransaction | null;
@@ -37,9 +37,7 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
   const toUpdate = (change: Change) =>
     Array.isArray(change)
       ? { set: Object.assign({}, ...change.map(({ $set }) => $set)), isPipeline: true }
-      : { set: { ...change.$set, ...stamps(change.$currentDate) }, isPipeline: false };
-  const stamps = (fields: Document = {}): Document =>
-    Object.fromEntries(Object.keys(fields).map((field) => [field, new Date(database.now())]));
+      : { set: change.$set, isPipeline: false };
 
   function cursor(filter: Filter, by: Document, count: number): MemoryCursor {
     const read = async () =>

@@ -13,7 +13,7 @@ import { settled } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { readStepRuns, withValues } from "../journal/unit-values.ts";
-import { createLeaseTable, type LeaseStore, type LeaseTable } from "../leases/lease-table.ts";
+import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
 import { readOutputs } from "../outputs/output-store.ts";
 import type { RecordedError } from "../records/errors.ts";
 import { newPlan } from "../records/new-documents.ts";
@@ -32,8 +32,7 @@ import { createReplanning } from "./replanning.ts";
 /** Claims requests and records the results of planning, fenced by the journal. */
 export function createPlanningStore(context: StoreDependencies) {
   const claims = createPlannerClaims(context);
-  const leases = createLeaseTable("requests", context);
-  const requestLeases: LeaseStore<RequestId> = leases;
+  const requestLeases = createLeaseTable("requests", context);
   const firstPlan = createFirstPlan(context, claims);
   const replanning = createReplanning(context, claims);
   const answering = createAnswering(context, claims);
@@ -65,9 +64,9 @@ export function createPlanningStore(context: StoreDependencies) {
   }
 
   return {
-    ...createClaimRequests(context, leases, claims, endPoisoned),
+    ...createClaimRequests(context, requestLeases, claims, endPoisoned),
     /** The leases of requests. */
-    requestLeases,
+    requestLeases: requestLeases as Omit<typeof requestLeases, "claim">,
     ...firstPlan,
     ...replanning,
     ...answering,

@@ -126,7 +126,7 @@ function endedAs(plan: PlanDocument | null): RequestStatus {
  */
 function answerAfter({ wantsAnswer }: RequestDocument, status: RequestStatus, now: Date): Document {
   if (wantsAnswer !== true) return {};
-  if (status === "PARTIAL") return { ...parkedFor("answer").set, dueAt: now };
+  if (status === "PARTIAL") return parkedFor("answer", now);
   const message = "The plan failed and replanning made no new one, so there are no results to describe";
   return { answerError: { code: "PLAN_NOT_COMPLETED", message } };
 }

@@ -153,7 +153,8 @@ function followUpOf({ replans, wantsAnswer }: RequestDocument): Pick<PlanDocumen
  */
 const CLOCK_SLACK_MS = 1_000;
 
-const dueAtOnce = (now: Date) => new Date(now.getTime() - CLOCK_SLACK_MS);
+/** The due time of work that begins now. */
+export const dueAtOnce = (now: Date) => new Date(now.getTime() - CLOCK_SLACK_MS);
 
 /** Epoch of the first claim of a first version: before it the journal has no events of its steps. */
 export const FIRST_EPOCH = 1;
