@@ -68,7 +68,6 @@ export function assembleStore(parts: StoreParts) {
   const transactFor = (kind: keyof StoreParts["retryForMs"]) =>
     createTransact({
       ...repeats,
-      retryEveryMs: retryEveryMs ?? 250,
       collections,
       owner: `${owner}:${kind}`,
       now,

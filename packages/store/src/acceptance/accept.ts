@@ -1,23 +1,13 @@
 import { createBatches } from "../commit/batches.ts";
-import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
+import { type Retry, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { AcceptanceLog, Accepted } from "./acceptance-log.ts";
 
 /** Options of {@link createAccept}. */
-export interface AcceptOptions {
+interface AcceptOptions extends Retry {
   log: AcceptanceLog;
-  /** Monotonic milliseconds. */
-  monotonic: () => number;
-  sleep: (ms: number) => Promise<void>;
-  /**
-   * How long an insert without an answer is sent again, in milliseconds: a client waits for it. Default
-   * 10,000.
-   */
-  retryForMs?: number | undefined;
-  /** Waits between tries, in milliseconds. Default 250. */
-  retryEveryMs?: number | undefined;
   /** See `BatchesOptions`. */
   soon?: ((happen: () => void) => void) | undefined;
 }
@@ -42,11 +32,11 @@ interface Waiting {
 
 /** Acceptance over a log. */
 export function createAccept(options: AcceptOptions) {
-  const { log, monotonic, sleep, retryForMs = 10_000, retryEveryMs = 250 } = options;
+  const { log } = options;
   const batches = createBatches<Waiting>({ send: commit, soon: options.soon });
 
   const untilAnswered = <T>(attempt: () => Promise<T>): Promise<T> =>
-    repeatUntilAnswered(attempt, { operation: "accept", monotonic, sleep, retryForMs, retryEveryMs });
+    repeatUntilAnswered("accept", attempt, options);
 
   async function commit(batch: readonly Waiting[]): Promise<void> {
     try {

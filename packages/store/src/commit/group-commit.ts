@@ -96,9 +96,8 @@ export type { GroupedCollection, GroupSet, GroupUpdate };
 
 /** A group commit through one client, which has `retryWrites: false` and the write concern of all writes. */
 export function createGroupCommit(client: MongoClient, options: GroupCommitOptions): GroupCommit {
-  const { database, owner, retryForMs = 30_000, retryEveryMs = 250 } = options;
-  const { stuckAfterMs = 2_500, onBulk } = options;
-  const send = createSendWrites(client, { database, retryForMs, retryEveryMs, stuckAfterMs });
+  const { owner, onBulk } = options;
+  const send = createSendWrites(client, options);
   const queue = createWriteQueue(owner);
   /** Resolved when nothing is waiting or in flight. */
   let waitingForIdle: (() => void)[] = [];
@@ -333,17 +332,6 @@ function createWaiter(): { result: Promise<WriteResult>; waiter: Waiter } {
   return { result, waiter };
 }
 
-/** Where writes are sent and how long they are repeated. */
-interface SendOptions {
-  database: string;
-  /** How long writes are sent again while MongoDB does not answer, in milliseconds. */
-  retryForMs: number;
-  /** Waits between tries, in milliseconds. */
-  retryEveryMs: number;
-  /** How long a bulk may wait for locks, in milliseconds. */
-  stuckAfterMs: number;
-}
-
 /** The writes that were done, each with its document if the caller wants it. */
 type Done = Map<PendingWrite, Document | null>;
 
@@ -351,16 +339,17 @@ type StringKeyed = Document & { _id: string };
 /** The driver types documents by namespace. */
 type Schemas = Record<string, StringKeyed>;
 
-/** Sends writes to different documents as one command, and repeats it while MongoDB does not answer. */
-type SendWrites = (batch: readonly PendingWrite[], wasSent: boolean) => Promise<Done>;
-
 /**
+ * Sends writes to different documents as one command, and repeats it while MongoDB does not answer.
+ *
  * A write that is repeated may have been done before. A document that has its `writeId` is not written again,
  * and shows that the write is done. A bulk that waits too long for locks is not repeated: its error is
  * thrown, like every error that a repeat does not help.
  */
-function createSendWrites(client: MongoClient, options: SendOptions): SendWrites {
-  const { database, retryForMs, retryEveryMs, stuckAfterMs } = options;
+function createSendWrites(
+  client: MongoClient,
+  { database, retryForMs = 30_000, retryEveryMs = 250, stuckAfterMs = 2_500 }: GroupCommitOptions,
+) {
   const db = client.db(database);
 
   function collectionOf(name: GroupedCollection): Collection<StringKeyed & { writeId: string | null }> {
@@ -417,7 +406,7 @@ function createSendWrites(client: MongoClient, options: SendOptions): SendWrites
     return found;
   }
 
-  return async (batch, wasSent) => {
+  return async (batch: readonly PendingWrite[], wasSent: boolean): Promise<Done> => {
     const deadlineAt = performance.now() + retryForMs;
     for (let isRepeat = wasSent; ; isRepeat = true) {
       try {

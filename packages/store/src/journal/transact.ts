@@ -12,7 +12,7 @@ import type { JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
 import { changeOf, collectionOf, type HeadWrite } from "../commit/pending-write.ts";
 import type { Collections } from "../database/collections.ts";
-import { type RepeatOptions, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
+import { type Retry, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { isDuplicateKey, notCommittedYet } from "../database/transient-errors.ts";
 import { StoreUnavailableError } from "../records/errors.ts";
 import { entryIdOf, toJournalDocument } from "./entry-log.ts";
@@ -44,7 +44,7 @@ export type ColdResult = { type: "appended"; entry: JournalEntry } | { type: "ta
 export type Transact = (write: ColdWrite) => Promise<ColdResult>;
 
 /** Options of {@link createTransact}. */
-export interface TransactOptions extends Omit<RepeatOptions, "operation"> {
+export interface TransactOptions extends Retry {
   collections: Pick<Collections, "client" | "journal" | HeadWrite["collection"]>;
   /** Identifies this process in each `writeId`. */
   owner: string;
@@ -57,7 +57,7 @@ export interface TransactOptions extends Omit<RepeatOptions, "operation"> {
 /** Cold writes over a database. */
 export function createTransact({ collections, owner, now, metrics, ...repeat }: TransactOptions): Transact {
   const { client, journal } = collections;
-  const { monotonic, retryForMs } = repeat;
+  const { monotonic = () => performance.now(), retryForMs = 30_000 } = repeat;
   const operation = "transaction";
   let sequence = 0;
 
@@ -117,10 +117,7 @@ export function createTransact({ collections, owner, now, metrics, ...repeat }: 
       throw new EntryTooLargeError({ place: entryIdOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BSON_BYTES });
     const following = followingOf(entry);
     const deadlineAt = monotonic() + retryForMs;
-    const writing = repeatUntilAnswered(() => attempt(entry, following, deadlineAt), {
-      ...repeat,
-      operation,
-    });
+    const writing = repeatUntilAnswered(operation, () => attempt(entry, following, deadlineAt), repeat);
     return timedAppend(writing, { metrics, monotonic });
   };
 }

@@ -4,7 +4,7 @@ import type { RandomBytes } from "@planwright/plan";
 import type { AcceptanceLog, Accepted } from "../acceptance/acceptance-log.ts";
 import { assembleStore } from "../assemble-store.ts";
 import type { GroupCommit } from "../commit/group-commit.ts";
-import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
+import { type Retry, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { createServerClock } from "../database/server-clock.ts";
 import type { ExecutionStore } from "../execution/execution-store.ts";
 import type { EntryLog } from "../journal/entry-log.ts";
@@ -21,24 +21,16 @@ import { type GroupedWrite, type Reach, reachAtOnce } from "./reach.ts";
  * Settings of {@link createMemoryStore}: the shared database, and the clocks and the connection of one
  * process.
  */
-export interface MemoryStoreOptions {
+export interface MemoryStoreOptions extends Retry {
   database: MemoryDatabase;
   /** Identifies this process in its writes; different for every store over one database. */
   owner: string;
   /** Longest a plan may take from its first claim, in milliseconds. Default 3,600,000. */
   planTimeoutMs?: number | undefined;
-  /** How long a write is sent again while no answer comes, in milliseconds. Default 30,000. */
-  retryForMs?: number | undefined;
-  /** Waits between those tries, in milliseconds. Default 250. */
-  retryEveryMs?: number | undefined;
   /** The connection to the database. Default: operations are applied at once. */
   reach?: Reach | undefined;
-  /** This process's monotonic clock, milliseconds. Default `performance.now`. */
-  monotonic?: (() => number) | undefined;
   /** This process's wall clock, Unix milliseconds. Default `Date.now`. */
   wall?: (() => number) | undefined;
-  /** Waits, by this process's clock. Default: a timer. */
-  sleep?: ((ms: number) => Promise<void>) | undefined;
   /** Source of ids. Default: the CSPRNG of the platform. */
   randomBytes?: RandomBytes | undefined;
   /** Changes grouped writes before they are applied, to inject faults. Default: no change. */
@@ -161,19 +153,11 @@ function createMemoryAcceptanceLog(database: MemoryDatabase, reach: Reach): Acce
 }
 
 /** Options of {@link createMemoryGroup}. */
-interface MemoryGroupParts {
+interface MemoryGroupParts extends Retry {
   database: MemoryDatabase;
   reach: Reach;
   /** Distinguishes this process's writeIds from all others. */
   owner: string;
-  /** Monotonic milliseconds. */
-  monotonic: () => number;
-  sleep: (ms: number) => Promise<void>;
-  /**
-   * How long a write is sent again while no answer comes, and the wait between two tries, in milliseconds.
-   */
-  retryForMs: number;
-  retryEveryMs: number;
   /** The value of `$$NOW`. Undefined: the server's clock. */
   serverNow: (() => number) | undefined;
   /** Changes writes before they are applied, to inject faults. */
@@ -187,7 +171,7 @@ interface MemoryGroupParts {
  * more. Documents are read after their write, as in bulks.
  */
 function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
-  const { database, reach, owner, monotonic, sleep, retryForMs, retryEveryMs, rewrite } = parts;
+  const { database, reach, owner, rewrite } = parts;
   /** The last write in flight to each document. */
   const tails = new Map<string, Promise<unknown>>();
   let sequence = 0;
@@ -210,15 +194,13 @@ function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   async function send(given: GroupedWrite, writeId: string): Promise<boolean> {
     const write = rewrite ? rewrite(given) : given;
     const name = `${write.collection}.write`;
-    return untilAnswered(async (isRepeat) => {
+    const attempt = async (isRepeat: boolean): Promise<boolean> => {
       const isMatched = await reach({ name, write: given, apply: () => apply(write, writeId, isRepeat) });
       if (isMatched || !isRepeat) return isMatched;
       return reach({ name: `${write.collection}.find`, apply: () => isDone(write, writeId) });
-    });
+    };
+    return repeatUntilAnswered("group commit", attempt, parts);
   }
-
-  const untilAnswered = <T>(attempt: (isRepeat: boolean) => Promise<T>): Promise<T> =>
-    repeatUntilAnswered(attempt, { operation: "group commit", monotonic, sleep, retryForMs, retryEveryMs });
 
   function apply(write: GroupedWrite, writeId: string, isRepeat: boolean): boolean {
     const { collection, id, condition } = write;
@@ -243,9 +225,9 @@ function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
     async updateAndRead(write) {
       if (!(await enqueue(write))) return null;
       const { collection, id } = write;
-      const [document] = await untilAnswered(async () =>
-        reach({ name: `${collection}.find`, apply: () => database.find(collection, { _id: id }) }),
-      );
+      const find = () =>
+        reach({ name: `${collection}.find`, apply: () => database.find(collection, { _id: id }) });
+      const [document] = await repeatUntilAnswered("group commit", find, parts);
       // A collection has only documents of its type.
       return (document ?? null) as never;
     },

@@ -17,11 +17,6 @@ import type { OutputDocument, OutputRef } from "../records/output-document.ts";
 import type { LargeValue } from "./inline-value.ts";
 import { previewOf } from "./preview.ts";
 
-/**
- * How long a write is sent again while MongoDB does not answer, and the wait between two tries, in
- * milliseconds.
- */
-const RETRY = { retryForMs: 30_000, retryEveryMs: 250 };
 /** Maximum number of outputs and bytes in one read. */
 const READ_BATCH = { documents: 16, bytes: 16_777_216 };
 
@@ -55,12 +50,8 @@ export async function writeOutput(
   for (const [index, part] of parts.entries()) {
     const _id = ids[index] ?? ref.id;
     // No other writer uses these ids: a document that is there was written by an earlier try.
-    await repeatUntilAnswered(() => insertUnlessThere(outputs, { _id, tenant, planId, epoch, text: part }), {
-      operation: "write an output",
-      monotonic: () => clock.monotonic(),
-      sleep,
-      ...RETRY,
-    });
+    const write = () => insertUnlessThere(outputs, { _id, tenant, planId, epoch, text: part });
+    await repeatUntilAnswered("write an output", write, { monotonic: () => clock.monotonic(), sleep });
   }
   return ref;
 }
