@@ -1,24 +1,24 @@
 import type { RandomBytes } from "@planwright/plan";
-import { createAccept } from "./acceptance/accept.ts";
-import { createAcceptance } from "./acceptance/acceptance.ts";
-import type { AcceptanceLog } from "./acceptance/acceptance-log.ts";
-import { createChangeStore } from "./changes/create-change-store.ts";
-import { followInBulks, type GroupCommit } from "./commit/group-commit.ts";
-import { createControlStore } from "./controls/create-control-store.ts";
 import type { Collections } from "./database/collections.ts";
 import type { ServerClock } from "./database/server-clock.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";
 import type { EntryLog } from "./journal/entry-log.ts";
+import { followInBulks, type GroupCommit } from "./journal/group-commit.ts";
 import { createJournal } from "./journal/journal.ts";
 import type { JournalMetrics } from "./journal/journal-metrics.ts";
 import { createTransact } from "./journal/transact.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
-import { type ChangedWanted, readChanged } from "./live/read-changed.ts";
+import { createWorkerStore } from "./leases/worker-store.ts";
 import { createPlanningStore } from "./planning/create-planning-store.ts";
 import { createContractAsks } from "./planning/model-calls.ts";
+import { type ChangedWanted, readChanged } from "./reads/read-changed.ts";
 import { createReads } from "./reads/reads.ts";
-import { type RemoveEnded, removeEnded } from "./retention/remove-ended.ts";
-import { createWorkerStore } from "./workers/worker-store.ts";
+import { createAccept } from "./requests/accept.ts";
+import { createAcceptance } from "./requests/acceptance.ts";
+import type { AcceptanceLog } from "./requests/acceptance-log.ts";
+import { createChangeStore } from "./requests/create-change-store.ts";
+import { createControlStore } from "./requests/create-control-store.ts";
+import { type RemoveEnded, removeEnded } from "./requests/remove-ended.ts";
 
 /** The parts that differ between MongoDB and memory, with the clocks of the process. */
 export interface StoreParts {

@@ -2,25 +2,25 @@ import { randomUUID, webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
-import { createMongoAcceptanceLog } from "./acceptance/acceptance-log.ts";
-import { createAccessStore } from "./access/access-store.ts";
-import { createTenantStore } from "./access/tenant-store.ts";
+import { createAccessStore } from "./access-store.ts";
 import { assembleStore } from "./assemble-store.ts";
-import { createGroupCommit } from "./commit/group-commit.ts";
 import { createIndexes, openCollections } from "./database/collections.ts";
 import { requireFormat } from "./database/format.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
 import { settleEarlierOutbox } from "./journal/earlier-outbox.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
+import { createGroupCommit } from "./journal/group-commit.ts";
 import type { JournalMetrics } from "./journal/journal-metrics.ts";
-import { type ChangeListener, watchChanges, watchRequestsAtRest } from "./live/watch-changes.ts";
+import { type ChangeListener, watchChanges, watchRequestsAtRest } from "./reads/watch-changes.ts";
 import {
   ServerTooOldError,
   StandaloneServerError,
   StoreNotReachedError,
   StoreUnavailableError,
 } from "./records/errors.ts";
+import { createMongoAcceptanceLog } from "./requests/acceptance-log.ts";
+import { createTenantStore } from "./tenant-store.ts";
 
 /** Settings of {@link createStore}. */
 export interface StoreOptions {

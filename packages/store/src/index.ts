@@ -1,15 +1,5 @@
-export type { Idempotency } from "./acceptance/acceptance-store.ts";
-export type { AccessStore } from "./access/access-store.ts";
-export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access/api-key.ts";
-export type { TenantStore } from "./access/tenant-store.ts";
-export type {
-  AmendAnswer,
-  AmendedPlan,
-  ReplanAnswer,
-  RerunAnswer,
-  VersionOptions,
-} from "./changes/change-store.ts";
-export type { UnitDecision } from "./controls/control-store.ts";
+export type { AccessStore } from "./access-store.ts";
+export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./api-key.ts";
 export { createStore, type StoreOptions } from "./create-store.ts";
 export { isTransient } from "./database/transient-errors.ts";
 export { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "./execution/claim-journal.ts";
@@ -41,8 +31,13 @@ export {
 } from "./journal/journal.ts";
 export type { AppendOutcome, JournalMetrics } from "./journal/journal-metrics.ts";
 export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
-export type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
-export type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
+export { MAX_FIGURE, type SystemFigures } from "./leases/figures.ts";
+export { type Fleet, type FleetWorker, type LostWorker, MAX_DUE, type WaitingWork } from "./leases/fleet.ts";
+export {
+  type LiveWorkers,
+  WORKER_DEAD_AFTER_MS,
+  type WorkerStore,
+} from "./leases/worker-store.ts";
 export {
   exceededLimit,
   type LimitExceeded,
@@ -60,6 +55,9 @@ export type {
   PlanningStore,
   PlanRecord,
 } from "./planning/planning-store.ts";
+export type { ArgumentChange } from "./plans/change-arguments.ts";
+export type { EarlierCall, Repeat, UnitToCall } from "./plans/earlier-calls.ts";
+export { unfinishedLists } from "./plans/unfinished-lists.ts";
 export { parseCursor, type RequestCursor, toCursor } from "./reads/cursor.ts";
 export { eventCursor } from "./reads/event-pages.ts";
 export { asksForVersions, type Fit, fitOf } from "./reads/fit-of.ts";
@@ -71,9 +69,11 @@ export type {
   StepFilter,
   StepPage,
 } from "./reads/paged-reads.ts";
+export type { ChangedRequest, ChangedWanted } from "./reads/read-changed.ts";
 export type { RequestFilter, RequestNeed, RequestPage } from "./reads/read-store.ts";
 export { modelCallCursor, planCursor } from "./reads/record-pages.ts";
 export { diagnosedUnits, isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";
+export type { ChangeListener, ChangeWatch } from "./reads/watch-changes.ts";
 export type { Workload } from "./reads/workload.ts";
 export type {
   EventHead,
@@ -139,7 +139,17 @@ export type {
   ToolServerDocument,
 } from "./records/tool-documents.ts";
 export type { WorkerDocument, WorkerKind } from "./records/worker-document.ts";
+export type { Idempotency } from "./requests/acceptance-store.ts";
+export type {
+  AmendAnswer,
+  AmendedPlan,
+  ReplanAnswer,
+  RerunAnswer,
+  VersionOptions,
+} from "./requests/change-store.ts";
+export type { UnitDecision } from "./requests/control-store.ts";
 export type { ClientStore, LiveStore, RetentionStore, Store } from "./store.ts";
+export type { TenantStore } from "./tenant-store.ts";
 export { latencyBucket } from "./tools/latency-histogram.ts";
 export { type CountedCalls, hourOf, type ToolCallStats, toolCallsSince } from "./tools/tool-call-stats.ts";
 export type {
@@ -149,13 +159,3 @@ export type {
   ToolListing,
   ToolServerReport,
 } from "./tools/tool-store.ts";
-export type { ArgumentChange } from "./versions/change-arguments.ts";
-export type { EarlierCall, Repeat, UnitToCall } from "./versions/earlier-calls.ts";
-export { unfinishedLists } from "./versions/unfinished-lists.ts";
-export { MAX_FIGURE, type SystemFigures } from "./workers/figures.ts";
-export { type Fleet, type FleetWorker, type LostWorker, MAX_DUE, type WaitingWork } from "./workers/fleet.ts";
-export {
-  type LiveWorkers,
-  WORKER_DEAD_AFTER_MS,
-  type WorkerStore,
-} from "./workers/worker-store.ts";

@@ -1,8 +1,8 @@
-import type { AcceptanceStore } from "./acceptance/acceptance-store.ts";
-import type { ChangeStore } from "./changes/change-store.ts";
-import type { ControlStore } from "./controls/control-store.ts";
 import type { createStore } from "./create-store.ts";
 import type { ReadStore } from "./reads/read-store.ts";
+import type { AcceptanceStore } from "./requests/acceptance-store.ts";
+import type { ChangeStore } from "./requests/change-store.ts";
+import type { ControlStore } from "./requests/control-store.ts";
 
 /** All operations of the store, with `ping` and `close`. */
 export type Store = Awaited<ReturnType<typeof createStore>>;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { testServers } from "@planwright/testing";
 import { type Collection, type Document, MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
-import { createGroupCommit, type GroupCommit } from "../src/commit/group-commit.ts";
+import { createGroupCommit, type GroupCommit } from "../src/journal/group-commit.ts";
 import { WriteNotPossibleError } from "../src/records/errors.ts";
 
 const DATABASE = "group";

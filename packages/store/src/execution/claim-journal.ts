@@ -20,10 +20,10 @@ import {
   type JournalEvent,
 } from "@planwright/engine";
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
-import { askedEvent } from "../heads/pending-controls.ts";
 import { EntryTooLargeError } from "../journal/errors.ts";
 import type { Journal, NewEntry } from "../journal/journal.ts";
 import { appendAsOwner, type FollowingOf } from "../journal/owner-entries.ts";
+import { askedEvent } from "../plans/pending-controls.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import type { PendingControl } from "../records/plan-document.ts";
 

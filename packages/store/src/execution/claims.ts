@@ -16,14 +16,14 @@ import {
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { isForPerson, type Plan, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
-import { createSettleLateControls } from "../controls/late-controls.ts";
-import { endWrites, readEnd } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-values.ts";
 import type { LeaseTable } from "../leases/lease-table.ts";
+import { endWrites, readEnd } from "../plans/plan-end.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
+import { createSettleLateControls } from "../requests/late-controls.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 import type { PlanClaim } from "./execution-store.ts";
 import { updatePlanSummary } from "./update-plan-summary.ts";

@@ -18,20 +18,20 @@ import {
   type PlanId,
   parseExactJson,
 } from "@planwright/plan";
-import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
-import { HAS_CONTROLS } from "../heads/pending-controls.ts";
-import { type EndedPlan, endEvent, endedBy, endWrites, isForPlanner } from "../heads/plan-end.ts";
-import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import { readOutputTexts, removeStaleOutputs } from "../journal/outputs.ts";
 import { withValues } from "../journal/unit-values.ts";
 import { createLeaseTable } from "../leases/lease-table.ts";
-import { readOutputTexts, removeStaleOutputs } from "../outputs/output-store.ts";
+import type { Repeat, UnitToCall } from "../plans/earlier-calls.ts";
+import { createRepeats, readPlans, versionsOf } from "../plans/earlier-calls.ts";
+import { HAS_CONTROLS } from "../plans/pending-controls.ts";
+import { type EndedPlan, endEvent, endedBy, endWrites, isForPlanner } from "../plans/plan-end.ts";
+import { REQUEST_STATUS, requestAfterPlan } from "../plans/request-after-plan.ts";
 import { LeaseLostError, OutputMissingError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
+import { createRemoveHalfAccepted } from "../requests/half-accepted.ts";
 import { createToolReports } from "../tools/tool-store.ts";
-import type { Repeat, UnitToCall } from "../versions/earlier-calls.ts";
-import { createRepeats, readPlans, versionsOf } from "../versions/earlier-calls.ts";
 import { createClaims } from "./claims.ts";
 import type { AttemptEnd, ExecutionStore, Intent, LastRecords, PlanClaim } from "./execution-store.ts";
 import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";

@@ -9,10 +9,10 @@ import {
 } from "@planwright/engine";
 import { type JsonObject, JsonText } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { type LargeValue, measureOutput, measureValue } from "../outputs/inline-value.ts";
-import { keptError } from "../outputs/kept-error.ts";
-import { writeOutput } from "../outputs/output-store.ts";
-import { previewOf } from "../outputs/preview.ts";
+import { type LargeValue, measureOutput, measureValue } from "../journal/inline-value.ts";
+import { keptError } from "../journal/kept-error.ts";
+import { writeOutput } from "../journal/outputs.ts";
+import { previewOf } from "../journal/preview.ts";
 import type { OutputRef } from "../records/output-document.ts";
 import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "./execution-store.ts";
 

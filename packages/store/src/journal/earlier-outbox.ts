@@ -1,7 +1,7 @@
 import { BSON, type Db, type Document } from "mongodb";
-import { followOneByOne, type HeadWrite } from "../commit/pending-write.ts";
 import type { Collections } from "../database/collections.ts";
 import { entryIdOf } from "./entry-log.ts";
+import { followOneByOne, type HeadWrite } from "./pending-write.ts";
 
 /** A document of the outbox: the writes that follow from the entry with this `writeId`, until they are done. */
 interface OutboxDocument {

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { JournalEntry, JournalEvent } from "@planwright/engine";
 import { type ClientBulkWriteModel, type Document, MongoBulkWriteError } from "mongodb";
-import { changeOf, collectionOf, followOneByOne, type HeadWrite } from "../commit/pending-write.ts";
 import type { Collections } from "../database/collections.ts";
 import { isBulkOfDuplicates, isDuplicateKey, notCommittedYet } from "../database/transient-errors.ts";
 import type { JournalDocument } from "../records/journal-documents.ts";
+import { changeOf, collectionOf, followOneByOne, type HeadWrite } from "./pending-write.ts";
 
 /** Digits of a seq in the id of an entry: ids sort as texts. */
 const SEQ_DIGITS = 8;

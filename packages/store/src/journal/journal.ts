@@ -13,13 +13,13 @@
  */
 import type { JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
-import { createBatches } from "../commit/batches.ts";
-import type { HeadWrite } from "../commit/pending-write.ts";
 import { type Retry, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
+import { createBatches } from "./batches.ts";
 import { type EntryLog, entryIdOf } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
+import type { HeadWrite } from "./pending-write.ts";
 
 /** Largest entry as it is stored, in bytes. */
 export const MAX_ENTRY_BYTES = 1_048_576;

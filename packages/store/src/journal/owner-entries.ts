@@ -10,8 +10,8 @@
  *    with its entry.
  */
 import { advance, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
-import type { HeadWrite } from "../commit/pending-write.ts";
 import type { Journal, NewEntry } from "./journal.ts";
+import type { HeadWrite } from "./pending-write.ts";
 import type { Transact } from "./transact.ts";
 import { withoutEventValues } from "./without-values.ts";
 

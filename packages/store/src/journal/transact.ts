@@ -10,7 +10,6 @@
  */
 import type { JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
-import { changeOf, collectionOf, type HeadWrite } from "../commit/pending-write.ts";
 import type { Collections } from "../database/collections.ts";
 import { type Retry, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { isDuplicateKey, notCommittedYet } from "../database/transient-errors.ts";
@@ -19,6 +18,7 @@ import { entryIdOf, toJournalDocument } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
 import type { NewEntry } from "./journal.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
+import { changeOf, collectionOf, type HeadWrite } from "./pending-write.ts";
 
 /**
  * Largest entry as BSON, in bytes: MongoDB stores 16 MiB in one document. Only a version that carries over very

@@ -1,7 +1,7 @@
 import type { JournalEntry, JournalEvent } from "@planwright/engine";
-import { followOneByOne, type HeadWrite } from "../commit/pending-write.ts";
 import type { Collections } from "../database/collections.ts";
 import { type EntryLog, entryIdOf, toJournalDocument } from "../journal/entry-log.ts";
+import { followOneByOne, type HeadWrite } from "../journal/pending-write.ts";
 import { withoutEventValues } from "../journal/without-values.ts";
 import { createMemoryCollections } from "./memory-collections.ts";
 import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";

@@ -1,5 +1,5 @@
 import type { JournalEntry } from "@planwright/engine";
-import type { GroupSet, GroupUpdate } from "../commit/group-commit.ts";
+import type { GroupSet, GroupUpdate } from "../journal/group-commit.ts";
 
 /** A write for the group commit. */
 export type GroupedWrite = GroupSet | GroupUpdate;

@@ -1,18 +1,18 @@
 import type { Diagnostic } from "@planwright/plan";
 import { catalogueOfPlan, createToolIndex, pinsByTool, type RequestStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
-import { parkedFor, settled } from "../heads/parked-for.ts";
-import { isPlanEnd, REQUEST_STATUS } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import { withApprovals } from "../plans/ask-for-repeats.ts";
+import { carriedVersion, versionRepeats, versionSteps } from "../plans/carried-version.ts";
+import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
+import type { NewVersion } from "../plans/new-version.ts";
+import { parkedFor, settled } from "../plans/parked-for.ts";
+import { isPlanEnd, REQUEST_STATUS } from "../plans/request-after-plan.ts";
+import { nextVersionTurn } from "../plans/version-turn.ts";
 import type { RecordedError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { readCatalogue } from "../tools/tool-store.ts";
-import { withApprovals } from "../versions/ask-for-repeats.ts";
-import { carriedVersion, versionRepeats, versionSteps } from "../versions/carried-version.ts";
-import { pinsOf, readPlans, versionsOf } from "../versions/earlier-calls.ts";
-import type { NewVersion } from "../versions/new-version.ts";
-import { nextVersionTurn } from "../versions/version-turn.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import type { PlanningClaim } from "./planning-store.ts";
 

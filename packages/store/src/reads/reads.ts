@@ -15,13 +15,13 @@ import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { createTenantReads } from "../database/read-group.ts";
 import { IN_ONE_BATCH, readLists } from "../database/read-lists.ts";
-import { withDecisions } from "../heads/pending-controls.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type EntryLog, idsAfter } from "../journal/entry-log.ts";
+import { measureOutputParts, readOutputPart, readOutputs } from "../journal/outputs.ts";
 import { OUTLINE, type UnitReads } from "../journal/unit-reads.ts";
 import { readStepRuns, withValues } from "../journal/unit-values.ts";
 import { countUnfinished } from "../leases/leased-collection.ts";
-import { measureOutputParts, readOutputPart, readOutputs } from "../outputs/output-store.ts";
+import { withDecisions } from "../plans/pending-controls.ts";
 import type {
   ModelCallTexts,
   PlanGraph,

@@ -4,8 +4,8 @@ import type { Collection, Document } from "mongodb";
 import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
 import { listsById, readLists } from "../database/read-lists.ts";
-import { withDecisions } from "../heads/pending-controls.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
+import { withDecisions } from "../plans/pending-controls.ts";
 import {
   MODEL_CALL_HEAD,
   type ModelCallHead,

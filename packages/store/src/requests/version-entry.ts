@@ -1,7 +1,7 @@
-import type { HeadWrite } from "../commit/pending-write.ts";
-import { NOTHING_PARKED } from "../heads/parked-for.ts";
+import type { HeadWrite } from "../journal/pending-write.ts";
+import { NOTHING_PARKED } from "../plans/parked-for.ts";
+import type { NextVersionTurn } from "../plans/version-turn.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { NextVersionTurn } from "../versions/version-turn.ts";
 import type { ChangeEntry } from "./change-request.ts";
 
 /**

@@ -1,11 +1,11 @@
 import type { JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import { createReplan } from "../changes/replan.ts";
-import { askedEvent, controlsAfter, HAS_CONTROLS } from "../heads/pending-controls.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
+import { askedEvent, controlsAfter, HAS_CONTROLS } from "../plans/pending-controls.ts";
 import type { PendingControl, PlanDocument } from "../records/plan-document.ts";
 import { createAskControl, createAskDecision } from "./ask-control.ts";
+import { createReplan } from "./replan.ts";
 import { createResolve } from "./resolve.ts";
 
 /**

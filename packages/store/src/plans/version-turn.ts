@@ -1,12 +1,12 @@
 import type { EventOf, JournalEvent } from "@planwright/engine";
 import { createPlanId, type RandomBytes } from "@planwright/plan";
 import type { ServerClock } from "../database/server-clock.ts";
-import { needsFields, needsOf } from "../heads/plan-needs.ts";
 import { newPlan } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { CarriedVersion } from "./carried-version.ts";
 import type { RepeatedCall } from "./carry-over.ts";
+import { needsFields, needsOf } from "./plan-needs.ts";
 
 /** A version of a plan, with the events that store it and, if it is to run at once, start it. */
 export interface VersionTurn {

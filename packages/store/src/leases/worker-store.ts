@@ -1,9 +1,9 @@
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
-import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "../leases/leased-collection.ts";
 import type { WorkerDocument, WorkerKind } from "../records/worker-document.ts";
 import { createReadFigures } from "./figures.ts";
 import { createReadFleet } from "./fleet.ts";
+import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "./leased-collection.ts";
 import { isLive, isSilent } from "./liveness.ts";
 
 /** The live workers: for each kind the number of those that take work. */

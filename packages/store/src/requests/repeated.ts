@@ -4,9 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import type { JournalEntry } from "@planwright/engine";
-import { type Idempotency, KEY_LIFE_MS } from "../acceptance/acceptance-store.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
+import { type Idempotency, KEY_LIFE_MS } from "./acceptance-store.ts";
 import type { Repeated } from "./change-store.ts";
 
 type EntryKey = NonNullable<JournalEntry["idempotency"]>;

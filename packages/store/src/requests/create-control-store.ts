@@ -7,10 +7,10 @@ import {
   UNSTARTED_PLAN_STATUSES,
 } from "@planwright/plan";
 import type { Document } from "mongodb";
-import { endEvent, endedBy, endWrites } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
+import { endEvent, endedBy, endWrites } from "../plans/plan-end.ts";
 import type { PlanApproval, PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
 import { createServerControls } from "../tools/tool-store.ts";
 import {

@@ -1,5 +1,5 @@
-import { createBatches } from "../commit/batches.ts";
 import { type Retry, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
+import { createBatches } from "../journal/batches.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";

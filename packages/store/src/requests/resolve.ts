@@ -7,11 +7,11 @@ import {
   toEventError,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import { needsFields, needsOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import { measureValue } from "../journal/inline-value.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
-import { measureValue } from "../outputs/inline-value.ts";
+import { needsFields, needsOf } from "../plans/plan-needs.ts";
 import type { PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
 import type { AskDecision, Decided, DecisionState } from "./ask-control.ts";
 import type { ResolutionAnswer, UnitDecision } from "./control-store.ts";

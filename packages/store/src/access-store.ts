@@ -1,7 +1,7 @@
 import type { RandomBytes } from "@planwright/plan";
-import type { Collections } from "../database/collections.ts";
-import type { ServerClock } from "../database/server-clock.ts";
 import { type ApiKey, hashOf, type NewApiKey, NewApiKeySchema, newApiKeyId, newSecret } from "./api-key.ts";
+import type { Collections } from "./database/collections.ts";
+import type { ServerClock } from "./database/server-clock.ts";
 
 /** Keys of the API, with the scopes that they grant. */
 export type AccessStore = ReturnType<typeof createAccessStore>;

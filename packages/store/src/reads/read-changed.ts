@@ -1,8 +1,8 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import { IN_ONE_BATCH, listsById } from "../database/read-lists.ts";
-import { withDecisions } from "../heads/pending-controls.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
+import { withDecisions } from "../plans/pending-controls.ts";
 import {
   PLAN_HEAD,
   type PlanHead,

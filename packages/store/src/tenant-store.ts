@@ -1,13 +1,13 @@
 import type { Collection } from "mongodb";
-import { type Collections, TENANT_CALLS_INDEX } from "../database/collections.ts";
-import type { ServerClock } from "../database/server-clock.ts";
+import { type Collections, TENANT_CALLS_INDEX } from "./database/collections.ts";
+import type { ServerClock } from "./database/server-clock.ts";
 import {
   type TenantChanges,
   TenantChangesSchema,
   type TenantDocument,
   type TenantLimits,
   TenantLimitsSchema,
-} from "../records/tenant-document.ts";
+} from "./records/tenant-document.ts";
 
 /** The tenants, and what operators set for them. */
 export type TenantStore = ReturnType<typeof createTenantStore>;

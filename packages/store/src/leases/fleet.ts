@@ -1,14 +1,14 @@
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
+import type { RequestDocument } from "../records/request-document.ts";
+import type { WorkerDocument } from "../records/worker-document.ts";
 import {
   heldBy,
   isDue,
   type LEASED_COLLECTIONS,
   type LeasedDocument,
   leasedCollection,
-} from "../leases/leased-collection.ts";
-import type { RequestDocument } from "../records/request-document.ts";
-import type { WorkerDocument } from "../records/worker-document.ts";
+} from "./leased-collection.ts";
 import { isLive, isSilent } from "./liveness.ts";
 
 /** A live worker, and how much it holds. */

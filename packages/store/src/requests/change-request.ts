@@ -1,12 +1,12 @@
 import { type FoldedRequest, type JournalEvent, JournalInvalidError } from "@planwright/engine";
 import type { RequestId } from "@planwright/plan";
-import type { Idempotency } from "../acceptance/acceptance-store.ts";
-import type { HeadWrite } from "../commit/pending-write.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { RequestLagsError } from "../journal/errors.ts";
 import { type NextEntry, nextEntry } from "../journal/next-entry.ts";
+import type { HeadWrite } from "../journal/pending-write.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
+import type { Idempotency } from "./acceptance-store.ts";
 import type { Repeated } from "./change-store.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
 

@@ -8,23 +8,23 @@ import {
   pinsByTool,
   pinTools,
 } from "@planwright/plan";
-import { parkedFor } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
-import type { RequestDocument } from "../records/request-document.ts";
-import { readCatalogue } from "../tools/tool-store.ts";
-import { askForRepeats } from "../versions/ask-for-repeats.ts";
+import { askForRepeats } from "../plans/ask-for-repeats.ts";
 import {
   carriedUnits,
   type RepeatedCall,
   repeatsOf,
   stepsToRerun,
   unitsInDoubt,
-} from "../versions/carry-over.ts";
-import type { ArgumentChange } from "../versions/change-arguments.ts";
-import { changeArguments, refusedChange } from "../versions/change-arguments.ts";
-import { dependentsOf } from "../versions/dependents-of.ts";
-import { nextVersionTurn } from "../versions/version-turn.ts";
+} from "../plans/carry-over.ts";
+import type { ArgumentChange } from "../plans/change-arguments.ts";
+import { changeArguments, refusedChange } from "../plans/change-arguments.ts";
+import { dependentsOf } from "../plans/dependents-of.ts";
+import { parkedFor } from "../plans/parked-for.ts";
+import { nextVersionTurn } from "../plans/version-turn.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
+import { readCatalogue } from "../tools/tool-store.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
 import type { RepeatOptions, RerunAnswer } from "./change-store.ts";
 import { versionEntry } from "./version-entry.ts";

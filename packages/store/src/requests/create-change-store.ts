@@ -11,23 +11,23 @@ import {
   toolOfStep,
   UNSTARTED_PLAN_STATUSES,
 } from "@planwright/plan";
-import type { Idempotency } from "../acceptance/acceptance-store.ts";
-import type { HeadWrite } from "../commit/pending-write.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
-import type { GivenAnswer, RequestDocument } from "../records/request-document.ts";
-import { readCatalogue } from "../tools/tool-store.ts";
-import { withApprovals } from "../versions/ask-for-repeats.ts";
+import type { HeadWrite } from "../journal/pending-write.ts";
+import { withApprovals } from "../plans/ask-for-repeats.ts";
 import {
   carriedVersion,
   type VersionFacts,
   type VersionSteps,
   versionRepeats,
   versionSteps,
-} from "../versions/carried-version.ts";
-import { pinsOf, readPlans, versionsOf } from "../versions/earlier-calls.ts";
-import type { NewVersion } from "../versions/new-version.ts";
-import { nextVersionTurn } from "../versions/version-turn.ts";
+} from "../plans/carried-version.ts";
+import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
+import type { NewVersion } from "../plans/new-version.ts";
+import { nextVersionTurn } from "../plans/version-turn.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { GivenAnswer, RequestDocument } from "../records/request-document.ts";
+import { readCatalogue } from "../tools/tool-store.ts";
+import type { Idempotency } from "./acceptance-store.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
 import type { AmendAnswer, AmendedPlan, Repeated, RepeatOptions } from "./change-store.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";

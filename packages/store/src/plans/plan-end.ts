@@ -14,10 +14,10 @@ import {
 } from "@planwright/engine";
 import { type JsonObject, type RequestId, STARTED_REQUEST_STATUSES, type StepStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { GroupSet, GroupUpdate } from "../commit/group-commit.ts";
+import type { GroupSet, GroupUpdate } from "../journal/group-commit.ts";
+import { isPlain } from "../journal/inline-value.ts";
 import type { Journal } from "../journal/journal.ts";
-import { isPlain } from "../outputs/inline-value.ts";
-import { keptError } from "../outputs/kept-error.ts";
+import { keptError } from "../journal/kept-error.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
 import { controlsAfter } from "./pending-controls.ts";
 import { countMayHaveActed, needsFields, needsOf } from "./plan-needs.ts";

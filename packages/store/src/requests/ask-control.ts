@@ -10,9 +10,9 @@
 import type { ControlEvent, EventOf } from "@planwright/engine";
 import { type PlanId, STARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
-import { CONTROLS, type GivenDecisions, givenDecisions } from "../heads/pending-controls.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
+import { CONTROLS, type GivenDecisions, givenDecisions } from "../plans/pending-controls.ts";
 import { TooManyControlsError } from "../records/errors.ts";
 import { MAX_CONTROLS, type PlanDocument, type UndecidedUnit } from "../records/plan-document.ts";
 

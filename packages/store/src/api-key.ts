@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { RandomBytes } from "@planwright/plan";
 import { z } from "zod";
-import type { ApiKeyDocument } from "../records/api-key-document.ts";
-import { ScopeSchema, TenantSchema } from "../records/scope.ts";
+import type { ApiKeyDocument } from "./records/api-key-document.ts";
+import { ScopeSchema, TenantSchema } from "./records/scope.ts";
 
 /** A key as it is stored, without its hash. */
 export type ApiKey = Omit<ApiKeyDocument, "hash">;

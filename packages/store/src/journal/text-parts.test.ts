@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { textParts } from "./output-store.ts";
+import { textParts } from "./outputs.ts";
 
 const partsOf = (text: string): string[] => textParts(text, Buffer.byteLength(text));
 const MIB = 1_048_576;
