@@ -1,6 +1,6 @@
 import type { createStore } from "./create-store.ts";
-import type { ReadStore } from "./reads/read-store.ts";
-import type { AcceptanceStore } from "./requests/acceptance-store.ts";
+import type { ReadStore } from "./reads/reads.ts";
+import type { AcceptanceStore } from "./requests/acceptance.ts";
 import type { ChangeStore } from "./requests/change-store.ts";
 import type { ControlStore } from "./requests/control-store.ts";
 

@@ -31,8 +31,8 @@ import fc from "fast-check";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openCollections } from "../src/database/collections.ts";
+import { withoutEventValues } from "../src/journal/entry-log.ts";
 import type { HeadWrite } from "../src/journal/pending-write.ts";
-import { withoutEventValues } from "../src/journal/without-values.ts";
 
 type EventOf<Type extends JournalEvent["type"]> = Extract<JournalEvent, { type: Type }>;
 

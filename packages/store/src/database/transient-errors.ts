@@ -1,6 +1,8 @@
 /** Which errors of the driver mean "not now" and which mean "never". */
 
-import { MongoClientBulkWriteError, MongoServerError } from "mongodb";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Collection, MongoClientBulkWriteError, MongoServerError } from "mongodb";
+import { StoreUnavailableError } from "../records/errors.ts";
 
 const DUPLICATE_KEY = 11_000;
 const MAX_TIME_EXPIRED = 50;
@@ -110,4 +112,52 @@ const RETRYABLE_SERVER_CODES = new Set([
 function codeOf(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
   return typeof error.code === "number" ? error.code : undefined;
+}
+
+/** Stores a document, unless it is there already. */
+export async function insertUnlessThere<Stored extends { _id: string }>(
+  collection: Pick<Collection<Stored>, "insertOne">,
+  document: Stored,
+): Promise<void> {
+  try {
+    await collection.insertOne(document as never);
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+}
+
+/** How an operation is repeated while MongoDB gives no answer. */
+export interface Retry {
+  /** Monotonic milliseconds. Default `performance.now`. */
+  monotonic?: (() => number) | undefined;
+  /** Waits. Default: a timer. */
+  sleep?: ((ms: number) => Promise<void>) | undefined;
+  /** How long it is repeated, in milliseconds. Default 30,000. */
+  retryForMs?: number | undefined;
+  /** The wait between two tries, in milliseconds. Default 250. */
+  retryEveryMs?: number | undefined;
+}
+
+/**
+ * Repeats an operation on the database while no answer comes. An attempt whose answer was lost may have done
+ * it.
+ * @param operation - its name, for the error
+ * @param attempt - `isRepeat` is true from the second time on
+ * @throws {StoreUnavailableError} after `retryForMs`; any other error of an attempt is thrown as it is
+ */
+export async function repeatUntilAnswered<T>(
+  operation: string,
+  attempt: (isRepeat: boolean) => Promise<T>,
+  { monotonic = () => performance.now(), sleep = delay, retryForMs = 30_000, retryEveryMs = 250 }: Retry,
+): Promise<T> {
+  const deadlineAt = monotonic() + retryForMs;
+  for (let isRepeat = false; ; isRepeat = true) {
+    try {
+      return await attempt(isRepeat);
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      if (monotonic() > deadlineAt) throw new StoreUnavailableError({ operation }, error);
+      await sleep(retryEveryMs);
+    }
+  }
 }

@@ -20,11 +20,9 @@ import {
   type JournalEvent,
 } from "@planwright/engine";
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
-import { EntryTooLargeError } from "../journal/errors.ts";
-import type { Journal, NewEntry } from "../journal/journal.ts";
-import { appendAsOwner, type FollowingOf } from "../journal/owner-entries.ts";
-import { askedEvent } from "../plans/pending-controls.ts";
-import { LeaseLostError } from "../records/errors.ts";
+import { appendAsOwner, type FollowingOf, type Journal, type NewEntry } from "../journal/journal.ts";
+import { askedEvent } from "../plans/plan-needs.ts";
+import { EntryTooLargeError, LeaseLostError } from "../records/errors.ts";
 import type { PendingControl } from "../records/plan-document.ts";
 
 /**

@@ -14,16 +14,21 @@ import {
   recordsOf,
   type StepRecord,
 } from "@planwright/engine";
-import type { PlanId } from "@planwright/plan";
-import { isForPerson, type Plan, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
+import {
+  isForPerson,
+  type Plan,
+  type PlanId,
+  STARTED_PLAN_STATUSES,
+  UNHELD_PLAN_STATUSES,
+} from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { withValues } from "../journal/unit-values.ts";
+import { withValues } from "../journal/unit-reads.ts";
 import type { LeaseTable } from "../leases/lease-table.ts";
 import { endWrites, readEnd } from "../plans/plan-end.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import { createSettleLateControls } from "../requests/late-controls.ts";
+import { createSettleLateControls } from "../requests/resolve.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 import type { PlanClaim } from "./execution-store.ts";
 import { updatePlanSummary } from "./update-plan-summary.ts";

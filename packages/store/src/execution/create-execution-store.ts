@@ -1,12 +1,11 @@
-import type { StepRecord } from "@planwright/engine";
 import {
   type FoldedPlan,
   type FoldedUnit,
   type JournalEvent,
   positionsInResults,
+  type StepRecord,
   type StoredOutput,
 } from "@planwright/engine";
-import type { WaitReason } from "@planwright/plan";
 import {
   type HeldJson,
   isForEachStep,
@@ -17,20 +16,33 @@ import {
   type OutputTexts,
   type PlanId,
   parseExactJson,
+  type WaitReason,
 } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { readOutputTexts, removeStaleOutputs } from "../journal/outputs.ts";
-import { withValues } from "../journal/unit-values.ts";
+import { withValues } from "../journal/unit-reads.ts";
 import { createLeaseTable } from "../leases/lease-table.ts";
-import type { Repeat, UnitToCall } from "../plans/earlier-calls.ts";
-import { createRepeats, readPlans, versionsOf } from "../plans/earlier-calls.ts";
-import { HAS_CONTROLS } from "../plans/pending-controls.ts";
-import { type EndedPlan, endEvent, endedBy, endWrites, isForPlanner } from "../plans/plan-end.ts";
-import { REQUEST_STATUS, requestAfterPlan } from "../plans/request-after-plan.ts";
+import {
+  createRepeats,
+  type Repeat,
+  readPlans,
+  type UnitToCall,
+  versionsOf,
+} from "../plans/earlier-calls.ts";
+import {
+  type EndedPlan,
+  endEvent,
+  endedBy,
+  endWrites,
+  isForPlanner,
+  REQUEST_STATUS,
+  requestAfterPlan,
+} from "../plans/plan-end.ts";
+import { HAS_CONTROLS } from "../plans/plan-needs.ts";
 import { LeaseLostError, OutputMissingError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
-import { createRemoveHalfAccepted } from "../requests/half-accepted.ts";
+import { createRemoveHalfAccepted } from "../requests/acceptance.ts";
 import { createToolReports } from "../tools/tool-store.ts";
 import { createClaims } from "./claims.ts";
 import type { AttemptEnd, ExecutionStore, Intent, LastRecords, PlanClaim } from "./execution-store.ts";

@@ -9,11 +9,15 @@ import {
 } from "@planwright/engine";
 import { type JsonObject, JsonText } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { type LargeValue, measureOutput, measureValue } from "../journal/inline-value.ts";
-import { keptError } from "../journal/kept-error.ts";
-import { writeOutput } from "../journal/outputs.ts";
-import { previewOf } from "../journal/preview.ts";
-import type { OutputRef } from "../records/output-document.ts";
+import {
+  keptError,
+  type LargeValue,
+  measureOutput,
+  measureValue,
+  previewOf,
+  writeOutput,
+} from "../journal/outputs.ts";
+import type { OutputRef } from "../records/plan-document.ts";
 import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "./execution-store.ts";
 
 /** The events of calls that are about to be sent, after the ends of earlier calls of the same units. */

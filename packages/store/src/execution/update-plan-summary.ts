@@ -1,8 +1,14 @@
 import type { StepStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { controlsAfter } from "../plans/pending-controls.ts";
-import { approvalUntil, countMayHaveActed, needsFields, needsOf, undecidedOf } from "../plans/plan-needs.ts";
+import {
+  approvalUntil,
+  controlsAfter,
+  countMayHaveActed,
+  needsFields,
+  needsOf,
+  undecidedOf,
+} from "../plans/plan-needs.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanClaim } from "./execution-store.ts";
 

@@ -3,7 +3,7 @@ import type { JournalEntry, JournalEvent } from "@planwright/engine";
 import { type ClientBulkWriteModel, type Document, MongoBulkWriteError } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { isBulkOfDuplicates, isDuplicateKey, notCommittedYet } from "../database/transient-errors.ts";
-import type { JournalDocument } from "../records/journal-documents.ts";
+import type { JournalDocument } from "../records/request-document.ts";
 import { changeOf, collectionOf, followOneByOne, type HeadWrite } from "./pending-write.ts";
 
 /** Digits of a seq in the id of an entry: ids sort as texts. */
@@ -223,4 +223,39 @@ function takenIds(error: unknown, documents: readonly JournalDocument[]): string
   const errors = [error.writeErrors].flat();
   if (errors.length === 0 || !errors.every((one) => isDuplicateKey(one))) return undefined;
   return errors.flatMap(({ index }) => documents[index]?._id ?? []);
+}
+
+/** An entry without outputs, arguments and data of errors; their sizes are kept. Pure. */
+export function withoutEventValues(entry: JournalEntry): JournalEntry {
+  return { ...entry, events: entry.events.map(withoutValue) };
+}
+
+function withoutValue(event: JournalEvent): JournalEvent {
+  switch (event.type) {
+    case "attempt.started":
+      return { ...event, arguments: sizeOnly(event.arguments) };
+    case "attempt.ended":
+      return event.error?.data === undefined ? event : { ...event, error: withoutData(event.error) };
+    case "step.changed": {
+      const { output: _, outputText: __, error, toApprove, ...kept } = event;
+      return {
+        ...kept,
+        ...(error && { error: withoutData(error) }),
+        ...(toApprove && { toApprove: { ...toApprove, arguments: sizeOnly(toApprove.arguments) } }),
+      };
+    }
+    case "plan.ended":
+      return { ...event, outputs: null, error: event.error && withoutData(event.error) };
+    default:
+      return event;
+  }
+}
+
+function sizeOnly({ sizeBytes }: { sizeBytes: number }): { sizeBytes: number } {
+  return { sizeBytes };
+}
+
+function withoutData<WithData extends { data?: unknown }>(error: WithData): Omit<WithData, "data"> {
+  const { data: _, ...kept } = error;
+  return kept;
 }

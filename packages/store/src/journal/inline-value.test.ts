@@ -1,7 +1,6 @@
 import { type JsonValue, parseExactJson } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { measureValue } from "./inline-value.ts";
-import { previewOf } from "./preview.ts";
+import { measureValue, previewOf } from "./outputs.ts";
 
 const nested = (depth: number): JsonValue => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
 

@@ -11,15 +11,14 @@
  * 6. The writes that follow from an entry are done when its append resolves: in the same command if the entry is
  *    alone in it, otherwise after it.
  */
-import type { JournalEntry } from "@planwright/engine";
+import { advance, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
-import { type Retry, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
-import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
-import { createBatches } from "./batches.ts";
-import { type EntryLog, entryIdOf } from "./entry-log.ts";
-import { EntryTooLargeError } from "./errors.ts";
-import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
+import { type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
+import { EntryTooLargeError, StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
+import { type EntryLog, entryIdOf, withoutEventValues } from "./entry-log.ts";
+import { createBatches } from "./group-commit.ts";
 import type { HeadWrite } from "./pending-write.ts";
+import type { Transact } from "./transact.ts";
 
 /** Largest entry as it is stored, in bytes. */
 export const MAX_ENTRY_BYTES = 1_048_576;
@@ -167,4 +166,101 @@ export function createJournal(options: JournalOptions) {
     /** Acknowledged bulks, and entries in them, so far. */
     counts: (): { bulks: number; entries: number } => ({ bulks, entries: entriesSent }),
   };
+}
+
+/**
+ * Result of an append: `taken` when another entry has its seq; `failed` when it was not written, or when that
+ * is unknown.
+ */
+export type AppendOutcome = "appended" | "taken" | "failed";
+
+/** Counts appends to journals by their outcome. Never waits and never throws. */
+export interface JournalMetrics {
+  /** @param durationMs - from the call to its answer, with the wait for a bulk */
+  appendEnded(outcome: AppendOutcome, durationMs: number): void;
+  /** A bulk was answered by MongoDB. @param entries - entries in the bulk, also those whose seq was taken */
+  bulkWritten(entries: number): void;
+}
+
+/** Reports how an append ended, and how long it took. @param monotonic - milliseconds */
+export async function timedAppend<Result extends { type: "appended" | "taken" }>(
+  appending: Promise<Result>,
+  { metrics, monotonic }: { metrics: JournalMetrics | undefined; monotonic: () => number },
+): Promise<Result> {
+  const startedAt = monotonic();
+  try {
+    const result = await appending;
+    metrics?.appendEnded(result.type, monotonic() - startedAt);
+    return result;
+  } catch (error) {
+    metrics?.appendEnded("failed", monotonic() - startedAt);
+    throw error;
+  }
+}
+
+/*
+ * Entries of the owner of work, an executor or a planner: the hot way to write (docs/architecture.md, R3).
+ *
+ * 1. An entry is appended behind the entries of other writers: it is decided again when another one was appended
+ *    first (J1).
+ * 2. An entry that cannot follow from the entries before it is not written: the journal could not be folded any
+ *    more.
+ * 3. The documents follow in the same command or after it (J4). After a crash the next owner does these writes
+ *    again, or the work. What it could not do again, the document of a new version, is stored in one transaction
+ *    with its entry.
+ */
+
+/** The writes that follow from an entry, computed from it and the request after it. */
+export type FollowingOf = (entry: JournalEntry, after: FoldedRequest) => readonly HeadWrite[];
+
+/** The next entry of an owner. */
+interface OwnerEntry extends Omit<NewEntry, "requestId" | "tenant" | "seq"> {
+  following?: FollowingOf | undefined;
+  /** Does it in one transaction, as one who does not own the request. Default: the hot way. */
+  transact?: Transact | undefined;
+}
+
+/** The journal of a request, as one owner writes it. */
+export interface OwnerEntries {
+  journal: Journal;
+  requestId: string;
+  tenant: string;
+  /** The state after the last known entry; it is changed. */
+  state: FoldedRequest;
+  /** @throws {JournalInvalidError} for an entry that cannot follow */
+  requireValid: (entry: NewEntry) => void;
+  /** The error when the request's document does not allow the entry any more. */
+  lost: () => Error;
+}
+
+/**
+ * Appends an entry, and waits for the writes that follow. Durable when it returns.
+ * @param decide - the entry after all entries before it; undefined: none is appended
+ * @returns whether it was appended
+ */
+export async function appendAsOwner(
+  { journal, requestId, tenant, state, requireValid, lost }: OwnerEntries,
+  decide: () => OwnerEntry | undefined,
+): Promise<boolean> {
+  for (;;) {
+    const decided = decide();
+    if (!decided) return false;
+    const { following, transact, ...content } = decided;
+    const entry: NewEntry = { requestId, tenant, ...content, seq: state.seq + 1 };
+    requireValid(entry);
+    const followingOf =
+      following &&
+      ((stamped: JournalEntry) => following(stamped, fold(state, [withoutEventValues(stamped)])));
+    const result = await (transact
+      ? transact({ entry, following: followingOf ?? (() => []) })
+      : journal.append(entry, followingOf));
+    if (result.type === "appended") {
+      advance(state, [withoutEventValues(result.entry)]);
+      return true;
+    }
+    const others = await journal.read(requestId, state.seq);
+    // Its document has changed without an entry, or is not there any more.
+    if (transact && others.length === 0) throw lost();
+    advance(state, others.map(withoutEventValues));
+  }
 }

@@ -7,15 +7,20 @@
  *    Only the output whose record was appended is referred to.
  * 3. Outputs of stale owners are removed when the plan ends; until then no document refers to them.
  */
-import { type JsonValue, parseExactJson } from "@planwright/plan";
+
+import type { StepError } from "@planwright/engine";
+import {
+  escapeHalves,
+  type JsonValue,
+  type OutputText,
+  parseExactJson,
+  stringifyExactJson,
+} from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import { insertUnlessThere } from "../database/insert-unless-there.ts";
-import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import type { ServerClock } from "../database/server-clock.ts";
+import { insertUnlessThere, repeatUntilAnswered } from "../database/transient-errors.ts";
 import { OutputMissingError } from "../records/errors.ts";
-import type { OutputDocument, OutputRef } from "../records/output-document.ts";
-import type { LargeValue } from "./inline-value.ts";
-import { previewOf } from "./preview.ts";
+import type { OutputDocument, OutputRef } from "../records/plan-document.ts";
 
 /** Maximum number of outputs and bytes in one read. */
 const READ_BATCH = { documents: 16, bytes: 16_777_216 };
@@ -205,4 +210,96 @@ export function textParts(text: string, sizeBytes: number): string[] {
 
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
+}
+
+/** Largest value that is stored in an entry, as JSON text in UTF-8, in bytes. */
+export const MAX_INLINE_BYTES = 32_768;
+/**
+ * Deepest nesting of a value that is stored in an entry. MongoDB's limit is 100, with the levels of the
+ * entry.
+ */
+const MAX_INLINE_DEPTH = 50;
+
+/** A value that is stored in an entry. */
+interface SmallValue {
+  fits: true;
+  /** Size as JSON text in UTF-8. */
+  sizeBytes: number;
+}
+
+/** A value that is stored separately, or of which only a preview is stored. */
+export interface LargeValue {
+  fits: false;
+  /** The value as JSON. */
+  text: string;
+  /** Size of the text in UTF-8. */
+  sizeBytes: number;
+}
+
+/** Measures a value, and decides whether an entry can store it and return the same JSON. */
+export function measureValue(value: JsonValue): SmallValue | LargeValue {
+  const text = stringifyExactJson(value);
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes <= MAX_INLINE_BYTES && isPlain(value)) return { fits: true, sizeBytes };
+  return { fits: false, text, sizeBytes };
+}
+
+/**
+ * {@link measureValue} for an output. If the tool wrote JSON text and the text or the value is too large for
+ * the entry, only the text is stored separately: the value can be parsed from it.
+ */
+export function measureOutput(value: JsonValue, written: OutputText | undefined): SmallValue | LargeValue {
+  const measured = measureValue(value);
+  if (typeof written !== "string") return measured;
+  const sizeBytes = Buffer.byteLength(written);
+  return measured.fits && sizeBytes <= MAX_INLINE_BYTES
+    ? measured
+    : { fits: false, text: written, sizeBytes };
+}
+
+/** BSON is UTF-8 and would replace a lone surrogate. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * True when BSON and the driver return the value unchanged. They refuse keys with NUL and every object with
+ * `_bsontype`, read an object with `$ref` and `$id` as a DBRef, and replace lone surrogates. Other keys with
+ * `$` or dots, `__proto__`, -0 and large numbers are returned unchanged (see `fieldsAsRaw` in createStore).
+ */
+export function isPlain(value: JsonValue, depth = 0): boolean {
+  if (typeof value === "string") return !LONE_SURROGATE.test(value);
+  if (typeof value !== "object" || value === null) return true;
+  if (depth >= MAX_INLINE_DEPTH) return false;
+  if (Array.isArray(value)) return value.every((entry) => isPlain(entry, depth + 1));
+  if (Object.hasOwn(value, "$ref") && Object.hasOwn(value, "$id")) return false;
+  return Object.entries(value).every(([key, member]) => isPlainKey(key) && isPlain(member, depth + 1));
+}
+
+function isPlainKey(key: string): boolean {
+  return key !== "_bsontype" && !key.includes("\0") && !LONE_SURROGATE.test(key);
+}
+
+const PREVIEW_BYTES = 1_024;
+
+/** The size of a value, and the first KiB of its JSON text, cut between two characters. */
+export function previewOf({ text, sizeBytes }: Pick<LargeValue, "text" | "sizeBytes">): {
+  sizeBytes: number;
+  text: string;
+} {
+  const beginning = Buffer.from(text.slice(0, PREVIEW_BYTES)).subarray(0, PREVIEW_BYTES);
+  // In stream mode the decoder leaves out the bytes of an incomplete character.
+  return { sizeBytes, text: new TextDecoder().decode(beginning, { stream: true }) };
+}
+
+/**
+ * The error as it is stored with every attempt. Halves of characters (lone surrogates), which MongoDB would
+ * replace, are escapes in its message. Data that the tool added and that an entry cannot hold unchanged are kept as
+ * their JSON text, and left out when they are too large.
+ */
+export function keptError(error: StepError): StepError {
+  const { data, ...told } = error;
+  const kept = { ...told, message: escapeHalves(told.message) };
+  if (data === undefined) return kept;
+  const measured = measureValue(data);
+  if (measured.fits) return { ...kept, data };
+  return measured.sizeBytes <= MAX_INLINE_BYTES ? { ...kept, data: measured.text } : kept;
 }

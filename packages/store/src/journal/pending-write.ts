@@ -1,6 +1,6 @@
 import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import { insertUnlessThere } from "../database/insert-unless-there.ts";
+import { insertUnlessThere } from "../database/transient-errors.ts";
 
 /** The collections whose documents carry a `writeId`. */
 export type GroupedCollection = "requests" | "plans";

@@ -8,16 +8,19 @@
  * 4. A write whose answer was lost is sent again. It recognizes its own entry by the `writeId`.
  * 5. Nothing is read inside the transaction, so that writes of owners to the same documents do not wait for it.
  */
-import type { JournalEntry } from "@planwright/engine";
+import { type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import { type Retry, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
-import { isDuplicateKey, notCommittedYet } from "../database/transient-errors.ts";
-import { StoreUnavailableError } from "../records/errors.ts";
+import {
+  isDuplicateKey,
+  notCommittedYet,
+  type Retry,
+  repeatUntilAnswered,
+} from "../database/transient-errors.ts";
+import { EntryTooLargeError, StoreUnavailableError } from "../records/errors.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
 import { entryIdOf, toJournalDocument } from "./entry-log.ts";
-import { EntryTooLargeError } from "./errors.ts";
-import type { NewEntry } from "./journal.ts";
-import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
+import { type JournalMetrics, type NewEntry, timedAppend } from "./journal.ts";
 import { changeOf, collectionOf, type HeadWrite } from "./pending-write.ts";
 
 /**
@@ -120,4 +123,29 @@ export function createTransact({ collections, owner, now, metrics, ...repeat }: 
     const writing = repeatUntilAnswered(operation, () => attempt(entry, following, deadlineAt), repeat);
     return timedAppend(writing, { metrics, monotonic });
   };
+}
+
+/** The events of an entry, and their author. */
+type EntryContent = Pick<JournalEntry, "by" | "events" | "idempotency">;
+
+/** The next entry of a journal, and the request as it is after that entry. */
+export interface NextEntry {
+  entry: NewEntry;
+  after: FoldedRequest;
+}
+
+/**
+ * The next entry of a journal. Events that cannot follow from the current state of the request are refused:
+ * with them the journal could not be folded any more. Pure.
+ * @param plan - the plan that the events are about, or that planning is to make
+ * @param request - the state after the last entry
+ * @throws {JournalInvalidError}
+ */
+export function nextEntry(
+  { _id: planId, requestId, tenant }: Pick<PlanDocument, "_id" | "requestId" | "tenant">,
+  request: FoldedRequest,
+  content: EntryContent,
+): NextEntry {
+  const entry: NewEntry = { requestId, tenant, planId, seq: request.seq + 1, ...content };
+  return { entry, after: fold(request, [{ ...entry, at: new Date(0), writeId: "" }]) };
 }

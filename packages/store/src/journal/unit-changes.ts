@@ -11,8 +11,8 @@ import {
   stepRuns,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import type { JournalDocument } from "../records/journal-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
+import type { JournalDocument } from "../records/request-document.ts";
 import { toEntry } from "./entry-log.ts";
 
 /** The change of a unit by an entry. */

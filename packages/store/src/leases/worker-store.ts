@@ -1,10 +1,8 @@
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
-import type { WorkerDocument, WorkerKind } from "../records/worker-document.ts";
-import { createReadFigures } from "./figures.ts";
-import { createReadFleet } from "./fleet.ts";
-import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "./leased-collection.ts";
-import { isLive, isSilent } from "./liveness.ts";
+import type { WorkerDocument, WorkerKind } from "../records/request-document.ts";
+import { createReadFigures, createReadFleet } from "./fleet.ts";
+import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "./lease-table.ts";
 
 /** The live workers: for each kind the number of those that take work. */
 export interface LiveWorkers extends Readonly<Record<WorkerKind, number>> {
@@ -180,3 +178,12 @@ export function createWorkerStore(
     },
   };
 }
+
+/** Time when a worker counts as silent, by the clock of MongoDB. */
+const silentSince = { $add: ["$seenAt", "$deadAfterMs"] };
+
+/** Expression: the worker was silent for so long that it may be declared dead, and that was not done yet. */
+export const isSilent = { $and: [{ $eq: ["$deadAt", null] }, { $lte: [silentSince, "$$NOW"] }] };
+
+/** Expression: the worker is alive. */
+export const isLive = { $and: [{ $eq: ["$deadAt", null] }, { $gt: [silentSince, "$$NOW"] }] };

@@ -1,12 +1,15 @@
 import { webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import type { JournalEntry, JournalEvent } from "@planwright/engine";
 import type { RandomBytes } from "@planwright/plan";
 import { assembleStore } from "../assemble-store.ts";
-import { type Retry, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
+import type { Collections } from "../database/collections.ts";
 import { createServerClock } from "../database/server-clock.ts";
+import { type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
 import type { ExecutionStore } from "../execution/execution-store.ts";
-import type { EntryLog } from "../journal/entry-log.ts";
-import type { GroupCommit } from "../journal/group-commit.ts";
+import { type EntryLog, entryIdOf, toJournalDocument, withoutEventValues } from "../journal/entry-log.ts";
+import type { GroupCommit, GroupSet, GroupUpdate } from "../journal/group-commit.ts";
+import { followOneByOne, type HeadWrite } from "../journal/pending-write.ts";
 import type { WorkerStore } from "../leases/worker-store.ts";
 import type { PlanningStore } from "../planning/planning-store.ts";
 import type { RequestDocument } from "../records/request-document.ts";
@@ -14,8 +17,6 @@ import type { AcceptanceLog, Accepted } from "../requests/acceptance-log.ts";
 import type { ClientStore, RetentionStore } from "../store.ts";
 import { createMemoryCollections } from "./memory-collections.ts";
 import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";
-import { createMemoryEntryLog } from "./memory-entry-log.ts";
-import { type GroupedWrite, type Reach, reachAtOnce } from "./reach.ts";
 
 /**
  * Settings of {@link createMemoryStore}: the shared database, and the clocks and the connection of one
@@ -236,4 +237,111 @@ function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
     },
     counts: () => ({ bulks: sequence, writes: sequence }),
   };
+}
+
+const COLLECTION = "journal";
+
+/**
+ * Entries in a database in memory, over the connection of one process. Entries are copied when they are
+ * stored and read. Writes that follow from an entry are sent one by one, so that a process may die in between. With
+ * MongoDB this needs the death of the server too.
+ */
+export function createMemoryEntryLog(
+  database: MemoryDatabase,
+  reach: Reach = reachAtOnce,
+  collections: Pick<Collections, HeadWrite["collection"]> = createMemoryCollections(database, reach),
+): EntryLog {
+  function insert(given: readonly JournalEntry[]): ReadonlyMap<string, JournalEntry> {
+    const taken = new Map<string, JournalEntry>();
+    for (const entry of given) {
+      const found = entryAt(entryIdOf(entry));
+      if (found) taken.set(entryIdOf(entry), found);
+      else database.insert(COLLECTION, structuredClone(toJournalDocument(entry)));
+    }
+    return taken;
+  }
+
+  function entryAt(id: string): JournalEntry | undefined {
+    const [found] = database.find(COLLECTION, { _id: id });
+    return found && toEntry(found);
+  }
+
+  function read(requestId: string, afterSeq: number, limit = Number.POSITIVE_INFINITY): JournalEntry[] {
+    const found: JournalEntry[] = [];
+    for (let seq = afterSeq + 1; found.length < limit; seq++) {
+      const entry = entryAt(entryIdOf({ requestId, seq }));
+      if (!entry) break;
+      found.push(entry);
+    }
+    return found;
+  }
+
+  return {
+    async insert(given, following = []) {
+      const taken = await reach({ name: "journal.insert", entries: given, apply: () => insert(given) });
+      const isOwn = (entry: JournalEntry): boolean =>
+        (taken.get(entryIdOf(entry)) ?? entry).writeId === entry.writeId;
+      if (given.every(isOwn)) await followOneByOne(collections, following);
+      return taken;
+    },
+    read: (requestId, afterSeq, limit) =>
+      reach({ name: "journal.read", apply: () => read(requestId, afterSeq, limit) }),
+    async *readTails(positions) {
+      const apply = () =>
+        positions.flatMap(({ requestId, seq }) => read(requestId, seq)).map(withoutEventValues);
+      yield* await reach({ name: "journal.readTails", apply });
+    },
+    readAt: (positions, { keys }) => {
+      const wanted = new Set(keys);
+      const apply = () =>
+        positions
+          .flatMap((position) => entryAt(entryIdOf(position)) ?? [])
+          .map((entry) => withEventsOf(entry, wanted))
+          .filter(({ events }) => events.length > 0);
+      return reach({ name: "journal.readAt", apply });
+    },
+  };
+}
+
+/** The entry with the events of these units. Unwanted values are not removed here. */
+function withEventsOf(entry: JournalEntry, wanted: ReadonlySet<string>): JournalEntry {
+  const isWanted = (event: JournalEvent): boolean =>
+    ("key" in event && wanted.has(event.key)) ||
+    ("units" in event && event.units.some((key) => wanted.has(key)));
+  return { ...entry, events: entry.events.filter(isWanted) };
+}
+
+function toEntry({ _id, ...entry }: StoredDocument): JournalEntry {
+  // Only entries are written into this collection.
+  return structuredClone(entry) as JournalEntry;
+}
+
+/** A write for the group commit. */
+export type GroupedWrite = GroupSet | GroupUpdate;
+
+/** One atomic operation on the database. */
+export interface ReachOperation<T> {
+  /** Name of the operation, such as "plans.updateOne": for logs. */
+  name: string;
+  /** For a grouped write: the write as the store made it. */
+  write?: GroupedWrite | undefined;
+  /** For a write to journals: the entries as the store made them. */
+  entries?: readonly JournalEntry[] | undefined;
+  apply: () => T | Promise<T>;
+}
+
+/**
+ * The connection of one process to the database. It applies the operation, now or later, and resolves. It
+ * rejects with {@link UnreachableError} when no answer comes, whether or not the operation was applied.
+ */
+export type Reach = <T>(operation: ReachOperation<T>) => Promise<T>;
+
+/** A connection that loses nothing and takes no time. */
+export const reachAtOnce: Reach = async ({ apply }) => apply();
+
+/**
+ * The database did not answer. It has the name of the driver's error, so that the store handles it as one.
+ */
+export class UnreachableError extends TypeError {
+  override readonly name = "MongoNetworkError";
 }

@@ -1,15 +1,16 @@
 import type { Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import { evaluate, valueAt } from "./evaluate.ts";
-import { matches } from "./matches.ts";
+import type { Reach } from "./create-memory-store.ts";
 import {
+  evaluate,
   type MemoryDatabase,
   type MemoryTransaction,
+  matches,
   type StoredDocument,
   sortDocuments,
+  valueAt,
   WriteConflictError,
 } from "./memory-database.ts";
-import type { Reach } from "./reach.ts";
 
 type Filter = Document;
 type Change = { $set: Document } | { $set: Document }[];

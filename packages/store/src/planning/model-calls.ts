@@ -22,9 +22,16 @@ import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { ContractAsk } from "../records/tool-documents.ts";
 import { createContractAnswers } from "../tools/tool-store.ts";
-import { exceededLimit, type LimitExceeded, modelUseOf } from "./model-budget.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
-import type { EndedModelCall, ModelCallBegin, ModelCallEnd, PlanningClaim } from "./planning-store.ts";
+import {
+  type EndedModelCall,
+  exceededLimit,
+  type LimitExceeded,
+  type ModelCallBegin,
+  type ModelCallEnd,
+  modelUseOf,
+  type PlanningClaim,
+} from "./planning-store.ts";
 
 type Begun = { type: "open"; callId: string } | ({ type: "exceeded" } & LimitExceeded);
 

@@ -10,8 +10,7 @@
 import { type FoldedRequest, fold, type JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { NewEntry } from "../journal/journal.ts";
-import { appendAsOwner, type FollowingOf, type OwnerEntries } from "../journal/owner-entries.ts";
+import { appendAsOwner, type FollowingOf, type NewEntry, type OwnerEntries } from "../journal/journal.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { PlanningClaim } from "./planning-store.ts";

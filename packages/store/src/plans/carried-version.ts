@@ -20,7 +20,7 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import type { PlanDocument } from "../records/plan-document.ts";
-import { carry, withUnanswered } from "./carry-over.ts";
+import { carry, unfinishedLists, withUnanswered } from "./carry-over.ts";
 import {
   type ComparedPlan,
   type EarlierCall,
@@ -30,7 +30,6 @@ import {
   isSameTool,
   originOf,
 } from "./earlier-calls.ts";
-import { unfinishedLists } from "./unfinished-lists.ts";
 
 /** A step of an earlier version whose results a step of the new one has. */
 export interface StepSource {

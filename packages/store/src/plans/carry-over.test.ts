@@ -3,8 +3,7 @@ import { PlanSchema, planGraph, type StepStatus } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { newPlan, newRequest } from "../records/new-documents.ts";
 import type { UnitResolution } from "../records/plan-document.ts";
-import { askForRepeats } from "./ask-for-repeats.ts";
-import { carriedUnits, isUnsettled, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
+import { askForRepeats, carriedUnits, isUnsettled, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 
 const EPOCH = new Date(0);
 const OLD_ID = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";

@@ -1,5 +1,6 @@
 import {
   type EventOf,
+  isSkippedByCondition,
   needsAcceptance,
   openEffect,
   outlineOf,
@@ -7,9 +8,8 @@ import {
   type StepRun,
   stepRuns,
 } from "@planwright/engine";
-import { type Plan, readersOf } from "@planwright/plan";
+import { actsWhenRepeated, type Plan, readersOf, type ToolDescriptor, toolOfStep } from "@planwright/plan";
 import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
-import { unfinishedLists } from "./unfinished-lists.ts";
 
 /** A unit that is called again although an earlier call of it acted or may have acted. */
 export type RepeatedCall = NonNullable<EventOf<"plan.stored">["repeats"]>[number];
@@ -224,4 +224,51 @@ export function carry(
     carriedFrom: unit.carriedFrom ?? unit.planId,
     ...(resolvedBy && { resolvedBy }),
   };
+}
+
+/**
+ * The forEach steps with an item that did not complete, or that completed only by an operator's decision
+ * after the end of the plan: the list's output does not contain that item. The list itself may have
+ * completed. An item that the list's condition skipped is finished. Pure.
+ */
+export function unfinishedLists(
+  units: readonly (Pick<StepRun, "stepId" | "status"> & {
+    item?: number | null;
+    resolvedBy?: object | undefined;
+    carriedFrom: string | null;
+    error?: { code: string } | null;
+  })[],
+): Set<string> {
+  const isOpen = (unit: (typeof units)[number]): boolean => {
+    const { item = null, status, resolvedBy, carriedFrom } = unit;
+    if (item === null || isSkippedByCondition(unit)) return false;
+    return status !== "COMPLETED" || (resolvedBy !== undefined && carriedFrom === null);
+  };
+  return new Set(units.filter(isOpen).map(({ stepId }) => stepId));
+}
+
+/**
+ * The plan of a rerun. Some steps with side effects that completed, or completed for some items, run again
+ * only because a list that they used has other results now. They get `approval`: an operator sees the new
+ * arguments before the effect is repeated. Pure.
+ * @param tools - with the names of the plan; an unknown tool counts as one with side effects
+ */
+export function askForRepeats(
+  plan: Plan,
+  units: readonly Pick<StepRun, "stepId" | "status">[],
+  { again, fromScratch, named }: StepsToRerun,
+  tools: readonly ToolDescriptor[],
+): Plan {
+  const done = new Set(units.filter(({ status }) => status === "COMPLETED").map(({ stepId }) => stepId));
+  const isImplied = (id: string): boolean => again.has(id) && fromScratch.has(id) && !named.has(id);
+  return withApprovals(plan, new Set([...done].filter(isImplied)), tools);
+}
+
+/** The plan, in which these steps need an operator's approval if a repeat of them acts again. Pure. */
+export function withApprovals(plan: Plan, ids: ReadonlySet<string>, tools: readonly ToolDescriptor[]): Plan {
+  const known = new Map(tools.map((tool) => [tool.name, tool]));
+  const steps = plan.steps.map((step) =>
+    ids.has(step.id) && actsWhenRepeated(known.get(toolOfStep(step))) ? { ...step, approval: true } : step,
+  );
+  return steps.some((step, index) => step !== plan.steps[index]) ? { ...plan, steps } : plan;
 }

@@ -1,14 +1,17 @@
 import {
+  createToolIndex,
   type Diagnostic,
   isForEachStep,
   type JsonObject,
   type Plan,
   parsePlan,
+  planGraph,
   type Step,
   type ToolDescriptor,
+  toolContract,
+  toolOfStep,
 } from "@planwright/plan";
-import { isUnsettled, type RerunFacts } from "./carry-over.ts";
-import { unfinishedLists } from "./unfinished-lists.ts";
+import { isUnsettled, type RerunFacts, unfinishedLists } from "./carry-over.ts";
 
 /** New arguments for one step of a rerun; arguments that are not named are kept. */
 export interface ArgumentChange {
@@ -86,4 +89,27 @@ function withArguments(step: Step, set: JsonObject | undefined): Step {
     ...step,
     forEach: { ...forEach, do: { ...forEach.do, arguments: { ...forEach.do.arguments, ...set } } },
   };
+}
+
+/**
+ * The direct dependents of each step, by the plan and by the contracts of its tools. Pure.
+ * @param catalogue - with the names of the plan: see `catalogueOfPlan`
+ */
+export function dependentsOf(
+  plan: Plan,
+  catalogue: readonly ToolDescriptor[],
+): ReadonlyMap<string, readonly string[]> {
+  const index = createToolIndex(catalogue);
+  const contracts = new Map(
+    [...new Set(plan.steps.map(toolOfStep))].flatMap((name) => {
+      const tool = index.find(name);
+      if (!tool) return [];
+      const dependsOn = toolContract(tool).contract.dependsOn.map((dependency) => ({
+        ...dependency,
+        tool: index.findRelated(tool, dependency.tool)?.name ?? dependency.tool,
+      }));
+      return [[name, { dependsOn }] as const];
+    }),
+  );
+  return planGraph(plan, { contracts }).dependents;
 }

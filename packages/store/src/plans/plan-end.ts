@@ -12,16 +12,23 @@ import {
   toEventError,
   waitedForPeopleMs,
 } from "@planwright/engine";
-import { type JsonObject, type RequestId, STARTED_REQUEST_STATUSES, type StepStatus } from "@planwright/plan";
+import {
+  hasPlanFailed,
+  hasPlanResults,
+  type JsonObject,
+  type RequestId,
+  type RequestStatus,
+  STARTED_REQUEST_STATUSES,
+  type StepStatus,
+} from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { GroupSet, GroupUpdate } from "../journal/group-commit.ts";
-import { isPlain } from "../journal/inline-value.ts";
 import type { Journal } from "../journal/journal.ts";
-import { keptError } from "../journal/kept-error.ts";
-import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
-import { controlsAfter } from "./pending-controls.ts";
-import { countMayHaveActed, needsFields, needsOf } from "./plan-needs.ts";
-import { isPlanEnd, requestAfterPlan } from "./request-after-plan.ts";
+import { isPlain, keptError } from "../journal/outputs.ts";
+import { dueAtOnce } from "../records/new-documents.ts";
+import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
+import type { PlanningWork } from "../records/request-document.ts";
+import { controlsAfter, countMayHaveActed, needsFields, needsOf } from "./plan-needs.ts";
 
 /** An error as it is stored in documents. */
 function withoutBytes<WithBytes extends { dataBytes?: number | undefined }>(
@@ -162,4 +169,107 @@ function countSteps(
     counts[status] = (counts[status] ?? 0) + 1;
   }
   return counts;
+}
+
+/** The status of a request after the end of its plan. */
+export const REQUEST_STATUS: Record<FinishCommand["status"], RequestStatus> = {
+  COMPLETED: "COMPLETED",
+  PARTIAL: "PARTIAL",
+  FAILED: "FAILED",
+  EXPIRED: "FAILED",
+  CANCELLED: "CANCELLED",
+};
+
+/** True for a status in which a plan that ran can end. */
+export function isPlanEnd(status: string): status is FinishCommand["status"] {
+  return Object.hasOwn(REQUEST_STATUS, status);
+}
+
+/**
+ * Changes of a request by the end of its plan: the status, and the next work of a planner. It is one write,
+ * so that the status never changes without that work. A plan that was to be cancelled is not replanned, even
+ * if it ended in another status. Pure.
+ * @param updatedAt - the time of that end
+ */
+export function requestAfterPlan(
+  {
+    followUp,
+    cancelRequestedAt,
+  }: { followUp?: PlanFollowUp | null | undefined; cancelRequestedAt: Date | null },
+  { status, error }: Pick<FinishCommand, "status" | "error">,
+  updatedAt: Date,
+): Document {
+  const ended = { status: REQUEST_STATUS[status], updatedAt };
+  if (!followUp) return ended;
+  // A POISONED plan, which killed five executors, is not replanned: the new plan could kill a sixth.
+  const mayReplan = hasPlanFailed(status) && error?.code !== "POISONED" && cancelRequestedAt === null;
+  if (mayReplan && followUp.replans < followUp.maxReplans) {
+    const replan = { note: null, execute: true };
+    const made = { "replans.made": followUp.replans + 1 };
+    return { ...parkedFor("replan", updatedAt), ...made, status: "PLANNING", replan, updatedAt };
+  }
+  if (!followUp.answer) return ended;
+  if (hasPlanResults(status)) return { ...parkedFor("answer", updatedAt), ...ended };
+  const answerError = {
+    code: "PLAN_NOT_COMPLETED",
+    message: `The plan is ${status}, so there are no results to describe`,
+  };
+  return { ...ended, answerError };
+}
+
+/**
+ * Fields that make a request due now for any planner. No planner holds it from then on: writes of an earlier
+ * planner do not match.
+ */
+export function parkedFor(work: PlanningWork, now: Date): Document {
+  return {
+    lease: null,
+    dueAt: dueAtOnce(now),
+    claims: 0,
+    "planning.claimsOfWork": 0,
+    "planning.work": work,
+    "planning.wait": null,
+    ...(work !== "answer" && {
+      "planning.startedAt": null,
+      "planning.finishedAt": null,
+      error: null,
+      diagnostics: [],
+    }),
+    answer: null,
+    answerError: null,
+  };
+}
+
+const NO_RESULTS = {
+  code: "PLAN_NOT_COMPLETED",
+  message: "Planning was cancelled, so there are no results to describe",
+};
+
+/** Expressions for a request whose planning was cancelled. No planner holds it from then on. */
+export const PLANNING_CANCELLED: Document = {
+  status: "CANCELLED",
+  replan: null,
+  answerError: { $cond: [{ $eq: ["$wantsAnswer", true] }, NO_RESULTS, "$answerError"] },
+  lease: null,
+  dueAt: null,
+  "planning.finishedAt": "$$NOW",
+  "planning.wait": null,
+  updatedAt: "$$NOW",
+};
+
+/** Fields that leave no work for planners: the request has moved on. */
+export const NOTHING_PARKED: Document = {
+  lease: null,
+  dueAt: null,
+  "planning.work": null,
+  "planning.wait": null,
+  replan: null,
+  error: null,
+  answer: null,
+  answerError: null,
+};
+
+/** Fields of a request whose planning has ended or waits for the user. Pure. */
+export function settled(now: Date): Document {
+  return { updatedAt: now, lease: null, dueAt: null, "planning.finishedAt": now, "planning.wait": null };
 }

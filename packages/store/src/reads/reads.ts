@@ -9,49 +9,40 @@ import {
   stepRunAt,
   stepRuns,
 } from "@planwright/engine";
-import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
+import type { JsonValue, PlanId, RequestId, RequestStatus } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import { createTenantReads } from "../database/read-group.ts";
-import { IN_ONE_BATCH, readLists } from "../database/read-lists.ts";
+import { createTenantReads, IN_ONE_BATCH, readLists } from "../database/read-lists.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type EntryLog, idsAfter } from "../journal/entry-log.ts";
 import { measureOutputParts, readOutputPart, readOutputs } from "../journal/outputs.ts";
-import { OUTLINE, type UnitReads } from "../journal/unit-reads.ts";
-import { readStepRuns, withValues } from "../journal/unit-values.ts";
-import { countUnfinished } from "../leases/leased-collection.ts";
-import { withDecisions } from "../plans/pending-controls.ts";
-import type {
-  ModelCallTexts,
-  PlanGraph,
-  PlanHead,
-  PlanTexts,
-  WantedValues,
-} from "../records/document-heads.ts";
+import { OUTLINE, readStepRuns, type UnitReads, withValues } from "../journal/unit-reads.ts";
+import { countUnfinished } from "../leases/lease-table.ts";
+import { withDecisions } from "../plans/plan-needs.ts";
 import {
   MODEL_CALL_HEAD,
   type ModelCallHead,
+  type ModelCallTexts,
   PARTS,
   PLAN_HEAD,
+  type PlanGraph,
+  type PlanHead,
   type PlanResults,
+  type PlanTexts,
   type RequestState,
   type StoredPlanHead,
+  type WantedValues,
 } from "../records/document-heads.ts";
-import type { JournalDocument } from "../records/journal-documents.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
-import type { OutputRef } from "../records/output-document.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
-import type { RequestDocument } from "../records/request-document.ts";
+import type { OutputRef, PlanDocument } from "../records/plan-document.ts";
+import type { JournalDocument, RequestDocument } from "../records/request-document.ts";
 import type { ToolDocument } from "../records/tool-documents.ts";
 import { createToolReads } from "../tools/tool-store.ts";
-import { createEventPages } from "./event-pages.ts";
 import { createListRequests } from "./list-requests.ts";
-import type { ModelCosts } from "./model-costs.ts";
-import { readModelCosts } from "./model-costs.ts";
-import { createRecordPages } from "./record-pages.ts";
+import { createEventPages, createRecordPages } from "./record-pages.ts";
 import { createStepPages } from "./step-pages.ts";
-import { createReadWorkload } from "./workload.ts";
+import { createReadWorkload, type ModelCosts, readModelCosts } from "./workload.ts";
 
 /** The part of the store that reads for clients. */
 export function createReads({
@@ -337,3 +328,54 @@ function createHeadReads(
     readModelCallTexts: partsOf<ModelCallTexts>(modelCalls, PARTS.modelCallTexts),
   };
 }
+
+/** A filter of requests. All given fields have to match. */
+export interface RequestFilter {
+  status?: readonly RequestStatus[] | undefined;
+  /** Name of a tool that a version of the plan uses. */
+  tool?: string | undefined;
+  /**
+   * Error code of planning, of the last replan, or of a version of the plan; with `tool`, only of a version
+   * that uses the tool.
+   */
+  errorCode?: string | undefined;
+  /** A tag of the request. */
+  tag?: string | undefined;
+  /** A text that the query contains, in any case. */
+  text?: string | undefined;
+  createdFrom?: Date | undefined;
+  createdBefore?: Date | undefined;
+  /** A tool that a plan of the request called, and when. Not for `fitOf`: it needs the journal. */
+  called?: CalledTool | undefined;
+  /**
+   * What the request needs from a person: to approve or settle a step of one of its plans, or to answer the
+   * planner.
+   */
+  needs?: RequestNeed | undefined;
+}
+
+/** A call of a tool that was sent, or is to be sent, at a time. */
+export interface CalledTool {
+  /** Its name as in the plan. */
+  tool: string;
+  /** Sent at this time or later. */
+  from?: Date | undefined;
+  /** Sent before this time. */
+  before?: Date | undefined;
+}
+
+/** A need of a request: see {@link RequestFilter}. */
+export type RequestNeed = "approval" | "doubt" | "answer";
+
+/** A page of the list of requests. */
+export interface RequestPage {
+  /** 1 to 100. */
+  first: number;
+  after?: string | undefined;
+  filter?: RequestFilter | undefined;
+  /** By time of creation; to the second with a filter by tool or error code. Default "newest" first. */
+  order?: "newest" | "oldest" | undefined;
+}
+
+/** Reads requests and all their records. */
+export type ReadStore = ReturnType<typeof createReads>;

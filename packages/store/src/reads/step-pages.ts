@@ -11,8 +11,14 @@ import type { PlanId, StepStatus } from "@planwright/plan";
 import { z } from "zod";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { CursorInvalidError } from "../records/errors.ts";
-import { fromCursorText, toCursorText } from "./cursor.ts";
-import type { DiagnosedUnits, Page, StepFilter, StepPage } from "./paged-reads.ts";
+import {
+  type DiagnosedUnits,
+  fromCursorText,
+  type Page,
+  type StepFilter,
+  type StepPage,
+  toCursorText,
+} from "./record-pages.ts";
 
 const CursorSchema = z.tuple([z.number().int().min(0), z.number().int().min(0).nullable()]);
 

@@ -10,8 +10,7 @@ import {
 } from "@planwright/plan";
 import type { ModelLimits } from "./model-call-document.ts";
 import type { PlanDocument } from "./plan-document.ts";
-import type { PlanOrigin } from "./plan-origin.ts";
-import type { GivenContext, RequestDocument, TraceOrigin } from "./request-document.ts";
+import type { GivenContext, PlanOrigin, RequestDocument, TraceOrigin } from "./request-document.ts";
 
 /** Input of new work, a sentence or a plan. */
 export interface NewWork {

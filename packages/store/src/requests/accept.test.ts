@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { createAccept } from "./accept.ts";
+import { createAccept } from "./acceptance.ts";
 import type { AcceptanceLog, Accepted } from "./acceptance-log.ts";
 
 const work = (id: string): Accepted => ({ request: { _id: id } as unknown as RequestDocument });

@@ -9,8 +9,8 @@ import { type Collections, openCollections } from "../database/collections.ts";
 import { newPlan, newRequest } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { Store } from "../store.ts";
+import { createRemoveHalfAccepted } from "./acceptance.ts";
 import { type Accepted, createMongoAcceptanceLog } from "./acceptance-log.ts";
-import { createRemoveHalfAccepted } from "./half-accepted.ts";
 
 const { mongodbUrl: url } = testServers();
 let store: Store;

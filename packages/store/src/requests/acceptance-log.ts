@@ -1,7 +1,6 @@
 import type { ClientBulkWriteModel } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import { insertUnlessThere } from "../database/insert-unless-there.ts";
-import { isBulkOfDuplicates } from "../database/transient-errors.ts";
+import { insertUnlessThere, isBulkOfDuplicates } from "../database/transient-errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 

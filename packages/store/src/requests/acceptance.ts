@@ -1,17 +1,27 @@
 import { createHash } from "node:crypto";
-import type { Diagnostic, Plan, ToolPin } from "@planwright/plan";
-import { createPlanId, createRequestId, type RandomBytes } from "@planwright/plan";
+import {
+  createPlanId,
+  createRequestId,
+  type Diagnostic,
+  type Plan,
+  type PlanId,
+  type RandomBytes,
+  type RequestId,
+  type ToolPin,
+} from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import { insertUnlessThere } from "../database/insert-unless-there.ts";
 import type { ServerClock } from "../database/server-clock.ts";
-import { IdempotencyKeyReusedError } from "../records/errors.ts";
-import type { NewWork, PlanningOptions } from "../records/new-documents.ts";
-import { newPlan, newRequest } from "../records/new-documents.ts";
+import { insertUnlessThere, type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
+import { createBatches } from "../journal/group-commit.ts";
+import {
+  IdempotencyKeyReusedError,
+  StoreUnavailableError,
+  WriteNotPossibleError,
+} from "../records/errors.ts";
+import { type NewWork, newPlan, newRequest, type PlanningOptions } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { Accept } from "./accept.ts";
-import type { Accepted } from "./acceptance-log.ts";
-import { type Idempotency, KEY_LIFE_MS } from "./acceptance-store.ts";
+import type { AcceptanceLog, Accepted } from "./acceptance-log.ts";
 
 /** Dependencies of {@link createAcceptance}. */
 export interface AcceptanceDependencies {
@@ -154,4 +164,139 @@ export function createAcceptance(dependencies: AcceptanceDependencies) {
       }
     },
   };
+}
+
+/**
+ * A client's name for a submission: sending it again does nothing twice. Valid for 24 h, within one tenant.
+ */
+export interface Idempotency {
+  key: string;
+  /** SHA-256 of the submission: the key is refused for another one. */
+  payloadHash: string;
+}
+
+/** How long an idempotency key is valid, in milliseconds. */
+export const KEY_LIFE_MS = 86_400_000;
+
+/** Accepts new work. */
+export type AcceptanceStore = ReturnType<typeof createAcceptance>;
+
+/** Options of {@link createAccept}. */
+interface AcceptOptions extends Retry {
+  log: AcceptanceLog;
+  /** See `BatchesOptions`. */
+  soon?: ((happen: () => void) => void) | undefined;
+}
+
+/**
+ * Accepts requests and plans.
+ *
+ * 1. A request is stored before its plan: there is never a plan without its request.
+ * 2. Work that arrives while bulks are in flight goes out together. Work that cannot be stored at all fails
+ *    alone.
+ * 3. When the process and MongoDB die between the two inserts, a request without its plan remains, and its
+ *    client got no answer. A repeat with the same key stores the plan. Without a key the request is removed
+ *    (`removeHalfAccepted`).
+ */
+type Accept = ReturnType<typeof createAccept>;
+
+interface Waiting {
+  accepted: Accepted;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+/** Acceptance over a log. */
+export function createAccept(options: AcceptOptions) {
+  const { log } = options;
+  const batches = createBatches<Waiting>({ send: commit, soon: options.soon });
+
+  const untilAnswered = <T>(attempt: () => Promise<T>): Promise<T> =>
+    repeatUntilAnswered("accept", attempt, options);
+
+  async function commit(batch: readonly Waiting[]): Promise<void> {
+    try {
+      await untilAnswered(() => log.insert(batch.map(({ accepted }) => accepted)));
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) for (const { reject } of batch) reject(error);
+      else if (batch.length > 1) for (const one of batch) await commit([one]);
+      else for (const { accepted, reject } of batch) reject(failureOf(accepted, error));
+    }
+  }
+
+  return {
+    /** Durable when it resolves. @throws {StoreUnavailableError | WriteNotPossibleError} */
+    store: (accepted: Accepted) =>
+      new Promise<void>((resolve, reject) => batches.add({ accepted, resolve, reject })),
+    /** The same, or false when the key belongs to another request. @throws {StoreUnavailableError} */
+    storeKeyed: (accepted: Accepted) => untilAnswered(() => log.insertKeyed(accepted)),
+    /** Resolves when nothing is waiting or in flight. */
+    idle: () => batches.idle(),
+  };
+}
+
+function failureOf(
+  { request, plan }: { request: RequestDocument; plan?: PlanDocument | undefined },
+  error: unknown,
+) {
+  return new WriteNotPossibleError({ ids: [request._id, ...(plan ? [plan._id] : [])] }, error);
+}
+
+/**
+ * Age at which a request without its plan is removed, in milliseconds. By then the process that was storing
+ * the plan has stopped trying, or has stored it.
+ */
+const HALF_AFTER_MS = 60_000;
+/** How far back the first search of a process goes, in milliseconds. */
+const LOOK_BACK_MS = 600_000;
+
+/**
+ * Removes requests that came with a plan which is not stored: their acceptance was interrupted, and no client
+ * got an answer. A client may repeat its key meanwhile. If it completes its request first, the request is
+ * kept. Otherwise it finds the key free, and its submission is accepted as a new request.
+ */
+export function createRemoveHalfAccepted({
+  requests,
+  plans,
+}: Pick<Collections, "requests" | "plans">): (nowMs: number) => Promise<number> {
+  let checkedUntilMs: number | undefined;
+
+  /**
+   * Removes the key, so that no client can complete the request any more. False for a request that is being
+   * completed.
+   */
+  async function removeKey(_id: RequestId, untilMs: number): Promise<boolean> {
+    const { matchedCount } = await requests.updateOne(
+      { _id, version: 1, updatedAt: { $lt: new Date(untilMs) } },
+      { $set: { idempotency: null } },
+    );
+    return matchedCount > 0;
+  }
+
+  return async (nowMs) => {
+    const untilMs = nowMs - HALF_AFTER_MS;
+    const fromMs = checkedUntilMs ?? untilMs - LOOK_BACK_MS;
+    const found = await requests
+      .find(
+        { _id: { $gte: idFrom(fromMs), $lt: idFrom(untilMs) }, source: "plan", version: 1 },
+        { projection: { planId: 1 } },
+      )
+      .toArray();
+    const planIds = found.map(({ planId }): PlanId => planId);
+    const stored = await plans.find({ _id: { $in: planIds } }, { projection: { _id: 1 } }).toArray();
+    const known = new Set(stored.map(({ _id }) => _id));
+    const half = found.flatMap(({ _id, planId }) => (known.has(planId) ? [] : [_id]));
+    const removable: RequestId[] = [];
+    for (const id of half) if (await removeKey(id, untilMs)) removable.push(id);
+    if (removable.length > 0) await requests.deleteMany({ _id: { $in: removable } });
+    // Requests that are being completed are checked again: their process may die before it stores the plan.
+    if (removable.length === half.length) checkedUntilMs = untilMs;
+    return removable.length;
+  };
+}
+
+/** An id begins with the second in which it was made. */
+function idFrom(ms: number): RequestId {
+  return `req_${Math.floor(ms / 1_000)}` as RequestId;
 }

@@ -12,7 +12,7 @@ import { type PlanId, STARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
-import { CONTROLS, type GivenDecisions, givenDecisions } from "../plans/pending-controls.ts";
+import { CONTROLS, type GivenDecisions, givenDecisions } from "../plans/plan-needs.ts";
 import { TooManyControlsError } from "../records/errors.ts";
 import { MAX_CONTROLS, type PlanDocument, type UndecidedUnit } from "../records/plan-document.ts";
 

@@ -1,14 +1,21 @@
-import { type FoldedRequest, type JournalEvent, JournalInvalidError } from "@planwright/engine";
+import { createHash } from "node:crypto";
+import {
+  type FoldedRequest,
+  type JournalEntry,
+  type JournalEvent,
+  JournalInvalidError,
+} from "@planwright/engine";
 import type { RequestId } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { RequestLagsError } from "../journal/errors.ts";
-import { type NextEntry, nextEntry } from "../journal/next-entry.ts";
 import type { HeadWrite } from "../journal/pending-write.ts";
+import { type NextEntry, nextEntry } from "../journal/transact.ts";
+import { NOTHING_PARKED } from "../plans/plan-end.ts";
+import type { NextVersionTurn } from "../plans/version-turn.ts";
+import { IdempotencyKeyReusedError, RequestLagsError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { Idempotency } from "./acceptance-store.ts";
+import { type Idempotency, KEY_LIFE_MS } from "./acceptance.ts";
 import type { Repeated } from "./change-store.ts";
-import { entryKeyOf, findRepeated } from "./repeated.ts";
 
 /**
  * How often a change is decided again although no entry came meanwhile, and the wait before that, in milliseconds:
@@ -133,4 +140,62 @@ export function isOtherVersion(
   seen: number | undefined,
 ): boolean {
   return seen !== undefined && seen !== version;
+}
+
+/*
+ * Idempotency keys of changes (for each tenant and operation, for 24 h). The key is stored in the entry of
+ * the change, so neither is stored without the other.
+ */
+
+type EntryKey = NonNullable<JournalEntry["idempotency"]>;
+
+/** The key as it is stored in an entry. Pure. */
+export function entryKeyOf(operation: string, { key, payloadHash }: Idempotency): EntryKey {
+  return { key: `${operation}/${createHash("sha256").update(key).digest("hex")}`, payloadHash };
+}
+
+/**
+ * The request that this key has changed before, as it is now; undefined when the key is new.
+ * @throws {IdempotencyKeyReusedError} when the key was used for another change
+ */
+export async function findRepeated(
+  { collections: { journal, requests }, clock }: Pick<StoreDependencies, "collections" | "clock">,
+  tenant: string,
+  { key, payloadHash }: EntryKey,
+): Promise<Repeated | undefined> {
+  const after = new Date(clock.now() - KEY_LIFE_MS);
+  const found = await journal.findOne({ tenant, "idempotency.key": key, at: { $gt: after } });
+  if (!found) return undefined;
+  // The entries of a request name it by its id.
+  const requestId = found.requestId as Repeated["request"]["_id"];
+  if (found.idempotency?.payloadHash !== payloadHash) throw new IdempotencyKeyReusedError({ requestId });
+  const request = await requests.findOne({ _id: requestId, tenant });
+  return request ? { type: "repeated", request } : undefined;
+}
+
+/**
+ * The entry by which a client moves a request to another version of its plan. Pure.
+ * @param before - writes to other documents, done before that of the request. Default: none
+ */
+export function versionEntry<Changed>(
+  { document, events, request }: NextVersionTurn,
+  by: string,
+  changed: Changed,
+  before: readonly HeadWrite[] = [],
+): ChangeEntry<Changed> {
+  const following: HeadWrite[] = [{ collection: "plans", insert: document }, ...before, movedTo(request)];
+  return {
+    type: "append",
+    events,
+    by,
+    planId: document._id,
+    following: () => following,
+    changed,
+  };
+}
+
+/** The request's document at its next version. Pure. */
+function movedTo({ _id, planId, version, status, autoExecute, updatedAt }: RequestDocument): HeadWrite {
+  const set = { ...NOTHING_PARKED, planId, version, status, autoExecute, updatedAt };
+  return { collection: "requests", id: _id, condition: { version: version - 1 }, set };
 }

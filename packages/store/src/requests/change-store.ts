@@ -2,7 +2,7 @@ import type { Diagnostic } from "@planwright/plan";
 import type { ChangeRefusal } from "../plans/change-arguments.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { Idempotency } from "./acceptance-store.ts";
+import type { Idempotency } from "./acceptance.ts";
 import type { createChangeStore } from "./create-change-store.ts";
 
 /** The key was used before: nothing was changed. */

@@ -13,7 +13,6 @@ import {
 } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { HeadWrite } from "../journal/pending-write.ts";
-import { withApprovals } from "../plans/ask-for-repeats.ts";
 import {
   carriedVersion,
   type VersionFacts,
@@ -21,19 +20,25 @@ import {
   versionRepeats,
   versionSteps,
 } from "../plans/carried-version.ts";
+import { withApprovals } from "../plans/carry-over.ts";
 import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
-import type { NewVersion } from "../plans/new-version.ts";
-import { nextVersionTurn } from "../plans/version-turn.ts";
+import { type NewVersion, nextVersionTurn } from "../plans/version-turn.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { GivenAnswer, RequestDocument } from "../records/request-document.ts";
 import { readCatalogue } from "../tools/tool-store.ts";
-import type { Idempotency } from "./acceptance-store.ts";
-import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
+import type { Idempotency } from "./acceptance.ts";
+import {
+  type ChangeDecision,
+  type ChangedRequest,
+  changeRequest,
+  entryKeyOf,
+  findRepeated,
+  isOtherVersion,
+  versionEntry,
+} from "./change-request.ts";
 import type { AmendAnswer, AmendedPlan, Repeated, RepeatOptions } from "./change-store.ts";
-import { entryKeyOf, findRepeated } from "./repeated.ts";
 import { createReplan } from "./replan.ts";
 import { createRerun } from "./rerun.ts";
-import { versionEntry } from "./version-entry.ts";
 
 /** The part of the store by which clients change requests. */
 export function createChangeStore(dependencies: StoreDependencies) {

@@ -1,14 +1,14 @@
 import { fold, type JournalEvent, stepRunAt } from "@planwright/engine";
-import type { PlanId } from "@planwright/plan";
 import {
   approvalTimeoutOf,
   isSettledStepStatus,
   PAUSABLE_PLAN_STATUSES,
+  type PlanId,
   UNSTARTED_PLAN_STATUSES,
 } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { nextEntry } from "../journal/next-entry.ts";
+import { nextEntry } from "../journal/transact.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { endEvent, endedBy, endWrites } from "../plans/plan-end.ts";
 import type { PlanApproval, PlanDocument, UndecidedUnit } from "../records/plan-document.ts";

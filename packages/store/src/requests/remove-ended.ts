@@ -16,8 +16,7 @@
 import type { JournalEntry } from "@planwright/engine";
 import { ENDED_REQUEST_STATUSES, groupBy, type RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import { insertUnlessThere } from "../database/insert-unless-there.ts";
-import { isDuplicateKey } from "../database/transient-errors.ts";
+import { insertUnlessThere, isDuplicateKey } from "../database/transient-errors.ts";
 import { idsAfter, toJournalDocument } from "../journal/entry-log.ts";
 import type { RemovalDocument } from "../records/request-document.ts";
 

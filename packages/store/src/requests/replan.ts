@@ -1,9 +1,8 @@
 import { outlineOf, stepRuns } from "@planwright/engine";
-import type { RequestId } from "@planwright/plan";
-import { isTerminalPlanStatus } from "@planwright/plan";
+import { isTerminalPlanStatus, type RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { PLANNING_CANCELLED, parkedFor } from "../plans/parked-for.ts";
+import { PLANNING_CANCELLED, parkedFor } from "../plans/plan-end.ts";
 import type { ReplanOptions, RequestDocument } from "../records/request-document.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
 import type { ReplanAnswer, VersionOptions } from "./change-store.ts";

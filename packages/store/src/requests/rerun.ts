@@ -1,5 +1,4 @@
 import { outlineOf, stepRuns } from "@planwright/engine";
-import type { RequestId } from "@planwright/plan";
 import {
   catalogueOfPlan,
   createPlanId,
@@ -7,27 +6,36 @@ import {
   isTerminalPlanStatus,
   pinsByTool,
   pinTools,
+  type RequestId,
 } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { askForRepeats } from "../plans/ask-for-repeats.ts";
 import {
+  askForRepeats,
   carriedUnits,
   type RepeatedCall,
   repeatsOf,
   stepsToRerun,
   unitsInDoubt,
 } from "../plans/carry-over.ts";
-import type { ArgumentChange } from "../plans/change-arguments.ts";
-import { changeArguments, refusedChange } from "../plans/change-arguments.ts";
-import { dependentsOf } from "../plans/dependents-of.ts";
-import { parkedFor } from "../plans/parked-for.ts";
+import {
+  type ArgumentChange,
+  changeArguments,
+  dependentsOf,
+  refusedChange,
+} from "../plans/change-arguments.ts";
+import { parkedFor } from "../plans/plan-end.ts";
 import { nextVersionTurn } from "../plans/version-turn.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { readCatalogue } from "../tools/tool-store.ts";
-import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
+import {
+  type ChangeDecision,
+  type ChangedRequest,
+  changeRequest,
+  isOtherVersion,
+  versionEntry,
+} from "./change-request.ts";
 import type { RepeatOptions, RerunAnswer } from "./change-store.ts";
-import { versionEntry } from "./version-entry.ts";
 
 /** The part of the store that runs plans again, as new versions. */
 export function createRerun(context: StoreDependencies) {
