@@ -22,17 +22,17 @@ function ofTheConsole() {
 }
 
 const BENCHMARKS = {
-  plan: () => fromSource("plan/plan.ts"),
-  execute: () => fromSource("execute/execute.ts"),
-  learning: () => fromSource("execute/learning.ts"),
-  fairness: () => fromSource("fairness/fairness.ts"),
-  "claim-order": () => fromSource("fairness/claim-order.ts"),
-  outputs: () => fromSource("execute/outputs.ts"),
-  controls: () => fromSource("execute/controls.ts"),
-  weight: () => onTheBuild("execute/weight.ts"),
-  api: () => onTheBuild("api/api.ts"),
-  model: () => fromSource("model/model.ts"),
-  system: () => onTheBuild("system/system.ts"),
+  plan: () => fromSource("plan.ts"),
+  execute: () => fromSource("execute.ts"),
+  learning: () => fromSource("learning.ts"),
+  fairness: () => fromSource("fairness.ts"),
+  "claim-order": () => fromSource("claim-order.ts"),
+  outputs: () => fromSource("outputs.ts"),
+  controls: () => fromSource("controls.ts"),
+  weight: () => onTheBuild("weight.ts"),
+  api: () => onTheBuild("api.ts"),
+  model: () => fromSource("model.ts"),
+  system: () => onTheBuild("system.ts"),
   console: ofTheConsole,
 };
 const run = BENCHMARKS[name];

@@ -6,6 +6,7 @@
 import {
   countText,
   ENDED_REQUEST_STATUSES,
+  type JsonValue,
   REQUEST_STATUSES_WITH_RESULTS,
   type StateLook,
   stateLook,
@@ -93,6 +94,65 @@ export const REQUEST_DIAGNOSIS = graphql(`
     }
   }
 `);
+
+/** One call of a model, with its prompt and its answer. */
+export const MODEL_CALL = graphql(`
+  fragment ModelCallRun on ModelCall {
+    id purpose model messages { role content } answer finishReason inputTokens outputTokens cachedInputTokens latencyMs
+    costUsd pricing attempt error { code message } createdAt endedAt
+  }
+`);
+
+/** One event of the journal. */
+export const JOURNAL_EVENT = graphql(`
+  fragment RunEvent on JournalEvent {
+    id seq at by { kind id } planId type stepId key attempt status reason error { code message } facts
+  }
+`);
+
+/** What a debug bundle holds of a request beside its plans, calls and events. */
+export const BUNDLED_REQUEST = graphql(
+  `
+  fragment BundledRequest on Request {
+    ...RequestRun ...RequestDiagnosis seq updatedAt priority policy replans context { now timezone locale facts }
+  }
+`,
+  [REQUEST_RUN, REQUEST_DIAGNOSIS],
+);
+
+/** What a debug bundle holds of a step or item. */
+export const BUNDLED_STEP = graphql(
+  `fragment BundledStep on Step { ...StepRun ...StepValues error { data } attempts { error { data } } }`,
+  [STEP_RUN, STEP_VALUES],
+);
+
+/** The format of {@link DebugBundle}; 1 had the field names of the store. */
+export const BUNDLE_FORMAT = 2;
+
+/** The document of `debugBundle`: the API's answers to the selections above, without secrets, as far as they fit. */
+export interface DebugBundle {
+  formatVersion: typeof BUNDLE_FORMAT;
+  requestId: string;
+  generatedAt: string;
+  /** Null when it did not fit. */
+  request: ResultOf<typeof BUNDLED_REQUEST> | null;
+  /** Newest version first. */
+  plans: (Omit<PlanRun, "steps"> & {
+    document: JsonValue;
+    raw: string | null;
+    /** Named outputs that are stored with the plan. */
+    outputs: JsonValue;
+    steps: ResultOf<typeof BUNDLED_STEP>[];
+  })[];
+  /** Oldest first. */
+  modelCalls: ResultOf<typeof MODEL_CALL>[];
+  /** The pinned tools, and what changed since. */
+  tools: JsonValue[];
+  /** Oldest first. */
+  events: ResultOf<typeof JOURNAL_EVENT>[];
+  /** The parts that are missing: where, how many, their size in bytes if it is known, and why. */
+  leftOut: { where: string; count: number; sizeBytes: number | null; reason: string }[];
+}
 
 /** A request with its current plan. */
 export type RequestRun = ResultOf<typeof RUN>;

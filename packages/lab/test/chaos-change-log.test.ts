@@ -2,7 +2,7 @@ import type { JournalEvent } from "@planwright/engine";
 import { testServers } from "@planwright/testing";
 import { type Document, MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startChangeLog } from "../src/chaos/run/change-log.ts";
+import { startChangeLog } from "../src/chaos/change-log.ts";
 
 let client: MongoClient;
 

@@ -1,7 +1,7 @@
 import { testServers } from "@planwright/testing";
 import { type Document, MongoClient } from "mongodb";
 import { expect, test } from "vitest";
-import { readLastSeqs } from "../src/chaos/run/play-out.ts";
+import { readLastSeqs } from "../src/chaos/play-out.ts";
 
 test("the last entry of each journal is read, by request", async () => {
   const client = await MongoClient.connect(testServers().mongodbUrl);

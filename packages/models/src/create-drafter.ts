@@ -1,17 +1,17 @@
-import type { ModelCaller } from "./calls/model-ask.ts";
-import { createCaller } from "./calls/model-caller.ts";
-import { draftDirectly } from "./direct/draft-directly.ts";
-import type { AnswerSchema } from "./draft/asked.ts";
-import { DraftError, NoToolsError } from "./draft/draft-error.ts";
-import type { ContractInput, Drafter, DraftInput, ProposedContracts } from "./draft/drafter.ts";
-import { isModelError } from "./draft/model-error.ts";
-import { answerMessages } from "./prompts/answer-messages.ts";
-import { answerSchema } from "./prompts/answer-schema.ts";
+import { createCaller, type ModelCaller } from "./calls/model-caller.ts";
+import {
+  ModelSettingError,
+  type ModelSettingsInput,
+  ModelSettingsSchema,
+  parseModelSetting,
+} from "./calls/model-setting.ts";
+import { draftDirectly } from "./direct-calls.ts";
+import { DraftError, isModelError, NoToolsError } from "./draft/draft-error.ts";
+import type { AnswerSchema, ContractInput, Drafter, DraftInput, ProposedContracts } from "./draft/drafter.ts";
+import { answerMessages, answerSchema } from "./prompts/answer-messages.ts";
 import { CONTRACT_ANSWER, contractQuestions, readProposals } from "./prompts/contract-questions.ts";
 import { draftMessages } from "./prompts/draft-messages.ts";
-import { planLanguage } from "./prompts/plan-language.ts";
-import { type ModelSettingsInput, ModelSettingsSchema, parseModelSetting } from "./settings/model-setting.ts";
-import { ModelSettingError } from "./settings/model-setting-error.ts";
+import { planLanguage } from "./prompts/system-prompt.ts";
 
 /**
  * The drafter of the settings. The library of a provider is loaded at its first draft.

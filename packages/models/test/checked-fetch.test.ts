@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { shownUrl } from "../src/chat/checked-fetch.ts";
-import { ModelSettingsSchema } from "../src/settings/model-setting.ts";
+import { ModelSettingsSchema } from "../src/calls/model-setting.ts";
+import { shownUrl } from "../src/providers/checked-fetch.ts";
 
 test.each([
   ["https://ann:secret@llm.example/v1?key=hidden#part", "https://llm.example/v1"],

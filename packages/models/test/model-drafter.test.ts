@@ -2,7 +2,7 @@ import { freePort } from "@planwright/local";
 import { readModelAnswer } from "@planwright/reading";
 import { answer, type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { baseUrlVariable, keyVariable } from "../src/draft/model-variables.ts";
+import { baseUrlVariable, keyVariable } from "../src/draft/draft-error.ts";
 import { createDrafter, DraftError, type DraftInput, type ModelSettingsInput } from "../src/index.ts";
 import { PROVIDER_NAMES, PROVIDERS, type Provider } from "../src/providers/registry.ts";
 import { BLOG } from "./catalogues/blog.ts";

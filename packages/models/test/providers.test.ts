@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { baseUrlVariable, keyVariable } from "../src/draft/model-variables.ts";
+import { baseUrlVariable, keyVariable } from "../src/draft/draft-error.ts";
 import { PROVIDER_NAMES } from "../src/providers/registry.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));

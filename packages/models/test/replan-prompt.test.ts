@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { ReplanStep } from "../src/draft/replan-request.ts";
+import type { ReplanStep } from "../src/draft/drafter.ts";
 import { answerMessages } from "../src/prompts/answer-messages.ts";
 import { draftMessages } from "../src/prompts/draft-messages.ts";
-import { estimateTokens } from "../src/prompts/estimate-tokens.ts";
-import { toolsForPrompt } from "../src/retrieval/tools-for-prompt.ts";
+import { estimateTokens } from "../src/prompts/prompt-budget.ts";
+import { toolsForPrompt } from "../src/prompts/retrieve-tools.ts";
 
 const step = (id: string, rest: Partial<ReplanStep>): ReplanStep => ({
   id,

@@ -6,7 +6,7 @@ import {
   toolsForPrompt,
 } from "@planwright/models";
 import { describe, expect, test } from "vitest";
-import { offerTools } from "../src/direct/offered-tools.ts";
+import { offerTools } from "../src/direct-calls.ts";
 import PLAIN_CASES from "./thousand-tools/cases.json" with { type: "json" };
 import CONTRACT_CASES from "./thousand-tools/contract-cases.json" with { type: "json" };
 import { thousandTools } from "./thousand-tools/thousand-tools.ts";

@@ -21,7 +21,7 @@ const ASKED_FOR = [
   "packages/engine/src/decide/settle.ts",
   "packages/engine/src/decide/stop.ts",
   // Its priority in a large debug bundle, and its count. A test compares the enums of the schema.
-  "services/api/src/debug/bundle-step.ts",
+  "services/api/src/debug/debug-bundle.ts",
   "services/api/src/plans/step-counts.ts",
 ];
 

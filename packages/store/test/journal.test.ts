@@ -406,6 +406,30 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect(followed).toEqual([101]);
   });
 
+  test("a call for many items is split over entries that are short to fold; its items are those of one call", async () => {
+    const { journal, claim } = await held(open());
+    const units = Array.from({ length: 2_100 }, (_, index) => `list[${index}]`);
+    const itemHashes = units.map((key) => `hash of ${key}`);
+    const list = { key: "list", stepId: "list" };
+    await claim.append([
+      { type: "items.expanded", stepId: "list", count: units.length },
+      { ...started("list"), ...list, units, itemHashes },
+    ]);
+    await claim.append([{ ...ended("list"), units }]);
+    const entries = await journal.read("req_1", 2);
+    const counts = entries.map(({ events }) =>
+      events.map((event) => ("units" in event ? event.units.length : event.type)),
+    );
+    expect(counts).toEqual([["items.expanded"], [1_000], [1_000], [100], [1_000], [1_000], [100]]);
+    const folded = [...((await foldAll(journal)).plans.get(PLAN)?.units.values() ?? [])];
+    expect(folded.map(({ key, itemHash }) => [key, itemHash])).toEqual(
+      units.map((key, index) => [key, itemHashes[index]]),
+    );
+    expect(new Set(folded.map(({ attempts }) => attempts.map(({ attemptId }) => attemptId).join()))).toEqual(
+      new Set(["list"]),
+    );
+  });
+
   test("the writes that follow the last entry are not part of earlier entries", async () => {
     const { claim } = await held(open());
     const large = ["a", "b", "c"].flatMap((key) => [

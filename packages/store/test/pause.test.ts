@@ -61,14 +61,13 @@ describe("a plan that no executor holds", () => {
     expect((await claimed(planId)).plan.status).toBe("RUNNING");
   });
 
-  test("is due when its pause is too long, and its deadline moves by the time of the pause", async () => {
+  test("has no end of its pause, and its deadline moves by the time of the pause", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
     await store.releasePlan(claim, waiting);
     const askedAt = Date.now();
     const pausedPlan = await store.requestPause("t1", planId, "client");
-    const approvalTimeoutMs = 604_800_000;
-    expect(pausedPlan?.dueAt?.getTime()).toBeGreaterThan(askedAt + approvalTimeoutMs - 60_000);
+    expect(pausedPlan).toMatchObject({ status: "PAUSED", dueAt: null });
     await expect.poll(() => Date.now()).toBeGreaterThan(askedAt + 20);
     await store.requestResume("t1", planId, "client");
     const next = await claimed(planId);

@@ -101,6 +101,23 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect(ended?.needsSince).toEqual(ended?.finishedAt);
   });
 
+  test.each([
+    ["an approval", "approval"],
+    ["an approval while a step waits for its next try", "backoff"],
+    ["an approval and a doubt", "in doubt"],
+  ] as const)(
+    "a plan that waits for %s, and is paused, is due when the approval expires",
+    async (_, reason) => {
+      const claim = await held();
+      const expiresAt = 9_000_000_000_000;
+      const { _id: planId } = claim.plan;
+      await store.writeRecords(claim, [{ ...record("a", "WAITING_APPROVAL"), expiresAt }], []);
+      await store.releasePlan(claim, { status: "WAITING", reason, dueAtMs: expiresAt });
+      const paused = await store.requestPause(TENANT, planId, "ann");
+      expect(paused).toMatchObject({ status: "PAUSED", dueAt: new Date(expiresAt) });
+    },
+  );
+
   test("a plan has the time when the first of its open approvals expires, while others of its steps run", async () => {
     const claim = await held();
     const until = async () => (await store.getPlan(TENANT, claim.plan._id))?.approvalUntil ?? null;

@@ -63,6 +63,29 @@ const KEPT = { requests: 1, plans: 1, journal: true, outputs: 1, modelCalls: 1 }
 const REMOVED = { requests: 0, plans: 0, journal: false, outputs: 0, modelCalls: 0 };
 const before = (days: number, limit = 100) => ({ endedBefore: new Date(Date.now() - days * DAY_MS), limit });
 
+test.each(["in doubt", "paused"] as const)(
+  "a plan that was parked 100 days ago (%s) is kept, and continues",
+  async (reason) => {
+    const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
+    if (!parsed.ok) throw new TypeError("the plan is not valid");
+    const input = { tenant: "t1", query: null, raw: "", diagnostics: [], autoExecute: true };
+    const { request, plan } = await store.submitPlan({ ...input, plan: parsed.plan });
+    const claim = await store.claimPlan(plan._id, "e1");
+    if (!claim) throw new TypeError("nothing to claim");
+    if (reason === "paused") await store.requestPause("t1", plan._id, "ann");
+    await store.applyControls([claim]);
+    await claim.journal.append([]);
+    const status = reason === "paused" ? "PAUSED" : "WAITING";
+    await store.releasePlan(claim, { status, reason, dueAtMs: null });
+    await age(request._id, 100);
+    await store.removeEnded(before(30));
+    expect(await store.claimPlan(plan._id, "e1")).toBeNull();
+    await store.requestPause("t1", plan._id, "ann");
+    await store.requestResume("t1", plan._id, "ann");
+    expect((await store.claimPlan(plan._id, "e1"))?.plan.status).toBe("RUNNING");
+  },
+);
+
 test("only requests that ended long ago are removed, with all their records", async () => {
   const old = await endedDaysAgo(31);
   const others = [await endedDaysAgo(29), await endedDaysAgo(0), await endedDaysAgo(29, "t2")];

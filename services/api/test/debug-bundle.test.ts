@@ -1,4 +1,13 @@
+import {
+  BUNDLED_REQUEST,
+  BUNDLED_STEP,
+  graphql,
+  JOURNAL_EVENT,
+  MODEL_CALL,
+  PLAN_RUN,
+} from "@planwright/client";
 import type { Scope } from "@planwright/store";
+import { print } from "graphql";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
@@ -32,15 +41,15 @@ async function requestOfTwoVersions(query: string): Promise<string> {
   return requestId;
 }
 
-test("debugBundle contains request, versions, steps, attempts, model calls, tools and timeline", async () => {
+test("debugBundle contains request, versions, steps, attempts, model calls, tools and events", async () => {
   const requestId = await requestOfTwoVersions("bundle this");
   const bundle = await bundleOf(requestId);
   expect(bundle).toMatchObject({
-    formatVersion: 1,
+    formatVersion: 2,
     requestId,
     request: { query: "bundle this", status: "EXECUTING", version: 2 },
     plans: [
-      { version: 2, status: "QUEUED", plan: { formatVersion: 1 }, steps: [{}, {}] },
+      { version: 2, status: "QUEUED", document: { formatVersion: 1 }, steps: [{}, {}] },
       {
         version: 1,
         status: "FAILED",
@@ -58,13 +67,32 @@ test("debugBundle contains request, versions, steps, attempts, model calls, tool
     modelCalls: [{ purpose: "draft", messages: [{ role: "user", content: "bundle this" }] }],
     leftOut: [],
   });
-  const events = bundle.timeline.map(({ event }: { event: string }) => event);
-  expect(events[0]).toBe("request.accepted");
-  for (const event of ["model.called", "plan.stored", "attempt.started", "attempt.ended", "plan.ended"]) {
-    expect(events).toContain(event);
-  }
-  const times = bundle.timeline.map(({ at }: { at: string }) => at);
-  expect(times).toEqual(times.toSorted());
+  const types = bundle.events.map(({ type }: { type: string }) => type);
+  for (const type of ["plan.stored", "attempt.started", "attempt.ended", "plan.ended"])
+    expect(types).toContain(type);
+  const entries = bundle.events.map(({ seq }: { seq: number }) => seq);
+  expect(entries).toEqual(entries.toSorted((a: number, b: number) => a - b));
+});
+
+test("debugBundle is the API's own answer to the selections of the client", async () => {
+  const requestId = await requestOfTwoVersions("answer this");
+  const current = (await bundleOf(requestId)).plans[0].planId;
+  await failAs(running.store, current);
+  const { request, plans, events, modelCalls } = await bundleOf(requestId);
+  const operation = graphql(
+    `query ($id: ID!) {
+      request(requestId: $id) {
+        ...BundledRequest plans { ...PlanRun document raw steps { ...BundledStep } }
+        modelCalls { ...ModelCallRun } events(first: 100) { nodes { ...RunEvent } }
+      }
+    }`,
+    [BUNDLED_REQUEST, PLAN_RUN, BUNDLED_STEP, MODEL_CALL, JOURNAL_EVENT],
+  );
+  const { body } = await running.graphql(print(operation), { id: requestId });
+  const { plans: served, modelCalls: calls, events: page, ...own } = body.data.request;
+  const withoutOutputs = (list: object[]) => list.map((plan) => ({ ...plan, outputs: null }));
+  expect({ request, events, modelCalls }).toEqual({ request: own, events: page.nodes, modelCalls: calls });
+  expect(withoutOutputs(plans)).toEqual(withoutOutputs(served));
 });
 
 test.each([
@@ -93,7 +121,7 @@ test("debugBundle has the times of each version as the API tells them", async ()
   const { body } = await running.graphql(
     "query ($id: ID!) { plan(id: $id) { durationMs waitedForPeopleMs } }",
     {
-      id: ended._id,
+      id: ended.planId,
     },
   );
   expect(ended).toMatchObject(body.data.plan);

@@ -89,18 +89,22 @@ test("a paused plan is cancelled without a call", async () => {
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("a paused plan ends when its pause is too long", async () => {
-  await bench.startExecutor();
+test("a paused plan outlives its own time and the limit of approvals, whose time goes on, and continues when resumed", async () => {
+  await bench.startExecutor({ PLAN_TIMEOUT_MS: "6000" });
   const { _id: planId } = await bench.submit({
-    steps: slowThenEffect,
-    policy: { approvalTimeoutMs: 3_000 },
+    steps: [...slowThenEffect, { id: "ask", tool: "plain_effect", arguments: { value: 2 }, approval: true }],
+    policy: { approvalTimeoutMs: 8_000, onStepFailure: "run-dependents" },
   });
   await stepReaches(planId, "slow", "RUNNING");
   await bench.store.requestPause(TENANT, planId, "client");
   await reaches(planId, "PAUSED");
-  const { plan, steps } = await bench.end(planId);
-  expect(plan.status).toBe("EXPIRED");
-  expect(steps.get("after")).toMatchObject({ status: "CANCELLED", attempts: [] });
+  await stepReaches(planId, "ask", "FAILED");
+  const paused = await bench.until(planId, ({ lease }) => lease === null);
+  expect(paused).toMatchObject({ status: "PAUSED", dueAt: null });
+  await bench.store.requestResume(TENANT, planId, "client");
+  const { steps } = await bench.end(planId);
+  expect(steps.get("after")).toMatchObject({ status: "COMPLETED" });
+  expect(steps.get("ask")).toMatchObject({ error: { code: "APPROVAL_EXPIRED" }, attempts: [] });
 });
 
 /** Promised is 1 s; a busy machine suspends processes for longer. `npm run bench -- controls` measures it. */

@@ -2,7 +2,7 @@ import { isForEachStep, isSettledStepStatus } from "@planwright/plan";
 import { envelopeOf } from "../for-each/envelope.ts";
 import { resumeCaller } from "../schedule/dispatch.ts";
 import type { Items, StepNode } from "../state/engine-state.ts";
-import { hasOutputs, resultsTooLarge } from "../state/outputs.ts";
+import { hasOutputs, isOnlyStored, resultsTooLarge } from "../state/outputs.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
 import { close, stopReason } from "./stop.ts";
@@ -31,7 +31,8 @@ export function concludeItems(turn: Turn, node: StepNode): void {
   else {
     const error = resultsTooLarge(node, items.units);
     if (error) return change(turn, node.unit, { status: "FAILED", error });
-    if (!hasOutputs(turn, node, items.units)) return;
+    // Only missing ones are asked for: these are read once, so it does not matter which was used last.
+    if (items.units.some(isOnlyStored) && !hasOutputs(turn, node, items.units)) return;
     if (node.dependents.length > 0) turn.holdsSlots = true;
     change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
   }

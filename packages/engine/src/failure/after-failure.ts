@@ -52,8 +52,8 @@ export function afterFailure(
   }
 }
 
-/** Number of times that the call was sent, without look-ups. */
-export function sentBy({ attempts, unsent }: Caller): number {
+/** Number of times that the call of a caller, or of one of its units, was sent, without look-ups. */
+export function sentBy({ attempts, unsent }: Pick<Caller, "attempts" | "unsent">): number {
   return attempts - unsent;
 }
 

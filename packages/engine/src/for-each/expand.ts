@@ -157,13 +157,14 @@ function typeName(value: JsonValue): string {
 }
 
 function keysOf(state: ArgumentsState, step: ForEachStep, values: readonly JsonValue[]): Resolved<string[]> {
+  const { key } = step.forEach;
+  if (key === undefined) return { ok: true, value: values.map((_, index) => String(index)), warnings: [] };
   const keys: string[] = [];
   const seen = new Map<string, number>();
   for (const [index, value] of values.entries()) {
-    const key = step.forEach.key;
-    const resolved = key === undefined ? undefined : resolveValue(state, key, itemScope(step, value, index));
-    if (resolved && !resolved.ok) return resolved;
-    const name = resolved ? resolved.value : index;
+    const resolved = resolveValue(state, key, itemScope(step, value, index));
+    if (!resolved.ok) return resolved;
+    const { value: name } = resolved;
     if (typeof name === "object") {
       return invalid(`forEach.key of step ${step.id} gives ${typeName(name)} for item ${index}, not a text`);
     }

@@ -105,7 +105,7 @@ export function executorLost(executor: string): { code: "EXECUTOR_LOST"; message
 
 function joinUnsent(attempts: FoldedAttempt[]): void {
   const [previous, latest] = attempts.slice(-2);
-  if (!latest?.unsent || !previous?.unsent || !latest.endedAt) return;
+  if (!latest?.unsent || !previous?.unsent || previous.unsent.isOver || !latest.endedAt) return;
   const { attempt, startedAt } = previous;
   const durationMs = latest.endedAt.getTime() - startedAt.getTime();
   const unsent = { ...previous.unsent, tries: previous.unsent.tries + 1 };

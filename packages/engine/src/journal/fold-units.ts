@@ -12,7 +12,7 @@ import {
 import { itemKey } from "../state/units.ts";
 import type { EventOf } from "./events.ts";
 import type { FoldContext } from "./fold-context.ts";
-import type { FoldedPlan, FoldedUnit, FoldedWait } from "./folded.ts";
+import type { FoldedAttempt, FoldedPlan, FoldedUnit, FoldedWait } from "./folded.ts";
 
 /** A unit without events: PENDING. */
 export function newUnit(key: string): FoldedUnit {
@@ -108,6 +108,7 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   // Without a call only a carried unit completes.
   if (unit.status === "PENDING" && event.status === "COMPLETED")
     throw context.invalid(`${unit.key} is PENDING, which never becomes COMPLETED`);
+  if (unit.status === "IN_DOUBT" && event.status === "PENDING") unit.attempts = endTries(unit);
   moveUnit(context, unit, event.status);
   noteWait(unit, context.entry.at);
   const { output, outputBytes, outputRef, outputText, toApprove, resolvedBy } = event;
@@ -130,6 +131,14 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   if (toApprove) Object.assign(unit, toApprove, { argumentsSeq: seq });
   if (resolvedBy) unit.resolvedBy = resolvedBy;
   if (isTerminalStepStatus(event.status)) unit.finishedAt = context.entry.at;
+}
+
+/** The call is made once more after a doubt: tries from now on are another attempt. */
+function endTries({ attempts }: Pick<FoldedUnit, "attempts">): FoldedAttempt[] {
+  const last = attempts.at(-1);
+  return last?.unsent
+    ? [...attempts.slice(0, -1), { ...last, unsent: { ...last.unsent, isOver: true } }]
+    : attempts;
 }
 
 /** When an approval expires that was asked for before journals named the time. */

@@ -259,7 +259,11 @@ function newPlan(of: Pick<FoldedPlan, "planId" | "version" | "units">): FoldedPl
   };
 }
 
-function takeLease(context: FoldContext, { worker, epoch }: EventOf<"lease.taken">): void {
+/** True from a pause until it is resumed or cancelled: no time without an owner is the plan's own. */
+const isBeingPaused = ({ pauseAskedAt, cancelAskedAt }: FoldedPlan): boolean =>
+  pauseAskedAt !== null && cancelAskedAt === null;
+
+function takeLease(context: FoldContext, { worker, epoch, from }: EventOf<"lease.taken">): void {
   const { request, entry, invalid } = context;
   if (epoch <= request.epoch) throw invalid(`epoch ${epoch} follows epoch ${request.epoch}`);
   const plan = context.plan();
@@ -269,8 +273,11 @@ function takeLease(context: FoldContext, { worker, epoch }: EventOf<"lease.taken
   request.owner = { worker, epoch };
   if (UNSTARTED_PLAN_STATUSES.includes(plan.status)) move(context, "QUEUED");
   if (UNHELD_PLAN_STATUSES.includes(plan.status)) move(context, "RUNNING");
+  // A lost owner did nothing that counts after its last entry. Controls that came meanwhile divide this wait.
+  const reason = isBeingPaused(plan) ? ("paused" as const) : ("no worker" as const);
+  const lost = from !== null && request.at ? [{ reason, from: request.at, until: entry.at }] : [];
   Object.assign(plan, {
-    waits: withoutOpen(plan.waits, entry.at),
+    waits: [...withoutOpen(plan.waits, entry.at), ...lost],
     waitReason: null,
     dueAt: null,
     startedAt: plan.startedAt ?? entry.at,
@@ -289,7 +296,8 @@ function release(context: FoldContext, { status, waitReason, dueAt }: EventOf<"l
   const next = isPaused ? "PAUSED" : isResumed ? "QUEUED" : status;
   if (plan.status !== "CANCELLING" && plan.status !== next) move(context, next);
   Object.assign(plan, next === "QUEUED" ? { waitReason: null, dueAt: null } : { waitReason, dueAt });
-  const reason = { QUEUED: "no worker", PAUSED: "paused", WAITING: waitReason ?? "dependency" } as const;
+  const queued = isBeingPaused(plan) ? "paused" : "no worker";
+  const reason = { QUEUED: queued, PAUSED: "paused", WAITING: waitReason ?? "dependency" } as const;
   plan.waits = [...plan.waits, { reason: reason[next], from: context.entry.at, until: null }];
 }
 

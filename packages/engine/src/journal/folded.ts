@@ -39,8 +39,11 @@ export interface FoldedAttempt {
   endSeq: number | null;
   /** It asked the tool's look-up about an earlier call. */
   isLookup?: true;
-  /** Present when nothing was sent: the number of tries, from 1, and when the first of them ended. */
-  unsent?: { tries: number; since: Date };
+  /**
+   * Present when nothing was sent: the number of tries, from 1, and when the first of them ended. `isOver`: a doubt
+   * was settled after them, so a further try is another attempt.
+   */
+  unsent?: { tries: number; since: Date; isOver?: true };
 }
 
 /** A wait of a plan that no executor held, or of a step for a person. */
@@ -167,7 +170,7 @@ export interface FoldedPlan {
   /** Also null when the entries were read without their values: `endedSeq` is the entry that holds them. */
   outputs: JsonObject | null;
   error: FoldedError | null;
-  /** Its waits since its first claim while no executor held it, oldest first: see `timeUse`. */
+  /** Its waits since its first claim while no executor held it, or a lost one did, oldest first: see `timeUse`. */
   waits: readonly FoldedWait[];
   queuedAt: Date | null;
   /** When a worker first claimed it. */

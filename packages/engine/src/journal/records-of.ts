@@ -17,7 +17,7 @@ function recordOf(unit: FoldedUnit): StepRecord {
   const latest = attempts.at(-1)?.unsent;
   if (item !== undefined) record.item = item;
   if (unsent > 0) record.unsent = unsent;
-  if (latest) record.unreachable = { since: latest.since.getTime(), tries: latest.tries };
+  if (latest && !latest.isOver) record.unreachable = { since: latest.since.getTime(), tries: latest.tries };
   const storedBytes = outputRef?.sizeBytes ?? outputBytes;
   if (storedBytes !== undefined) record.outputBytes = storedBytes;
   if (unit.output !== undefined) record.output = unit.output;

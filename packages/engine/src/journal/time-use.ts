@@ -6,15 +6,7 @@
  * 3. A plan waits for a person only while nothing but a person could continue it: no executor holds it, and no
  *    call, retry or limit would let it continue. That time is not the plan's own.
  */
-import {
-  approvalTimeoutOf,
-  countText,
-  durationText,
-  groupBy,
-  isForPerson,
-  type Policy,
-  type WaitReason,
-} from "@planwright/plan";
+import { countText, durationText, groupBy, isForPerson, type WaitReason } from "@planwright/plan";
 import type { FoldedPlan, FoldedUnit, FoldedWait } from "./folded.ts";
 
 /** What was waited for: a wait reason, or a tool server that could not be reached. */
@@ -103,19 +95,14 @@ export function waitedForPeopleMs({ waits }: Pick<FoldedPlan, "waits">, at: Date
 
 /**
  * When a plan that an executor works on becomes EXPIRED. The time in which only a person could continue it does
- * not count; a doubt or a pause may last as long as its policy's `approvalTimeoutMs`, and an approval ends with
- * its step.
+ * not count, however long that was: only an approval has a limit, which ends its step.
  * @param timeoutMs - the plan's own time, from `startedAt`
  */
 export function deadlineOf(
   { waits }: Pick<FoldedPlan, "waits">,
-  { startedAt, timeoutMs, policy }: { startedAt: Date; timeoutMs: number; policy: Partial<Policy> },
+  { startedAt, timeoutMs }: { startedAt: Date; timeoutMs: number },
 ): Date {
-  const last = waits.at(-1);
-  const from = last?.from ?? startedAt;
-  const longestUntil = from.getTime() + approvalTimeoutOf(policy);
-  const isOverdue = (last?.until?.getTime() ?? 0) >= longestUntil;
-  if ((last?.reason === "in doubt" || last?.reason === "paused") && isOverdue) return new Date(longestUntil);
+  const from = waits.at(-1)?.from ?? startedAt;
   return new Date(startedAt.getTime() + timeoutMs + waitedForPeopleMs({ waits }, from));
 }
 

@@ -6,6 +6,7 @@ import {
   sha256,
   valueOfHeld,
 } from "@planwright/plan";
+import { sentBy } from "../failure/after-failure.ts";
 import { batchArguments, batchItemSchema } from "../for-each/batch.ts";
 import { valuesOf } from "../for-each/expand.ts";
 import {
@@ -16,7 +17,7 @@ import {
   resolveArguments,
 } from "../state/arguments.ts";
 import type { Caller, EngineState, Prepared, Unit } from "../state/engine-state.ts";
-import { resendsAllItems } from "../state/may-have-acted.ts";
+import { asksLookup, resendsAllItems } from "../state/may-have-acted.ts";
 import type { Call, CallTemplate, CallUnits, StepError, UnresolvedArguments } from "../state/protocol.ts";
 import { missingField } from "../state/required-fields.ts";
 import { callTemplate, namedSources, unresolvedArguments } from "../state/unresolved-arguments.ts";
@@ -69,12 +70,15 @@ export function prepareCall(state: EngineState, caller: Caller): Preparation {
 
 /**
  * The units of a caller's next call. A batch that may be repeated is sent with all items, byte for byte, even
- * when some have a result. In any other batch, settled units and units in doubt are not sent again.
+ * when some have a result, and a look-up is for all items of the call, because its answer is that of the call. In
+ * any other batch, settled units and units in doubt are not sent again.
  */
 export function unitsToSend(caller: Caller): readonly Unit[] {
   const units = unitsOfThisVersion(caller);
   if (resendsAllItems(caller.step.tool)) return units;
-  return units.filter(({ status }) => !isSettledStepStatus(status));
+  const isOpen = ({ status }: Unit): boolean => !isSettledStepStatus(status);
+  if (!asksLookup(caller)) return units.filter(isOpen);
+  return units.filter((unit) => isOpen(unit) || sentBy(unit) === sentBy(caller));
 }
 
 /** The units that this version of the plan calls: all except carried ones. */
@@ -161,7 +165,8 @@ export function callOfUnits(
   { sent, itemHashes }: Pick<ResolvedCall, "sent" | "itemHashes">,
 ): Pick<Call, "items" | "itemHashes"> {
   const kept = new Set(sent);
-  const items = units.flatMap(({ key, item }) => (item !== undefined && kept.has(key) ? [item] : []));
+  const items: number[] = [];
+  for (const { key, item } of units) if (item !== undefined && kept.has(key)) items.push(item);
   return { ...(items.length > 0 && { items }), ...(itemHashes && { itemHashes }) };
 }
 

@@ -46,6 +46,9 @@ export function callOnceMore(turn: Turn, unit: Unit): void {
   // A repeatable call asks for the result of the earlier one, which may have acted. A call that must not be
   // repeated starts anew: the operator decided that it did not act.
   unit.mayHaveActed = resendsAllItems(unit.step.tool);
+  // Its server is waited for anew, in a new attempt: a decision is about one attempt.
+  unit.unreachable = undefined;
+  if (unit.caller) unit.caller.unreachable = undefined;
   settleDoubt(turn, unit, { status: "PENDING" });
 }
 

@@ -9,11 +9,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { print, printJson, say } from "../command/developer-command.ts";
 import { createRandom } from "../random/random.ts";
-import { print, printJson, say } from "../report/output.ts";
-import { makePlan } from "./plans/make-plan.ts";
-import { runChaos } from "./run/run-chaos.ts";
-import { readSettings } from "./run/settings.ts";
+import { makePlan } from "./make-plan.ts";
+import { runChaos } from "./run-chaos.ts";
+import { readSettings } from "./settings.ts";
 
 const settings = readSettings(process.argv.slice(2));
 const startedAt = performance.now();

@@ -50,3 +50,24 @@ function wordIn<Word extends string>(words: readonly Word[], text: string, advic
   if (found !== undefined) return found;
   throw new InvalidArgumentError(`${advice} ${words.join(", ")}`);
 }
+
+/** Writes a line of the result to standard output. */
+export const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Writes a line about the progress to standard error. Standard output has only the result. */
+export const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** Prints the result as one line of JSON, the last one of standard output. */
+export const printJson = (result: object): void => print(JSON.stringify(result));
+
+/** Rows of cells as lines. The first column is aligned to the left, the others to the right. */
+export function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows.map((row) =>
+    row
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join("  "),
+  );
+}

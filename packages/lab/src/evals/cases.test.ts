@@ -2,13 +2,12 @@ import { readFileSync } from "node:fs";
 import { directTools } from "@planwright/models";
 import { parsePlan } from "@planwright/plan";
 import { expect, test } from "vitest";
+import { answersIn, effectsOf } from "./cases/eval-case.ts";
 import { languageCases } from "./cases/language-cases.ts";
-import { modelCases } from "./cases/model-cases.ts";
+import { modelCases, readingCases } from "./cases/model-cases.ts";
 import { offlineCases } from "./cases/offline-cases.ts";
-import { readingCases } from "./cases/reading-cases.ts";
-import { answersIn, effectsOf } from "./cases/world.ts";
-import { BaselineSchema } from "./figures/baseline.ts";
-import { forLiveModels } from "./play/play-cases.ts";
+import { BaselineSchema } from "./figures.ts";
+import { forLiveModels } from "./play-cases.ts";
 
 const CASES = [...offlineCases(), ...readingCases(), ...modelCases(), ...languageCases()];
 
@@ -88,6 +87,6 @@ test("a live model is asked once for each request, and not for requests that onl
 });
 
 test("the baseline has no more cases than exist", () => {
-  const text = readFileSync(new URL("figures/baseline.json", import.meta.url), "utf8");
+  const text = readFileSync(new URL("baseline.json", import.meta.url), "utf8");
   expect(BaselineSchema.parse(JSON.parse(text))["all"]?.cases).toBeLessThanOrEqual(CASES.length);
 });

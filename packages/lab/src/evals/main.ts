@@ -12,23 +12,19 @@ import { fileURLToPath } from "node:url";
 import { createDrafter } from "@planwright/models";
 import { createOfflineDrafter } from "@planwright/offline";
 import { CodedError } from "@planwright/plan";
-import { developerCommand, numberOption } from "../command/developer-command.ts";
-import { print, printJson, say } from "../report/output.ts";
+import { developerCommand, numberOption, print, printJson, say } from "../command/developer-command.ts";
 import { languageCases } from "./cases/language-cases.ts";
-import { modelCases } from "./cases/model-cases.ts";
+import { modelCases, readingCases } from "./cases/model-cases.ts";
 import { offlineCases } from "./cases/offline-cases.ts";
-import { readingCases } from "./cases/reading-cases.ts";
-import { BaselineSchema, lossesSince, toBaseline } from "./figures/baseline.ts";
-import { reportTable } from "./figures/report-table.ts";
-import { summariseAll } from "./figures/summarise.ts";
-import { isUnanswered, playLive, playRecorded } from "./play/play-cases.ts";
-import { playUndeclared } from "./undeclared/play-undeclared.ts";
+import { BaselineSchema, lossesSince, reportTable, summariseAll, toBaseline } from "./figures.ts";
+import { isUnanswered, playLive, playRecorded } from "./play-cases.ts";
 import {
+  playUndeclared,
   summariseUndeclared,
   undeclaredBaseline,
   undeclaredTable,
-} from "./undeclared/summarise-undeclared.ts";
-import { undeclaredCases } from "./undeclared/undeclared-cases.ts";
+} from "./play-undeclared.ts";
+import { undeclaredCases } from "./undeclared-cases.ts";
 
 /** An option names something that does not exist. */
 class SettingsInvalidError extends CodedError<{ reason: string }> {
@@ -72,7 +68,7 @@ function readSettings(args: readonly string[]): Settings {
   return { model: null, domain: null, maxSeconds: null, ...options };
 }
 
-const BASELINE = fileURLToPath(new URL("figures/baseline.json", import.meta.url));
+const BASELINE = fileURLToPath(new URL("baseline.json", import.meta.url));
 
 try {
   process.exitCode = await run(readSettings(process.argv.slice(2)));

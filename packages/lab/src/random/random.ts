@@ -1,6 +1,6 @@
+import { createHash } from "node:crypto";
 import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
-import { hashOf } from "./hash.ts";
 
 /** A source of random values. A seed repeats them exactly, on every machine. */
 export interface Random {
@@ -55,3 +55,10 @@ function at<T>(choices: readonly T[], index: number): T {
   if (found === undefined) throw new RangeError("There is nothing to choose from");
   return found;
 }
+
+/** A 32-bit integer that is always the same for the same text. */
+export const hashOf = (text: string): number => createHash("sha256").update(text).digest().readUInt32BE();
+
+/** A number in [0, 1) that is always the same for the same texts. */
+export const fractionOf = (...texts: readonly (string | number)[]): number =>
+  hashOf(JSON.stringify(texts)) / 2 ** 32;

@@ -22,10 +22,15 @@ import { chromiumPath } from "../../../../services/console/test/open-browser.ts"
 import { inputDigest } from "../../../tools/src/config/known-contracts.ts";
 import { REVIEWED_CONTRACTS } from "../../../tools/src/config/reviewed-contracts.ts";
 import { REVIEWED_DIGESTS } from "../../../tools/src/config/reviewed-digests.ts";
-import { developerCommand, wordsOption } from "../command/developer-command.ts";
-import { alignColumns } from "../report/align-columns.ts";
-import { print, printJson, say } from "../report/output.ts";
-import { areInstalled, installPackages } from "../servers/install-packages.ts";
+import {
+  alignColumns,
+  developerCommand,
+  print,
+  printJson,
+  say,
+  wordsOption,
+} from "../command/developer-command.ts";
+import { areInstalled, installPackages } from "../servers/servers.ts";
 import { type Place, REAL_SERVERS, type RealServer } from "./servers.ts";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));

@@ -6,7 +6,6 @@
 import {
   emptyRequest,
   type FoldedPlan,
-  type FoldedUnit,
   fold,
   type JournalEntry,
   timeUse,
@@ -15,7 +14,6 @@ import {
 import { durationText, isForPerson, isTerminalStepStatus } from "@planwright/plan";
 import { diagnosedUnits, type PlanDocument } from "@planwright/store";
 import { expect, test } from "vitest";
-import { bundleTimeline } from "../../../../services/api/src/debug/bundle-timeline.ts";
 import { diagnose, lostExecutors } from "../../../../services/api/src/diagnosis/read-diagnosis.ts";
 import { planTimes } from "../../../../services/api/src/plans/plan-times.ts";
 import { shownExpiryOf } from "../../../../services/api/src/plans/wait-reason.ts";
@@ -58,6 +56,8 @@ interface BareCall {
   from: number;
   until: number | null;
   isUnsent: boolean;
+  /** The call was made once more after a doubt. */
+  isOver: boolean;
   durationMs: number | null;
 }
 
@@ -113,29 +113,36 @@ function recompute(entries: readonly JournalEntry[], planId: string, now: number
   const unitWaits = new Map<string, BareWait[]>();
   let lost = 0;
   let isPaused = false;
+  let isCancelled = false;
+  let lastAt = 0;
   let planStart: number | null = null;
   let planEnd: number | null = null;
   for (const { planId: of, at, events } of entries) {
+    const beforeAt = lastAt;
+    lastAt = at.getTime();
     if (of !== planId) continue;
     for (const event of events) {
+      const unowned = isPaused && !isCancelled ? "paused" : "no worker";
       if (event.type === "lease.taken") {
         planStart ??= at.getTime();
         for (const call of ids.values()) call.until ??= at.getTime();
         lost = event.from === null ? 0 : lost + 1;
         const open = waits.at(-1);
         if (open) open.until ??= at.getTime();
+        if (event.from !== null && beforeAt > 0)
+          waits.push({ reason: unowned, from: beforeAt, until: at.getTime() });
       }
       if (event.type === "lease.released") {
         lost = 0;
         const isResumed = event.status === "PAUSED" && !isPaused;
-        const reason =
-          event.status === "QUEUED" || isResumed ? "no worker" : (event.waitReason ?? "dependency");
+        const reason = event.status === "QUEUED" || isResumed ? unowned : (event.waitReason ?? "dependency");
         waits.push({ reason, from: at.getTime(), until: null });
       }
       const control = CONTROLS[event.type];
       if (control && "asked" in event) {
         if (event.type === "pause.asked") isPaused = true;
         if (event.type === "resume.asked") isPaused = false;
+        if (event.type === "cancel.asked") isCancelled = true;
         turn(waits, (event.asked?.at ?? at).getTime(), at.getTime(), control);
       }
       if (event.type === "plan.ended") planEnd = at.getTime();
@@ -143,7 +150,13 @@ function recompute(entries: readonly JournalEntry[], planId: string, now: number
         for (const key of event.units) {
           // The items of a batch that have ended are not called again.
           if (ended.has(key) && event.units.some((one) => !ended.has(one))) continue;
-          const call = { from: event.at.getTime(), until: null, isUnsent: false, durationMs: null };
+          const call = {
+            from: event.at.getTime(),
+            until: null,
+            isUnsent: false,
+            isOver: false,
+            durationMs: null,
+          };
           statuses.set(key, "RUNNING");
           ids.set(`${key} ${event.attemptId}`, call);
           calls.set(key, [...(calls.get(key) ?? []), call]);
@@ -158,6 +171,8 @@ function recompute(entries: readonly JournalEntry[], planId: string, now: number
           call.durationMs = event.durationMs;
         }
       if (event.type === "step.changed") {
+        const again = statuses.get(event.key) === "IN_DOUBT" && event.status === "PENDING";
+        for (const call of again ? (calls.get(event.key) ?? []) : []) call.isOver = true;
         statuses.set(event.key, event.status);
         expiries.delete(event.key);
         if (event.expiresAt) expiries.set(event.key, event.expiresAt.getTime());
@@ -206,9 +221,12 @@ function countsText(units: Iterable<readonly [list: string, status: string]>): s
     .join(", ");
 }
 
-/** Tries in a row that could not reach the server are one attempt. */
+/** Tries in a row that could not reach the server are one attempt, unless a doubt was settled between them. */
 const attemptsOf = (calls: readonly BareCall[]) =>
-  calls.filter(({ isUnsent }, index) => !(isUnsent && calls[index - 1]?.isUnsent)).length;
+  calls.filter(({ isUnsent }, index) => {
+    const before = calls[index - 1];
+    return !(isUnsent && before?.isUnsent && !before.isOver);
+  }).length;
 
 /** The differences between what is shown about a plan and what its events say. */
 function differences(plan: FoldedPlan, entries: readonly JournalEntry[], now: number): string[] {
@@ -233,7 +251,7 @@ function differences(plan: FoldedPlan, entries: readonly JournalEntry[], now: nu
     }
     const sent = (all: readonly { durationMs: number | null }[]) => all.map((one) => one.durationMs).join();
     if (!calls.some(({ isUnsent }) => isUnsent))
-      compare(`durations of the calls of ${key}`, sent(bundledAttempts(plan, unit)), sent(calls));
+      compare(`durations of the calls of ${key}`, sent(attempts), sent(calls));
   }
   const items = own.flatMap(({ stepId, item, status }) =>
     item === undefined ? [] : [{ stepId, item, status }],
@@ -253,22 +271,6 @@ function differences(plan: FoldedPlan, entries: readonly JournalEntry[], now: nu
   const parts = Object.values(use.waitedMs).reduce((sum, ms) => sum + ms, use.callsMs + use.otherMs);
   compare("sum of its parts", parts, use.totalMs);
   return [...found, ...sentenceOf(own, bare, now)];
-}
-
-/** The calls of a unit as the timeline of a debug bundle has them. */
-function bundledAttempts({ planId }: FoldedPlan, { key, attempts, status, finishedAt }: FoldedUnit) {
-  const step = { planId, key, tool: key, carriedFrom: null, finishedAt, status, attempts };
-  const request = { source: "plan", planning: {}, answers: [], error: null };
-  const timeline = bundleTimeline({
-    request: request as never,
-    plans: [],
-    steps: [step as never],
-    modelCalls: [],
-  });
-  const ends = timeline.filter(({ event }) => event === "attempt.ended");
-  const lost = attempts.filter(({ endedAt }) => endedAt === null).length;
-  const durations = ends.map((row) => ({ durationMs: row["durationMs"] as number | null }));
-  return [...durations, ...Array.from({ length: lost }, () => ({ durationMs: null }))];
 }
 
 /** The differences between what lists and the diagnosis read from a plan's document, and its events. */

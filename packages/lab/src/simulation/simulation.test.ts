@@ -23,6 +23,8 @@ const REPEATED_BATCHES = [35, 441, 584, 1124, 1959, 3241];
  * world where an operator decides about calls (161, 425, 433).
  */
 const UNREACHABLE = [76, 161, 425, 433];
+/** A seed whose claim is reported as survived after the next claim has counted it, with the same reservation. */
+const REPORTED_LATE = [4366];
 
 test(`every invariant holds over the first ${SEEDS} seeds, which make every move of the steps' table`, async () => {
   const made = new Set<string>();
@@ -31,6 +33,7 @@ test(`every invariant holds over the first ${SEEDS} seeds, which make every move
     ...RARE,
     ...REPEATED_BATCHES,
     ...UNREACHABLE,
+    ...REPORTED_LATE,
   ]) {
     const { violation, log, moves } = await simulateSeed(seed);
     for (const move of moves) made.add(move);

@@ -1,29 +1,40 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { AnswerForm, Chat } from "../chat/chat.ts";
-import { shownUrl } from "../chat/checked-fetch.ts";
-import type { AnswerSchema } from "../draft/asked.ts";
-import { DraftError, type DraftErrorCode, type PartialDraft } from "../draft/draft-error.ts";
-import type { DraftResult } from "../draft/drafter.ts";
-import { BothModelsFailedError, ModelError } from "../draft/model-error.ts";
-import { baseUrlVariable } from "../draft/model-variables.ts";
-import type { SentMessage } from "../draft/sent-message.ts";
-import { estimateTokens } from "../prompts/estimate-tokens.ts";
-import { endingOf } from "../providers/provider-words.ts";
-import type { Provider } from "../providers/registry.ts";
+import { retryDelay } from "@planwright/engine";
+import { z } from "zod";
 import {
+  BothModelsFailedError,
+  baseUrlVariable,
+  DraftError,
+  type DraftErrorCode,
+  isModelError,
+  ModelError,
+  type PartialDraft,
+} from "../draft/draft-error.ts";
+import type {
+  AnswerSchema,
+  CallMeter,
+  DraftResult,
+  OfferedTool,
+  RecordedAnswer,
+  SentMessage,
+} from "../draft/drafter.ts";
+import { estimateTokens } from "../prompts/prompt-budget.ts";
+import type { AnswerForm, Chat } from "../providers/chat.ts";
+import { shownUrl } from "../providers/checked-fetch.ts";
+import { endingOf, type Provider } from "../providers/registry.ts";
+import {
+  addressOf,
+  ModelSettingError,
   type ModelSettings,
   type ModelSettingsInput,
   ModelSettingsSchema,
+  missingVariable,
   type NamedModel,
+  openChat,
   parseFallbackSetting,
   parseModelSetting,
-} from "../settings/model-setting.ts";
-import { ModelSettingError } from "../settings/model-setting-error.ts";
-import { addressOf, missingVariable, openChat } from "../settings/provider-access.ts";
-import type { ModelAsk, ModelCaller } from "./model-ask.ts";
-import { retryWaitMs } from "./retry-wait.ts";
+} from "./model-setting.ts";
 import { isFormRefused, spentOf, toModelError } from "./to-model-error.ts";
-import { withRecorded } from "./with-recorded.ts";
 
 /**
  * A caller for the models of `MODEL` and `FALLBACK_MODEL`. The library of a provider is loaded at its first
@@ -410,4 +421,142 @@ export function createSlots(size: number): Slots {
       });
     },
   };
+}
+
+/** One question to a model. */
+export interface ModelAsk {
+  /** System message first. */
+  messages: SentMessage[];
+  /** The schema of the answer, for providers that support schemas. The answer is still raw text. */
+  schema?: AnswerSchema | undefined;
+  /**
+   * Tools that the model may call instead of answering; never together with a `schema`. A provider without
+   * tool calling is not called.
+   */
+  tools?: readonly OfferedTool[] | undefined;
+  /** Called before every call is sent; it may refuse the call. */
+  meter?: CallMeter | undefined;
+  signal: AbortSignal;
+}
+
+/** A chat model, with the retries, limits and the fallback of the settings. */
+export interface ModelCaller {
+  /** "provider:model" of the first model. */
+  readonly name: string;
+  /**
+   * Returns one answer; its `model` is the model that answered.
+   * @throws {DraftError} with everything that was sent and received; the meter's errors; the signal's reason
+   */
+  ask(input: ModelAsk): Promise<DraftResult>;
+}
+
+const BACKOFF = { initialMs: 500, maxMs: 8_000, strategy: "exponential" } as const;
+
+/** Failures that may end within seconds: 429, 5xx, a lost connection, an answer cut in its body. */
+const TEMPORARY: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
+  "MODEL_RATE_LIMITED",
+  "MODEL_UNREACHABLE",
+  "MODEL_ANSWER_UNREADABLE",
+]);
+
+/**
+ * The wait before the next try of a call, in milliseconds; null when it would fail again. Full jitter from
+ * 500 ms doubling to 8 s, and at least the wait that the provider requests (`Retry-After`).
+ * @param attempt - tries already made, from 1
+ * @param random - uniform in [0, 1)
+ */
+export function retryWaitMs(error: DraftError, attempt: number, random: number): number | null {
+  return TEMPORARY.has(error.code) ? retryDelay(BACKOFF, attempt, random, requestedMsOf(error)) : null;
+}
+
+/** The wait that the provider requests, in milliseconds; 0 without a request. */
+function requestedMsOf(error: DraftError): number {
+  const hasRequest = isModelError(error, "MODEL_RATE_LIMITED", "MODEL_UNREACHABLE");
+  return hasRequest ? (error.facts.retryAfterMs ?? 0) : 0;
+}
+
+/**
+ * For a call whose model, or its fallback, is away: the wait that the provider requests, in milliseconds (0
+ * without a request). Null for any other failure, which a wait does not cure. A model that gave no answer at
+ * all in its time is away; one that began to answer is only slow, and would cost the same again.
+ */
+export function awayForMs(error: DraftError): number | null {
+  const all = error instanceof BothModelsFailedError ? error.errors : [error];
+  const waits = all.filter(isAway).map(requestedMsOf);
+  return waits.length > 0 ? Math.min(...waits) : null;
+}
+
+function isAway(error: DraftError): boolean {
+  if (isModelError(error, "MODEL_TIMEOUT")) return (error.partial?.text ?? "") === "";
+  return isModelError(error, "MODEL_UNREACHABLE", "MODEL_RATE_LIMITED");
+}
+
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * The pause before a model that is away is called again, in milliseconds: a random one of 1 to 2 s, doubling to
+ * 15 to 30 s.
+ * @param tries - pauses in a row, this one included, from 1
+ * @param random - uniform in [0, 1)
+ */
+export function modelPauseMs(tries: number, random: number): number {
+  const bound = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** tries);
+  return Math.floor((bound * (1 + random)) / 2);
+}
+
+/** Failures that are answers of the model. They are not requested again, because that would cost again. */
+const ANSWERS = ["MODEL_REFUSED", "MODEL_CONTENT_FILTERED", "MODEL_ANSWER_TRUNCATED"] as const;
+type AnswerCode = (typeof ANSWERS)[number];
+
+const answerCode = (error: RecordedAnswer["error"]) => ANSWERS.find((code) => code === error?.code);
+
+/** True for a call that the model answered, also with a refusal; false when the provider failed. Pure. */
+export function isAnswered({ error }: Pick<RecordedAnswer, "error">): boolean {
+  return error === null || answerCode(error) !== undefined;
+}
+
+/** A recorded refusal of a model. */
+class RecordedRefusalError extends DraftError<{ model: string }> {
+  readonly retryable = false;
+  readonly code: AnswerCode;
+  constructor(code: AnswerCode, message: string, facts: { model: string }, partial: PartialDraft) {
+    super(message, facts, { partial });
+    this.code = code;
+  }
+}
+
+/**
+ * Uses the meter's recorded answer, and calls a model only without one. An answer of any of the models
+ * counts, so that an answer of the fallback is not requested again from the first model.
+ * @param models - the models of the caller, "provider:model"
+ */
+function withRecorded(caller: ModelCaller, models: readonly string[]): ModelCaller {
+  return {
+    name: caller.name,
+    async ask(input) {
+      const recorded = input.meter?.recorded?.(input, models);
+      return recorded ? replayed(recorded, input) : caller.ask(input);
+    },
+  };
+}
+
+/** @throws {DraftError} when a refusal was recorded */
+function replayed({ error, ...answer }: RecordedAnswer, { messages, tools }: ModelAsk): DraftResult {
+  const toolCalls = tools && toolCallsIn(answer.text);
+  const draft: DraftResult = { ...answer, messages, ...(toolCalls ? { toolCalls } : {}) };
+  const code = answerCode(error);
+  if (error && code) throw new RecordedRefusalError(code, error.message, { model: answer.model }, draft);
+  return draft;
+}
+
+const ToolCallsSchema = z.array(z.object({ name: z.string(), arguments: z.string() }));
+
+/** The calls of offered tools, which are recorded as the text of the answer. */
+function toolCallsIn(text: string): DraftResult["toolCalls"] {
+  try {
+    return ToolCallsSchema.safeParse(JSON.parse(text)).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }

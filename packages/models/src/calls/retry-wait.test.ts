@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { BothModelsFailedError, ModelError } from "../draft/model-error.ts";
-import { awayForMs, modelPauseMs, retryWaitMs } from "./retry-wait.ts";
+import { BothModelsFailedError, ModelError } from "../draft/draft-error.ts";
+import { awayForMs, modelPauseMs, retryWaitMs } from "./model-caller.ts";
 import { retryAfterMs } from "./to-model-error.ts";
 
 const model = "openai:x";

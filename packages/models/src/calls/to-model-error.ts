@@ -1,8 +1,7 @@
-import type { AnswerForm } from "../chat/chat.ts";
-import type { CallEnd } from "../draft/call-meter.ts";
-import { DraftError, type PartialDraft } from "../draft/draft-error.ts";
-import { isModelError, ModelError } from "../draft/model-error.ts";
-import { hasReason } from "../providers/provider-words.ts";
+import { DraftError, isModelError, ModelError, type PartialDraft } from "../draft/draft-error.ts";
+import type { CallEnd } from "../draft/drafter.ts";
+import type { AnswerForm } from "../providers/chat.ts";
+import { hasReason } from "../providers/registry.ts";
 
 interface Call {
   model: string;

@@ -1,9 +1,11 @@
-import type { ContractProposal, Diagnostic, PlanningContext, ToolDescriptor } from "@planwright/plan";
-import type { AnswerInput } from "./answer-input.ts";
-import type { CallMeter } from "./call-meter.ts";
-import type { ReplanRequest } from "./replan-request.ts";
-import type { SentMessage } from "./sent-message.ts";
-import type { TokenUsage } from "./token-usage.ts";
+import type {
+  ContractProposal,
+  Diagnostic,
+  JsonObject,
+  JsonValue,
+  PlanningContext,
+  ToolDescriptor,
+} from "@planwright/plan";
 
 /** The last draft and its diagnostics. */
 export interface RepairRequest {
@@ -94,4 +96,154 @@ export interface Drafter {
    * model is part of the result. Absent without a model. @throws the meter's errors; the signal's reason
    */
   proposeContracts?(input: ContractInput): Promise<ProposedContracts>;
+}
+
+/** The input of an answer in words: the request and its requested outputs, nothing else. */
+export interface AnswerInput {
+  /** The user's sentence. */
+  query: string;
+  /**
+   * Requested outputs by step, in plan order; undefined for one that does not exist or is too large to read.
+   */
+  results: readonly { id: string; tool: string; output: JsonValue | undefined }[];
+  /** Called before every model call is sent; it records the call and may refuse it. */
+  meter?: CallMeter | undefined;
+  /** Aborts the call. */
+  signal: AbortSignal;
+}
+
+/** The form that an answer must have. */
+export interface AnswerSchema {
+  /** Letters, digits and underscores. */
+  name: string;
+  description: string;
+  schema: JsonObject;
+}
+
+/** A tool as a provider receives it; a model calls it by the provider's tool calling. */
+export interface OfferedTool {
+  /** Letters, digits, `_` and `-`, at most 64. */
+  name: string;
+  description: string;
+  schema: JsonObject;
+}
+
+/** A question to a model: the same for every model and every try. */
+export interface Asked {
+  messages: readonly SentMessage[];
+  schema?: AnswerSchema | undefined;
+  tools?: readonly OfferedTool[] | undefined;
+}
+
+/** How one step of the failed plan ended. Outputs and messages are untrusted data. */
+export interface ReplanStep {
+  id: string;
+  tool: string;
+  /** Its planned arguments, or its forEach. */
+  call: JsonValue;
+  /** True for a forEach. */
+  isList: boolean;
+  status: /** Done; a new plan may refer to its output, and keeps it. */
+    | "finished"
+    /** Done; its output can no longer be referred to. */
+    | "finished, closed"
+    | "failed"
+    | "not run";
+  /** Of a finished step; undefined when it is too large to show. */
+  output?: JsonValue | undefined;
+  /** Of a failed step. */
+  error?: { code: string; message: string } | undefined;
+  /** Of a failed forEach: numbers of items by their end. */
+  items?: { completed: number; failed: number } | undefined;
+}
+
+/** The input of a plan that replaces a failed one. */
+export interface ReplanRequest {
+  steps: readonly ReplanStep[];
+  /** What the user wants to change; null when the user wrote nothing. */
+  note: string | null;
+}
+
+/** A message as it was sent to a model, for the record of the call. */
+export interface SentMessage {
+  role: "system" | "user" | "assistant";
+  content: string;
+}
+
+/** Tokens of one call as the provider counts them; null when it did not. */
+export interface TokenUsage {
+  inputTokens: number | null;
+  outputTokens: number | null;
+  /** Those of `inputTokens` that the provider has cached from an earlier call, and charges less for. */
+  cachedInputTokens?: number | null;
+}
+
+/** A call that is about to be sent. */
+export interface CallToCome extends Asked {
+  /** "provider:model". */
+  model: string;
+  /** An estimate that is rarely too low. */
+  promptTokens: number;
+  /** Maximum of tokens that the answer may have. */
+  maxOutputTokens: number;
+  /** The try of this model for the same answer, from 1. */
+  attempt: number;
+  /** Code of the failure that made the fallback necessary; null for the first model. */
+  fallbackFor: string | null;
+}
+
+/** How a call ended. */
+export interface CallEnd {
+  /** The text that arrived, complete or not. */
+  text: string;
+  usage: TokenUsage;
+  finishReason: string | null;
+  /** In milliseconds. */
+  latencyMs: number;
+  error: { code: string; message: string } | null;
+  /**
+   * What is known about the cost. "complete": the answer is complete. "none": the provider refused before it
+   * answered. "unknown": the connection ended, and the number of generated tokens is unknown.
+   */
+  spent: "complete" | "none" | "unknown";
+}
+
+/** A recorded answer to an earlier call. */
+export interface RecordedAnswer
+  extends Pick<CallEnd, "text" | "usage" | "finishReason" | "latencyMs" | "error"> {
+  /** The model that answered, "provider:model". */
+  model: string;
+}
+
+/** Called before every call is sent and after it has ended. Keeps the records and the limits. */
+export interface CallMeter {
+  /** The tenant for which the calls are made: calls that wait for a slot take turns over the tenants. */
+  tenant?: string | undefined;
+  /**
+   * A wait before another try that takes this long or longer, in milliseconds, is left to the caller: the call
+   * fails instead. Default: every wait is waited for within the time limit of the call.
+   */
+  maxWaitMs?: number | undefined;
+  /**
+   * A recorded answer of one of these models to exactly this question, used instead of a call; null: call the
+   * model. Each answer is used once. Only answers that {@link isAnswered} accepts. Absent: nothing is
+   * recorded.
+   */
+  recorded?(asked: Asked, models: readonly string[]): RecordedAnswer | null;
+  /**
+   * Allows one call. The record is durable when this returns; only then the call is sent.
+   * @throws the reason to refuse the call; the caller receives it unchanged
+   */
+  begin(call: CallToCome): Promise<OpenCall>;
+}
+
+/** A running call. */
+export interface OpenCall {
+  /**
+   * Called with all the text that has arrived so far, each time that more arrives. It must be quick and must
+   * not throw. Absent: no one watches.
+   */
+  arrived?(text: string): void;
+  /** Called exactly once, unless the process dies. */
+  end(outcome: CallEnd): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, parsePlan } from "@planwright/plan";
 import { describe, expect, test } from "vitest";
-import { answerSchema } from "./answer-schema.ts";
-import type { PlanLanguage } from "./plan-language.ts";
+import { answerSchema } from "./answer-messages.ts";
+import type { PlanLanguage } from "./system-prompt.ts";
 
 const FLAGS = [false, true];
 const LANGUAGES: PlanLanguage[] = FLAGS.flatMap((loops) =>

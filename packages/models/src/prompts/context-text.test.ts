@@ -1,9 +1,7 @@
 import type { PlanningContext } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { contextText } from "./context-text.ts";
-import { draftMessages } from "./draft-messages.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
-import { MAX_FACTS_TOKENS } from "./prompt-budget.ts";
+import { contextText, draftMessages } from "./draft-messages.ts";
+import { estimateTokens, MAX_FACTS_TOKENS } from "./prompt-budget.ts";
 
 const NOW: PlanningContext = {
   now: new Date("2026-11-25T08:52:11.345Z"),

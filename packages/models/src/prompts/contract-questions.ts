@@ -20,11 +20,10 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 import { z } from "zod";
-import type { AnswerSchema } from "../draft/asked.ts";
-import type { SentMessage } from "../draft/sent-message.ts";
+import type { AnswerSchema, SentMessage } from "../draft/drafter.ts";
 import { cleanText, dataText } from "./clean-text.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
-import { shorthandSchema } from "./shorthand-schema.ts";
+import { shorthandSchema } from "./describe-tools.ts";
+import { estimateTokens } from "./prompt-budget.ts";
 
 const SYSTEM_PROMPT = `You help the operator of a tool server to write down what its tools promise, as far as their names, descriptions and parameters say it.
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { toolLine } from "./describe-tools.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
+import { estimateTokens } from "./prompt-budget.ts";
 
 const inputOf = (line: string): JsonObject => {
   const described: unknown = JSON.parse(line);

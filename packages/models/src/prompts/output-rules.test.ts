@@ -2,7 +2,7 @@ import { observeOutput, type ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { toolLine } from "./describe-tools.ts";
 import { draftMessages } from "./draft-messages.ts";
-import { outputRules } from "./output-rules.ts";
+import { outputRules } from "./system-prompt.ts";
 
 const outputSchema = { type: "object", properties: { id: { type: "string" } } };
 const declared: ToolDescriptor = { name: "declared", outputSchema };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { draftMessages } from "./draft-messages.ts";
-import { planLanguage } from "./plan-language.ts";
+import { planLanguage } from "./system-prompt.ts";
 
 const offered = (query: string) =>
   Object.entries(planLanguage({ query })).flatMap(([part, isOffered]) => (isOffered ? [part] : []));

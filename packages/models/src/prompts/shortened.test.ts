@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shortened } from "./shortened.ts";
+import { shortened } from "./clean-text.ts";
 
 test("a small value is not changed", () => {
   const value = { id: "a1", tags: ["x", null], nested: { n: 1, ok: true } };

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { shorthandSchema } from "./shorthand-schema.ts";
+import { shorthandSchema } from "./describe-tools.ts";
 
 const FULL = { depth: 5, isFull: true };
 const object = (properties: JsonObject, required: string[] = []): JsonObject => ({

@@ -1,13 +1,12 @@
-import type { ProviderDefinition } from "../chat/provider-definition.ts";
-import { anthropic } from "./anthropic/definition.ts";
-import { compatible } from "./compatible/definition.ts";
-import { google } from "./google/definition.ts";
-import { mistral } from "./mistral/definition.ts";
-import { openai } from "./openai/definition.ts";
+import { anthropic } from "./anthropic.ts";
+import type { EndingCode, ProviderDefinition, ReasonCode } from "./chat.ts";
+import { compatible } from "./compatible.ts";
+import { google } from "./google.ts";
+import { mistral } from "./mistral.ts";
+import { openai } from "./openai.ts";
 
 /**
- * The providers that `MODEL` can name, each in a separate folder. A new provider needs a folder and a line
- * here.
+ * The providers that `MODEL` can name, each in a separate file. A new provider needs a file and a line here.
  */
 export const PROVIDERS = { openai, anthropic, google, mistral, compatible } satisfies Record<
   string,
@@ -33,3 +32,16 @@ export function definitionOf(model: string): ProviderDefinition | undefined {
   const provider = model.slice(0, Math.max(0, model.indexOf(":")));
   return isProvider(provider) ? PROVIDERS[provider] : undefined;
 }
+
+// A proxy passes on the finish reasons and codes of the provider behind it, so those of all providers count
+// for each.
+const all: readonly ProviderDefinition[] = Object.values(PROVIDERS);
+const ENDINGS = new Map(all.flatMap(({ endings }) => Object.entries(endings)));
+const REASONS = new Map(all.flatMap(({ reasons }) => Object.entries(reasons)));
+
+/** The failure that a finish reason means; undefined for a complete answer. */
+export const endingOf = (finishReason: string): EndingCode | undefined => ENDINGS.get(finishReason);
+
+/** True when one of the codes in the body of an error has this meaning. */
+export const hasReason = (codes: Iterable<string>, meaning: ReasonCode): boolean =>
+  [...codes].some((code) => REASONS.get(code) === meaning);

@@ -1,6 +1,4 @@
-import { PREPOSITIONS } from "./function-words.ts";
-import { isKnownVerb } from "./verbs.ts";
-import { stem, wordsOf } from "./word-forms.ts";
+import { isKnownVerb, PREPOSITIONS, stem, wordsOf } from "./word-forms.ts";
 
 /** Facts from the first sentence of a tool's description. */
 export interface Described {

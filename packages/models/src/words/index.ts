@@ -1,5 +1,6 @@
-export { PREPOSITIONS } from "./function-words.ts";
 export {
+  CONTENT_NAMES,
+  IDENTITY_NAMES,
   isContent,
   isDated,
   isFreeText,
@@ -7,27 +8,22 @@ export {
   isNumeric,
   isTitle,
   linkedNoun,
-  type Parameter,
-} from "./parameter.ts";
-export {
-  CONTENT_NAMES,
-  IDENTITY_NAMES,
   NAME_NAMES,
+  type Parameter,
   QUERY_NAMES,
   TITLE_NAMES,
-} from "./parameter-names.ts";
+} from "./parameter.ts";
 export { type ToolWords, toolWordsOf } from "./tool-words.ts";
 export {
   isKnownVerb,
   isMakingVerb,
-  isReadingVerb,
-  takesFor,
-  verbFit,
-} from "./verbs.ts";
-export {
   isPlural,
+  isReadingVerb,
+  PREPOSITIONS,
   sharesRoot,
   splitName,
   stem,
+  takesFor,
+  verbFit,
   wordsOf,
 } from "./word-forms.ts";

@@ -7,10 +7,17 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 import { type Described, describedBy } from "./described.ts";
-import { PREPOSITIONS } from "./function-words.ts";
 import { ownObject, type Parameter, parametersOf } from "./parameter.ts";
-import { isKnownVerb, isListingVerb, isMakingVerb, isWeakVerb } from "./verbs.ts";
-import { isPlural, splitName, stem } from "./word-forms.ts";
+import {
+  isKnownVerb,
+  isListingVerb,
+  isMakingVerb,
+  isPlural,
+  isWeakVerb,
+  PREPOSITIONS,
+  splitName,
+  stem,
+} from "./word-forms.ts";
 
 /** A tool as the rules see it: its verbs, its things and its arguments. */
 export interface ToolWords {

@@ -74,9 +74,9 @@ export const PolicySchema = z.strictObject({
    */
   unreachableMs: z.number().int().min(0).max(86_400_000).default(600_000),
   /**
-   * How long a plan waits for a person, in milliseconds, at most one year: an approval from its question, after
-   * which its step fails with APPROVAL_EXPIRED; a doubt or a pause that nothing else would end, after which
-   * the plan is EXPIRED. This time does not count for the plan's deadline.
+   * How long an approval may take from its question, in milliseconds, at most one year: then its step fails with
+   * APPROVAL_EXPIRED. A doubt and a pause have no limit. The time in which only a person can continue the plan
+   * does not count for its deadline.
    */
   approvalTimeoutMs: z.number().int().min(1).max(31_536_000_000).default(DEFAULT_APPROVAL_TIMEOUT_MS),
 });
@@ -140,7 +140,7 @@ export function policyOptions(policy: PolicyInput): PolicyInput {
   return { ...preset, ...given };
 }
 
-/** How long a plan waits for a person, in milliseconds: the default for plans that were stored before the option. */
+/** How long an approval may take, in milliseconds: the default for plans that were stored before the option. */
 export function approvalTimeoutOf(policy: Partial<Pick<Policy, "approvalTimeoutMs">>): number {
   return policy.approvalTimeoutMs ?? DEFAULT_APPROVAL_TIMEOUT_MS;
 }

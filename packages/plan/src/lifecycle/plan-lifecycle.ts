@@ -74,8 +74,8 @@ export const PLAN_LIFECYCLE = {
     needs: "nothing",
     isHeld: "no",
   },
-  // An executor claims it at its deadline, and for a cancel or an operator's decision: each of them may end
-  // it.
+  // An executor claims it when an approval expires, and for a cancel or an operator's decision: each of them may
+  // end it.
   PAUSED: {
     ...STARTED,
     moves: ["QUEUED", "RUNNING", "CANCELLING", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "EXPIRED"],

@@ -26,10 +26,11 @@ import { EntryTooLargeError, LeaseLostError } from "../records/errors.ts";
 import type { PendingControl } from "../records/plan-document.ts";
 
 /**
- * Most events in one entry of an owner. An entry is checked, written and folded in one turn of the event loop: by
- * its owner, by the next one, and by each reader of the API.
+ * Most changes of units in one entry of an owner: events, of which one about several units counts for each. An
+ * entry is checked, written and folded in one turn of the event loop: by its owner, by the next one, and by each
+ * reader of the API.
  */
-const MAX_EVENTS = 1_000;
+const MAX_CHANGES = 1_000;
 
 /** A plan's journal for its owner. */
 export type ClaimJournal = ReturnType<typeof openClaimJournal>;
@@ -72,10 +73,10 @@ export function openClaimJournal(claimed: ClaimedJournal) {
   const lost = (): LeaseLostError => new LeaseLostError({ id: planId, epoch });
 
   async function write(events: readonly JournalEvent[], follows?: FollowingOf): Promise<void> {
-    const last = Math.max(0, Math.ceil(events.length / MAX_EVENTS) - 1) * MAX_EVENTS;
-    for (let from = 0; from < last; from += MAX_EVENTS)
-      await writePart(events.slice(from, from + MAX_EVENTS), undefined);
-    await writePart(events.slice(last), follows);
+    const parts = inParts(events);
+    const last = parts.pop() ?? [];
+    for (const part of parts) await writePart(part, undefined);
+    await writePart(last, follows);
   }
 
   async function writePart(events: readonly JournalEvent[], follows: FollowingOf | undefined): Promise<void> {
@@ -216,6 +217,35 @@ export function openClaimJournal(claimed: ClaimedJournal) {
       return flush();
     },
   };
+}
+
+/** The events of each entry, in their order. A call for more units than fit into one entry has several events. */
+function inParts(events: readonly JournalEvent[]): JournalEvent[][] {
+  const parts: JournalEvent[][] = [];
+  let room = 0;
+  for (const event of events.flatMap(split)) {
+    const changes = Math.max(1, keysOf(event).length);
+    if (changes > room) {
+      parts.push([]);
+      room = MAX_CHANGES;
+    }
+    parts.at(-1)?.push(event);
+    room -= changes;
+  }
+  return parts;
+}
+
+function split(event: JournalEvent): JournalEvent[] {
+  if (!("units" in event) || event.units.length <= MAX_CHANGES) return [event];
+  const parts: JournalEvent[] = [];
+  for (let from = 0; from < event.units.length; from += MAX_CHANGES) {
+    const some = <Each>(all: readonly Each[]) => all.slice(from, from + MAX_CHANGES);
+    const units = some(event.units);
+    if (event.type === "attempt.started" && event.itemHashes)
+      parts.push({ ...event, units, itemHashes: some(event.itemHashes) });
+    else parts.push({ ...event, units });
+  }
+  return parts;
 }
 
 /** Keys of the units that an event is about. */

@@ -126,14 +126,11 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
    * Moves the deadline in the document by the time in which only a person could continue the plan. It follows
    * the journal: after a crash the next claim moves it.
    */
-  async function moveDeadline(
-    plan: PlanDocument & { plan: Plan },
-    folded: FoldedPlan | undefined,
-  ): Promise<void> {
+  async function moveDeadline(plan: PlanDocument, folded: FoldedPlan | undefined): Promise<void> {
     const { startedAt, deadlineAt } = plan;
     if (!folded || !startedAt || !deadlineAt || folded.waits.length === 0) return;
     const timeoutMs = plan.timeoutMs ?? deadlineAt.getTime() - startedAt.getTime();
-    const moved = deadlineOf(folded, { startedAt, timeoutMs, policy: plan.plan.policy });
+    const moved = deadlineOf(folded, { startedAt, timeoutMs });
     if (moved.getTime() === deadlineAt.getTime()) return;
     const set = { deadlineAt: moved, timeoutMs };
     Object.assign(plan, set);

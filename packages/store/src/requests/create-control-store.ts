@@ -1,6 +1,5 @@
 import { fold, type JournalEvent, stepRunAt } from "@planwright/engine";
 import {
-  approvalTimeoutOf,
   isSettledStepStatus,
   PAUSABLE_PLAN_STATUSES,
   type PlanId,
@@ -87,23 +86,20 @@ function createApprove(askDecision: AskDecision, { clock }: Pick<StoreDependenci
 const IS_PAUSED = { $eq: ["$status", "PAUSED"] };
 
 /**
- * When a pause ends the plan: a plan that was never claimed waits for ever, and an approval expires meanwhile.
+ * Changes by a pause: a plan that no executor holds is paused at once, for ever. It is claimed only when an approval
+ * expires meanwhile; documents of earlier versions name that time only in `dueAt`.
  */
-const LONGEST = { $add: ["$$NOW", { $ifNull: ["$plan.policy.approvalTimeoutMs", approvalTimeoutOf({})] }] };
-const PAUSED_UNTIL = {
-  $cond: [
-    { $eq: ["$startedAt", null] },
-    null,
-    { $cond: [{ $eq: ["$waitReason", "approval"] }, "$dueAt", LONGEST] },
-  ],
-};
-
-/** Changes by a pause: a plan that no executor holds is paused at once and claimed only when that is too long. */
 const PAUSED: Document = {
   pauseRequestedAt: "$$NOW",
   status: { $cond: [IS_FREE, "PAUSED", "$status"] },
   waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
-  dueAt: { $cond: [IS_FREE, PAUSED_UNTIL, "$dueAt"] },
+  dueAt: {
+    $cond: [
+      { $or: [{ $not: [IS_FREE] }, { $eq: ["$waitReason", "approval"] }] },
+      "$dueAt",
+      { $ifNull: ["$approvalUntil", null] },
+    ],
+  },
 };
 
 /** Changes by a resume: a paused plan may be claimed, or its executor continues. */

@@ -1,6 +1,6 @@
 /**
- * All records of a request as one JSON document, for people who look for a cause without access to the
- * database.
+ * Everything about a request as one JSON document, in the API's own answers, for people who look for a cause without
+ * access to the service.
  *
  * 1. Every value passes the redactor.
  * 2. Each section has its own size limit; together they are 7 eighths of an answer, and at most 7 MiB. Parts
@@ -9,85 +9,128 @@
  *    are refused before they are read.
  * 4. It is built in slices: other answers are sent in between.
  */
+import {
+  BUNDLE_FORMAT,
+  BUNDLED_REQUEST,
+  BUNDLED_STEP,
+  type DebugBundle,
+  JOURNAL_EVENT,
+  MODEL_CALL,
+  PLAN_RUN,
+  type ResultOf,
+} from "@planwright/client";
 import type { StepRun } from "@planwright/engine";
 import {
   changesSince,
   findPinnedTool,
   isJsonObject,
   type RequestId,
+  type StepStatus,
+  stringifyExactJson,
   type ToolDescriptor,
   type ToolPin,
   toolDigest,
 } from "@planwright/plan";
-import { redactInSteps } from "@planwright/runtime";
-import type { LiveWorkers, ModelCallHead, PlanGraph, PlanHead } from "@planwright/store";
+import { redactInSteps, redactJson } from "@planwright/runtime";
+import {
+  type EventHead,
+  eventCursor,
+  type ModelCallHead,
+  type PlanGraph,
+  type PlanHead,
+} from "@planwright/store";
+import { type DocumentNode, execute, type GraphQLObjectType, GraphQLSchema, Kind } from "graphql";
+import { toEventView } from "../journal/event-connection.ts";
 import { rememberJsonBytes, runInSlices } from "../load/answer-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
+import { type KeptOutput, referenceToStep } from "../operation/output-reference.ts";
 import { bodyBytes, type Reads } from "../operation/reads.ts";
-import { planTimes } from "../plans/plan-times.ts";
-import { attemptsSeen } from "../plans/step-views.ts";
+import { stepViews } from "../plans/step-views.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { bundleStep, byWeight } from "./bundle-step.ts";
-import { bundleTimeline } from "./bundle-timeline.ts";
 
 /** Versions whose steps are read, newest first. */
 const MAX_VERSIONS = 20;
+/** Most events of the journal that are read, the latest ones, and how many entries are read at once. */
+const MAX_EVENTS = 2_000;
+const ENTRIES_AT_ONCE = 100;
 /** Largest answer that a bundle is made for, in bytes: the console and colleagues read the file as a whole. */
 const MAX_BYTES = 8_388_608;
 
-/** The document. Fields of a section are named as in the store. */
-export interface DebugBundle {
-  formatVersion: 1;
-  requestId: string;
-  generatedAt: string;
-  request: unknown;
-  /** Newest version first, each with its steps. */
-  plans: unknown[];
-  /** Oldest first. */
-  modelCalls: unknown[];
-  tools: unknown[];
-  /** Oldest first. */
-  timeline: unknown[];
-  /** Empty when nothing is missing. */
-  leftOut: LeftOut[];
-}
-
-/** @throws {BadInputError | RequestNotFoundError | AnswerTooLargeError | OverloadedError} */
-export async function debugBundle(context: GraphqlContext, requestId: string): Promise<DebugBundle> {
+/**
+ * @param schema - the API's own: a bundle holds its answers to the selections of the client
+ * @throws {BadInputError | RequestNotFoundError | AnswerTooLargeError | OverloadedError}
+ */
+export async function debugBundle(
+  context: GraphqlContext,
+  requestId: string,
+  schema: GraphQLSchema,
+): Promise<object> {
   const { _id } = await findRequest(context, requestId);
-  return context.reads.once(`bundle ${_id}`, () => makeBundle(context, _id));
+  return context.reads.once(`bundle ${_id}`, () => makeBundle(context, _id, createSelector(schema, context)));
 }
 
-async function makeBundle(context: GraphqlContext, requestId: RequestId): Promise<DebugBundle> {
+/** The keys of the client's type; what passed the redactor has no type of its own. */
+type Bundle = { [Key in keyof DebugBundle]: unknown };
+
+async function makeBundle(context: GraphqlContext, requestId: RequestId, select: Select): Promise<Bundle> {
   const { store, reads, nowMs, bytes } = context;
   const request = await findRequest(context, requestId);
   const [plans, modelCalls] = await Promise.all([reads.plansOf(request), reads.modelCalls(request._id)]);
   const maxBytes = Math.min(MAX_BYTES, bytes.limits.maxBytes);
   await bytes.making(estimatedBytes(plans, modelCalls, maxBytes));
   const catalogue = await reads.once("catalogue", () => store.toolCatalogue());
-  const leftOut: LeftOut[] = [];
+  const leftOut: DebugBundle["leftOut"] = [];
   const section = (sixteenths: number) => createBundleSection((maxBytes * sixteenths) / 16, leftOut);
   const inSlices = <T>(steps: Generator<void, T>) => runInSlices(bytes.limits.pace, steps);
-  const { tenant: _tenant, writeId: _writeId, ...recorded } = request;
-  const bundledRequest = await inSlices(section(2).keep("request", recorded));
-  const { bundled, steps, graphs } = await bundlePlans(context, plans, section(6), inSlices);
+  const bundledRequest = await inSlices(section(2).keep("request", await select(BUNDLED_REQUEST, request)));
+  const { bundled, graphs } = await bundlePlans(context, select, plans, section(6), inSlices);
   const tools = await inSlices(bundleTools(graphs, catalogue));
   return {
-    formatVersion: 1,
+    formatVersion: BUNDLE_FORMAT,
     requestId: request._id,
     generatedAt: new Date(nowMs).toISOString(),
     request: bundledRequest ?? null,
     plans: bundled,
-    modelCalls: await bundleModelCalls(reads, modelCalls, section(3), inSlices),
+    modelCalls: await bundleModelCalls(select, modelCalls, section(3), inSlices),
     tools: await inSlices(section(1).keepMany("tools", tools)),
-    timeline: await inSlices(
-      section(2).keepMany(
-        "timeline",
-        bundleTimeline({ request, plans, steps, modelCalls }),
-        (a, b) => b.at.getTime() - a.at.getTime(),
-      ),
-    ),
+    events: await bundleEvents(reads, select, request._id, section(2), inSlices),
     leftOut,
+  };
+}
+
+/** Answers a fragment of the client for one record, as the API does in an operation. */
+type Select = <Fragment extends DocumentNode>(
+  fragment: Fragment,
+  record: object,
+  reads?: Reads,
+) => Promise<ResultOf<Fragment>>;
+
+function createSelector(schema: GraphQLSchema, context: GraphqlContext): Select {
+  const rooted = new Map<string, GraphQLSchema>();
+  return async (fragment, record, reads = context.reads) => {
+    const [own] = fragment.definitions;
+    if (own?.kind !== Kind.FRAGMENT_DEFINITION)
+      throw new TypeError("A fragment comes before those that it uses");
+    const type = own.typeCondition.name.value;
+    // The type of the record in the place of Query: then the record is the root of an operation.
+    const root =
+      rooted.get(type) ??
+      new GraphQLSchema({ query: schema.getType(type) as GraphQLObjectType, assumeValid: true });
+    rooted.set(type, root);
+    const { data, errors } = await execute({
+      schema: root,
+      document: {
+        kind: Kind.DOCUMENT,
+        definitions: [
+          { kind: Kind.OPERATION_DEFINITION, operation: "query", selectionSet: own.selectionSet },
+          ...fragment.definitions,
+        ],
+      } as DocumentNode,
+      rootValue: record,
+      contextValue: { ...context, reads },
+    });
+    if (errors?.[0]) throw errors[0].originalError ?? errors[0];
+    return data as never;
   };
 }
 
@@ -111,27 +154,22 @@ function estimatedBytes(
 /** Runs steps of work with pauses in between. */
 type InSlices = <T>(steps: Generator<void, T>) => Promise<T>;
 
-/** A version of the plan with the parts that fit. */
-interface ReadVersion {
-  plan: PlanHead;
-  graph: PlanGraph | null;
-  steps: StepRun[];
-}
-
 async function bundlePlans(
-  { reads, liveWorkers, nowMs }: Pick<GraphqlContext, "reads" | "liveWorkers" | "nowMs">,
+  { reads, liveWorkers, bytes }: Pick<GraphqlContext, "reads" | "liveWorkers" | "bytes">,
+  select: Select,
   plans: readonly PlanHead[],
   section: BundleSection,
   inSlices: InSlices,
-): Promise<{ bundled: unknown[]; steps: StepRun[]; graphs: (PlanHead & PlanGraph)[] }> {
+): Promise<{ bundled: unknown[]; graphs: (PlanHead & PlanGraph)[] }> {
   const live = await liveWorkers();
   const heads: unknown[] = [];
-  for (const plan of plans) {
-    const times = await planTimes(plan, reads, nowMs);
-    heads.push(await inSlices(section.keep("plans", { ...headOf(plan), ...times })));
-  }
+  // Diagnostics come with the texts of a version, for which there may be no room.
+  const withoutTexts: Reads = { ...reads, texts: async () => null };
+  for (const head of await Promise.all(plans.map((plan) => select(PLAN_RUN, plan, withoutTexts))))
+    heads.push(await inSlices(section.keep("plans", head)));
   const bundled: unknown[] = [];
-  const all: ReadVersion[] = [];
+  const graphs: (PlanHead & PlanGraph)[] = [];
+  let written = 0;
   // Two rounds of reads: first the newest version, which may fill the section alone, then all older versions
   // together.
   for (const versions of [plans.slice(0, 1), plans.slice(1, MAX_VERSIONS)]) {
@@ -139,27 +177,29 @@ async function bundlePlans(
     const recorded = await Promise.all(versions.map((plan) => reads.steps(plan._id)));
     const claim = roomOf(section);
     const reading = versions.map((plan, index) => bundle(plan, recorded[index] ?? [], claim));
-    for (const { version, document } of await Promise.all(reading)) {
-      all.push(version);
-      bundled.push(await inSlices(document()));
+    for (const { graph, parts } of await Promise.all(reading)) {
+      if (graph) graphs.push(graph);
+      add(await inSlices(parts()));
     }
   }
-  for (const [index, plan] of plans.entries()) {
-    if (index < bundled.length) continue;
+  for (const plan of plans.slice(written)) {
     section.leaveOut(`plans.v${plan.version}.steps`, {
       count: plan.steps,
       sizeBytes: null,
       reason: "not read",
     });
-    bundled.push(isJsonObject(heads[index]) ? heads[index] : { _id: plan._id });
+    add({ document: null, steps: [], outputs: null, raw: null });
   }
-  return {
-    bundled,
-    steps: all.flatMap(({ steps }) => steps),
-    graphs: all.flatMap(({ plan, graph }) => (graph ? [{ ...plan, ...graph }] : [])),
-  };
+  return { bundled, graphs };
 
-  /** Reads a version. The document is built later, so that versions use the space in their order. */
+  /** A version without its head is left out. */
+  function add(parts: object): void {
+    const head = heads[written];
+    written += 1;
+    if (isJsonObject(head)) bundled.push({ ...head, ...parts });
+  }
+
+  /** Reads a version. Its parts are kept later, so that versions use the space in their order. */
   async function bundle(plan: PlanHead, units: StepRun[], claim: ClaimRoom) {
     const where = `plans.v${plan.version}`;
     const part = <T>(name: string, sizeBytes: number, read: () => Promise<T>): Promise<T | null> | null => {
@@ -167,37 +207,118 @@ async function bundlePlans(
       section.leaveOut(`${where}.${name}`, { count: 1, sizeBytes, reason: "no room" });
       return null;
     };
-    const chosen = new Set(units.toSorted(byWeight).filter((unit) => claim(bytesOf(unit))));
-    const missing = units.filter((unit) => !chosen.has(unit));
+    // Without the plan it is not known what a step waits for.
+    const planned = part("document", plan.graphBytes, () => reads.graph(plan._id));
+    const fitting = planned ? units.toSorted(byWeight).filter((unit) => claim(bytesOf(unit))) : [];
+    const keys = new Set(fitting.map(({ key }) => key));
+    const missing = units.filter(({ key }) => !keys.has(key));
     section.leaveOut(`${where}.steps`, {
       count: missing.length,
       sizeBytes: missing.reduce((sum, unit) => sum + bytesOf(unit), 0),
       reason: "no room",
     });
-    const [graph, results, texts, steps] = await Promise.all([
-      part("plan", plan.graphBytes, () => reads.graph(plan._id)),
+    const [graph, results, texts] = await Promise.all([
+      planned,
       part("outputs", plan.resultBytes, () => reads.results(plan._id)),
       part("raw", plan.textBytes, () => reads.texts(plan._id)),
-      Promise.all(units.filter((unit) => chosen.has(unit)).map((unit) => readStep(reads, unit, live))),
+      ...fitting.flatMap((unit) => [reads.withBody(unit), unit.outputRef ? null : reads.wholeOutput(unit)]),
     ]);
-    const version: ReadVersion = { plan, graph, steps };
-    const document = function* (): Generator<void, object> {
-      const head = heads[bundled.length];
+    const { diagnostics } = texts ? await select(PLAN_RUN, plan) : { diagnostics: [] };
+    const shown = stepViews({ ...plan, ...graph, plan: graph?.plan ?? null }, units, live);
+    const steps = await bundleSteps(shown.filter(({ key }) => keys.has(key)));
+    const parts = function* (): Generator<void, object> {
       return {
-        ...(isJsonObject(head) ? head : { _id: plan._id }),
-        plan: (yield* section.keep(`${where}.plan`, graph?.plan)) ?? null,
-        steps: yield* section.keepMany(`${where}.steps`, steps, byWeight, bundleStep),
+        document: (yield* section.keep(`${where}.document`, graph?.plan)) ?? null,
+        steps: yield* section.keepMany(`${where}.steps`, steps, byWeight),
         outputs: (yield* section.keep(`${where}.outputs`, results?.outputs)) ?? null,
         raw: (yield* section.keep(`${where}.raw`, texts?.raw)) ?? null,
-        diagnostics: (yield* section.keep(`${where}.diagnostics`, texts?.diagnostics)) ?? null,
+        diagnostics: (yield* section.keep(`${where}.diagnostics`, diagnostics)) ?? [],
       };
     };
-    return { version, document };
+    return { graph: graph && { ...plan, ...graph }, parts };
+  }
+
+  /** Some steps at a time: a plan may have ten thousand. */
+  async function bundleSteps(steps: readonly object[]): Promise<ResultOf<typeof BUNDLED_STEP>[]> {
+    const withSmallOutputs: Reads = { ...reads, output: (step) => smallOutput(step, reads) };
+    const answers: ResultOf<typeof BUNDLED_STEP>[] = [];
+    for (let from = 0; from < steps.length; from += STEPS_AT_ONCE) {
+      const some = steps.slice(from, from + STEPS_AT_ONCE);
+      answers.push(
+        ...(await bytes.limits.pace(() =>
+          Promise.all(some.map((step) => select(BUNDLED_STEP, step, withSmallOutputs))),
+        )),
+      );
+    }
+    return answers;
   }
 }
 
-async function bundleModelCalls(
+const STEPS_AT_ONCE = 50;
+
+/** Largest output that a bundle holds inline, in bytes of JSON in UTF-8. */
+const MAX_OUTPUT_BYTES = 16_384;
+const PREVIEW_LENGTH = 1_024;
+
+/** The output of a step; a reference for one over 16 KiB. One that is stored separately is not read. */
+async function smallOutput(step: StepRun, reads: Reads): Promise<KeptOutput> {
+  if (step.status !== "COMPLETED") return { value: null };
+  // What the preview of a stored output hides is not known: it is a part of a text.
+  const reference = { ...referenceToStep(step), preview: null };
+  if (step.outputRef) return { reference };
+  const value = await reads.wholeOutput(step);
+  const sizeBytes = Buffer.byteLength(JSON.stringify(value));
+  if (sizeBytes <= MAX_OUTPUT_BYTES) return { value };
+  const preview = stringifyExactJson(redactJson(value, { maxDepth: MAX_DEPTH })).slice(0, PREVIEW_LENGTH);
+  return { reference: { ...reference, sizeBytes, preview } };
+}
+
+/** Failed and open steps before completed ones: they are more useful when not all fit. */
+function byWeight(a: { status: string }, b: { status: string }): number {
+  return WEIGHT[a.status as StepStatus] - WEIGHT[b.status as StepStatus];
+}
+
+const WEIGHT: Readonly<Record<StepStatus, number>> = {
+  FAILED: 0,
+  IN_DOUBT: 0,
+  PENDING: 1,
+  WAITING_APPROVAL: 1,
+  RUNNING: 1,
+  RETRYING: 1,
+  SKIPPED: 1,
+  CANCELLED: 1,
+  COMPLETED: 2,
+};
+
+/** The latest events, oldest first. */
+async function bundleEvents(
   reads: Reads,
+  select: Select,
+  requestId: RequestId,
+  section: BundleSection,
+  inSlices: InSlices,
+): Promise<unknown[]> {
+  const found: EventHead[] = [];
+  let before = (await reads.lastSeq(requestId)) + 1;
+  while (before > 1 && found.length < MAX_EVENTS) {
+    const first = Math.max(1, before - ENTRIES_AT_ONCE);
+    const some: EventHead[] = [];
+    let after = first === 1 ? null : eventCursor({ seq: first - 1, position: Number.MAX_SAFE_INTEGER });
+    do {
+      const page = await reads.eventPage(requestId, { first: 100, ...(after !== null && { after }) });
+      some.push(...page.items.filter(({ seq }) => seq < before));
+      after = (page.items.at(-1)?.seq ?? before) < before ? page.cursor : null;
+    } while (after !== null && some.length < MAX_EVENTS);
+    found.unshift(...some);
+    before = first;
+  }
+  section.leaveOut("events", { count: before - 1, sizeBytes: null, reason: "not read, in entries" });
+  const events = await Promise.all(found.map((event) => select(JOURNAL_EVENT, toEventView(event))));
+  return inSlices(section.keepMany("events", events, (a, b) => b.seq - a.seq));
+}
+
+async function bundleModelCalls(
+  select: Select,
   calls: readonly ModelCallHead[],
   section: BundleSection,
   inSlices: InSlices,
@@ -211,15 +332,14 @@ async function bundleModelCalls(
     reason: "no room",
   });
   const read = await Promise.all(
-    calls
-      .filter((call) => chosen.has(call))
-      .map(async (call) => {
-        const { tenant: _tenant, textBytes: _textBytes, ...head } = call;
-        return { ...head, ...(await reads.modelCallTexts(call)) };
-      }),
+    calls.filter((call) => chosen.has(call)).map((call) => select(MODEL_CALL, call)),
   );
   return inSlices(section.keepMany("modelCalls", read, newestFirst));
 }
+
+/** In operations of this process a time is still a date. */
+const newestFirst = (a: { createdAt: Date | string }, b: { createdAt: Date | string }) =>
+  new Date(b.createdAt).getTime() - new Date(a.createdAt).getTime();
 
 /** Reserves space in a section before a read; false when it does not fit. */
 type ClaimRoom = (sizeBytes: number) => boolean;
@@ -233,35 +353,9 @@ function roomOf(section: BundleSection): ClaimRoom {
   };
 }
 
-/** The step with its values; an output that is stored separately is not read. */
-async function readStep(reads: Reads, step: StepRun, live: LiveWorkers): Promise<StepRun> {
-  const [body, output] = await Promise.all([
-    reads.withBody(step),
-    step.outputRef ? null : reads.wholeOutput(step),
-  ]);
-  return { ...body, attempts: attemptsSeen(body.attempts, live), output };
-}
-
 /** Estimated size of a step; an output that is stored separately is not read. */
 const bytesOf = (step: StepRun): number => HEAD_BYTES + bodyBytes(step) + (step.outputBytes ?? 0);
 const HEAD_BYTES = 640;
-
-/** The recorded fields of a version without its large parts. */
-function headOf(plan: PlanHead): object {
-  const {
-    tenant: _tenant,
-    writeId: _writeId,
-    graphBytes: _graphBytes,
-    textBytes: _textBytes,
-    resultBytes: _resultBytes,
-    steps: _steps,
-    ...head
-  } = plan;
-  return head;
-}
-
-const newestFirst = (a: { createdAt: Date }, b: { createdAt: Date }) =>
-  b.createdAt.getTime() - a.createdAt.getTime();
 
 /** A pinned tool of a plan, and the current tool. */
 interface BundledTool {
@@ -306,17 +400,6 @@ const MAX_TEXT = 131_072;
 /** A plan has at most 90 levels, and may be quoted as text in the answer of a model. */
 const MAX_DEPTH = 200;
 
-/** A part that is missing in a bundle. */
-interface LeftOut {
-  /** Its position in the bundle, such as "plans.v2.steps". */
-  where: string;
-  /** Number of missing parts. */
-  count: number;
-  /** Their size as JSON in UTF-8, in bytes; null if they were not read. */
-  sizeBytes: number | null;
-  reason: string;
-}
-
 /**
  * A part of a bundle with its own size limit; every value is redacted. What is long is done in steps, between
  * which the process does other work.
@@ -329,13 +412,11 @@ interface BundleSection {
   keep(where: string, value: unknown): Generator<void, unknown>;
   /**
    * The values that fit, in their order; values that come first in `byWeight` are kept first.
-   * @param show - makes what is kept of a value; default: the value itself
    */
   keepMany<T>(
     where: string,
     values: readonly T[],
     byWeight?: (a: T, b: T) => number,
-    show?: (value: T) => unknown,
   ): Generator<void, unknown[]>;
   /** Records parts that are not read. @param what - its sizeBytes is null if the size is not known */
   leaveOut(where: string, what: { count: number; sizeBytes: number | null; reason: string }): void;
@@ -346,7 +427,7 @@ interface BundleSection {
 }
 
 /** An empty section with a limit in bytes of JSON in UTF-8; what does not fit is added to `leftOut`. */
-function createBundleSection(maxBytes: number, leftOut: LeftOut[]): BundleSection {
+function createBundleSection(maxBytes: number, leftOut: DebugBundle["leftOut"]): BundleSection {
   let room = maxBytes;
   let isFull = false;
 
@@ -370,11 +451,11 @@ function createBundleSection(maxBytes: number, leftOut: LeftOut[]): BundleSectio
 
   return {
     keep,
-    *keepMany(where, values, byWeight = () => 0, show = (value) => value) {
+    *keepMany(where, values, byWeight = () => 0) {
       const order = [...values.entries()].toSorted(([, a], [, b]) => byWeight(a, b));
       const kept: { index: number; value: unknown }[] = [];
       for (const [index, value] of order) {
-        kept.push({ index, value: yield* keep(where, show(value)) });
+        kept.push({ index, value: yield* keep(where, value) });
         yield;
       }
       return kept

@@ -68,12 +68,17 @@ function pausing({ request }: DiagnosisFacts, plan: PlanFact, since: Date): Part
 }
 
 function paused({ request }: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
-  const { pauseRequestedAt: since, deadlineAt: longest } = plan;
+  const { pauseRequestedAt: since, steps } = plan;
+  const expiring = steps.flatMap(({ id, expiresAt }) => (expiresAt ? [{ id, expiresAt }] : []));
   return {
     code: "PAUSED",
     message: `the plan was paused${since === null ? "" : ` at ${since.toISOString()}`}`,
     reasons: [
-      `Nothing starts until it is resumed; its deadline does not come nearer meanwhile.${longest === null ? "" : ` A pause ends the plan at ${longest.toISOString()} (policy approvalTimeoutMs).`}`,
+      "Nothing starts until it is resumed; a pause has no end of its own, and the plan's deadline does not come nearer meanwhile.",
+      ...expiring.map(
+        ({ id, expiresAt }) =>
+          `The time of an open approval goes on: that of step ${id} expires at ${expiresAt.toISOString()} (policy approvalTimeoutMs).`,
+      ),
     ],
     since,
     next: [act(request, "resume", "resume", "Resume it:")],

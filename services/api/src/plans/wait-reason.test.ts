@@ -1,7 +1,13 @@
 import type { PlanStatus, StepStatus, WaitReason } from "@planwright/plan";
 import type { Lease, ModelWait, RequestDocument } from "@planwright/store";
 import { describe, expect, test } from "vitest";
-import { planWaitReason, requestWaitReason, shownExpiryOf, stepWaitReason } from "./wait-reason.ts";
+import {
+  planWaitReason,
+  requestWaitReason,
+  shownDeadlineOf,
+  shownExpiryOf,
+  stepWaitReason,
+} from "./wait-reason.ts";
 
 const held: Lease = { owner: "stopping", epoch: 1 };
 const expired: Lease = { owner: "dead", epoch: 1 };
@@ -114,11 +120,17 @@ const control: NonNullable<ShownPlan["controls"]>[number] = {
   at: EARLY,
 };
 
+const PAUSED = { status: "PAUSED", waitReason: "paused" } as const;
+
 test.each<[string, Partial<ShownPlan>, Date | null]>([
   ["an approval, at the first that expires", { waitReason: "approval", dueAt: EARLY }, EARLY],
-  ["a doubt, when it was too long", { waitReason: "in doubt", dueAt: LATE }, LATE],
-  ["a pause, when it was too long", { status: "PAUSED", waitReason: "paused", dueAt: LATE }, LATE],
-  ["a pause before the start, never", { status: "PAUSED", startedAt: null, dueAt: null }, null],
+  ["a doubt, never, also in a document with a limit of it", { waitReason: "in doubt", dueAt: LATE }, null],
+  ["a pause, never, also in a document with a limit of it", { ...PAUSED, dueAt: LATE }, null],
+  [
+    "a pause, at an approval that is open meanwhile",
+    { ...PAUSED, dueAt: EARLY, approvalUntil: EARLY },
+    EARLY,
+  ],
   ["an approval while other steps run", { status: "RUNNING", lease: held, approvalUntil: EARLY }, EARLY],
   [
     "an approval while another step waits",
@@ -134,6 +146,17 @@ test.each<[string, Partial<ShownPlan>, Date | null]>([
   ["nothing, after its end", { status: "FAILED", approvalUntil: EARLY }, null],
   ["an approval in a document of an earlier version", { status: "RUNNING", lease: held }, null],
 ])("the end of a plan's wait for a person: %s", (_, more, expected) => {
-  const plan = { status: "WAITING", waitReason: null, lease: null, startedAt: EARLY, dueAt: null } as const;
+  const plan = { status: "WAITING", waitReason: null, lease: null, dueAt: null } as const;
   expect(shownExpiryOf({ ...plan, ...more })).toEqual(expected);
+});
+
+test.each<[string, Partial<Parameters<typeof shownDeadlineOf>[0]>, Date | null]>([
+  ["while an executor works on it", { status: "RUNNING", lease: held }, LATE],
+  ["while it waits for its next try", { waitReason: "backoff" }, LATE],
+  ["but not while it waits for an approval", { waitReason: "approval" }, null],
+  ["but not during a doubt", { waitReason: "in doubt" }, null],
+  ["but not during a pause", PAUSED, null],
+])("a plan shows its deadline %s", (_, more, expected) => {
+  const plan = { status: "WAITING", waitReason: null, lease: null, deadlineAt: LATE } as const;
+  expect(shownDeadlineOf({ ...plan, ...more })).toEqual(expected);
 });

@@ -75,27 +75,24 @@ function notADependency(reason: WaitReason | null): WaitReason | null {
 }
 
 /**
- * When the wait of a plan for a person ends by itself: its first open approval, or a doubt or a pause that was too
- * long. Null when it waits for no person, or for ever; and from a decision until an executor has read it.
+ * When the first open approval of a plan expires. Null without one: a doubt and a pause last until a person ends
+ * them; and from a decision until an executor has read it.
  */
 export function shownExpiryOf(
-  plan: Pick<
-    PlanDocument,
-    "status" | "waitReason" | "lease" | "startedAt" | "dueAt" | "controls" | "approvalUntil"
-  >,
+  plan: Pick<PlanDocument, "status" | "waitReason" | "lease" | "dueAt" | "controls" | "approvalUntil">,
 ): Date | null {
   if (isTerminalPlanStatus(plan.status) || (plan.controls ?? []).length > 0) return null;
-  const isParked = !plan.lease && plan.startedAt && needsPerson(planNeed(plan));
+  // Documents of earlier versions have no `approvalUntil`.
+  const isParked = !plan.lease && plan.status === "WAITING" && plan.waitReason === "approval";
   return isParked ? plan.dueAt : (plan.approvalUntil ?? null);
 }
 
 /**
- * When a plan becomes EXPIRED unless it ends before. While only a person can continue it, the time of its
- * deadline does not pass: null for an approval, which ends by itself, otherwise when the wait was too long.
+ * When a plan becomes EXPIRED unless it ends before. Null before its start, and while only a person can continue it:
+ * the time of its deadline does not pass then.
  */
 export function shownDeadlineOf(
-  plan: Pick<PlanDocument, "status" | "waitReason" | "lease" | "startedAt" | "deadlineAt" | "dueAt">,
+  plan: Pick<PlanDocument, "status" | "waitReason" | "lease" | "deadlineAt">,
 ): Date | null {
-  if (plan.lease || !plan.startedAt || !needsPerson(planNeed(plan))) return plan.deadlineAt;
-  return plan.waitReason === "approval" ? null : plan.dueAt;
+  return !plan.lease && needsPerson(planNeed(plan)) ? null : plan.deadlineAt;
 }

@@ -25,6 +25,7 @@ import {
 import {
   GraphQLError,
   GraphQLID,
+  type GraphQLResolveInfo,
   GraphQLScalarType,
   type GraphQLSchema,
   GraphQLString,
@@ -168,8 +169,12 @@ const queryResolvers = {
     const request = await findRequest(context, requestId);
     return readEventPage(request._id, page, context);
   },
-  debugBundle: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
-    debugBundle(context, requestId),
+  debugBundle: (
+    _: unknown,
+    { requestId }: { requestId: string },
+    context: GraphqlContext,
+    { schema }: GraphQLResolveInfo,
+  ) => debugBundle(context, requestId, schema),
   plan: (_: unknown, { id }: { id: string }, context: GraphqlContext) =>
     malformedIsUnknown(id, () => findPlanHead(context, id)),
   output: (_: unknown, page: OutputPageArguments, context: GraphqlContext) => readOutputPage(page, context),

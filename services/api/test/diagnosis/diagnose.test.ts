@@ -875,13 +875,20 @@ test("an unreachable server is given up at the plan's deadline when that comes f
   expect(reasons).toContain(`given up at ${later(120).toISOString()} (the plan's deadline)`);
 });
 
-test("a waiting approval says when it expires", () => {
+test.each([
+  ["waiting", { status: "WAITING", waitReason: "approval" }, /^It would call a with .* It expires at (\S+) /],
+  [
+    "paused",
+    { status: "PAUSED" },
+    /^Nothing starts .* goes on: that of step a expires at (\S+) \(policy approvalTimeoutMs\)\.$/,
+  ],
+] as const)("an approval of a plan that is %s says when it expires", (_, state, text) => {
   const waiting = {
     status: "WAITING_APPROVAL",
     approvalHash: "0123456789abcdef",
     expiresAt: later(99),
   } as const;
-  const plan = planOf([stepOf("a", waiting)], { status: "WAITING", waitReason: "approval" });
+  const plan = planOf([stepOf("a", waiting)], state);
   const reasons = diagnose(factsOf(requestOf({ plan }))).reasons.join(" ");
-  expect(reasons).toContain(`expires at ${later(99).toISOString()}`);
+  expect(text.exec(reasons)?.[1]).toBe(later(99).toISOString());
 });

@@ -1,4 +1,4 @@
-import { type FormEvent, lazy, Suspense, useMemo, useState } from "react";
+import { Component, type FormEvent, lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 import { Link, Router, useLocation } from "wouter";
 import { createBundleClient } from "../bundle/bundle-client.ts";
 import { BundleDrop } from "../bundle/bundle-drop.tsx";
@@ -38,11 +38,34 @@ export function App() {
           <KeyField isSet={token !== undefined} onToken={setToken} />
         </header>
         <Suspense fallback={<p className="empty">Opening …</p>}>
-          <Page />
+          {bundle ? (
+            <FilePage key={bundle.generatedAt}>
+              <Page />
+            </FilePage>
+          ) : (
+            <Page />
+          )}
         </Suspense>
       </Router>
     </ClientContext>
   );
+}
+
+/** The page of a file; a line in its place when the file differs so much from what the service writes that it fails. */
+class FilePage extends Component<{ children: ReactNode }, { hasFailed: boolean }> {
+  override state = { hasFailed: false };
+  static getDerivedStateFromError() {
+    return { hasFailed: true };
+  }
+  override render() {
+    if (!this.state.hasFailed) return this.props.children;
+    return (
+      <p role="alert" className="note tone-bad">
+        This file cannot be shown: it is not what the service wrote. Make it again with: planwright debug
+        REQUEST --bundle
+      </p>
+    );
+  }
 }
 
 function Pages() {

@@ -1,12 +1,12 @@
 import { ApiRefusedError, type Client, type Operation } from "@planwright/client";
-import { READ_PLANNING_CALLS } from "../data/planning-calls.ts";
-import { READ_DOCUMENT } from "../data/read-document.ts";
 import {
   FOLLOW_REQUEST,
+  READ_DOCUMENT,
   READ_DRAFTS,
   READ_JOURNAL,
   READ_MODEL_CALLS,
   READ_PLAN,
+  READ_PLANNING_CALLS,
   READ_REQUEST,
   READ_STEP,
   READ_VERSIONS,
@@ -51,10 +51,10 @@ export function createBundleClient(bundle: BundledRequest): Client {
 type Answer = (variables: Variables) => unknown;
 type Variables = Readonly<Record<string, unknown>>;
 
-function answersOf({ request, plans, calls, events }: BundledRequest): Map<unknown, Answer> {
+function answersOf({ request, plans, modelCalls, events }: BundledRequest): Map<unknown, Answer> {
   const planOf = ({ planId }: Variables) => plans.find((plan) => plan.planId === planId) ?? null;
   const versions = () => ({ request: { plansConnection: { nodes: plans } } });
-  const callsOfRequest = () => ({ request: { modelCallsConnection: { nodes: calls } } });
+  const callsOfRequest = () => ({ request: { modelCallsConnection: { nodes: modelCalls } } });
   return new Map<unknown, Answer>([
     [FOLLOW_REQUEST, () => ({ requestUpdated: request })],
     [READ_REQUEST, () => ({ request })],

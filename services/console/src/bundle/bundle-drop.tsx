@@ -6,12 +6,10 @@ import { type BundledRequest, readBundle, refusalOf } from "./bundle-request.ts"
 /** The content of a file, or why it cannot be shown. */
 async function readFile(file: File): Promise<BundledRequest | string> {
   try {
-    const bundle = readBundle(await file.text());
-    if (bundle) return bundle;
+    return readBundle(file.name, await file.text());
   } catch {
     return `${file.name} could not be read. Drop it again, or copy it first.`;
   }
-  return `${file.name} is not a bundle. Make one with: planwright debug REQUEST --bundle`;
 }
 
 /** Opens a file of `debugBundle` that is dropped anywhere on the page or chosen, and names the open file. */

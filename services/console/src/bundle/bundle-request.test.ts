@@ -1,70 +1,57 @@
 import { expect, test } from "vitest";
 import { readBundle, refusalOf } from "./bundle-request.ts";
 
+const PLAN_ID = "plan_1764000000_abcdefghij0123456789";
 const BUNDLE = {
-  formatVersion: 1,
+  formatVersion: 2,
   requestId: "req_1764000000_abcdefghij0123456789",
   generatedAt: "2026-11-24T20:18:01.731Z",
-  request: { status: "PARTIAL", source: "query", query: "Say hello", version: 1, tags: ["x", 7] },
+  request: {
+    requestId: "req_1764000000_abcdefghij0123456789",
+    status: "PARTIAL",
+    query: "Say hello",
+    seq: 7,
+    traceUrl: "javascript:alert(1)",
+    diagnosis: { cause: { code: "FAILED" }, stepKeys: ["b[3]"], next: [{ command: "reboot" }] },
+  },
   plans: [
     {
-      _id: "plan_1764000000_abcdefghij0123456789",
+      planId: PLAN_ID,
       version: 1,
-      status: "PARTIAL",
-      plan: {
-        steps: [
-          { id: "a", tool: "read", arguments: {}, dependsOn: [] },
-          { id: "b", tool: "send", arguments: { to: "<<a.name>>", text: "<<unknown>>" }, dependsOn: [] },
-        ],
-      },
       steps: [
-        {
-          stepId: "a",
-          key: "a",
-          status: "COMPLETED",
-          output: { ref: "plan_1764000000_abcdefghij0123456789/steps/a", sizeBytes: 99, preview: "x" },
-        },
-        { stepId: "b", key: "b", status: "MOVED", attempts: "none" },
+        { id: "a", key: "a", output: { text: "x" } },
+        { id: "b", key: "b[3]", output: null },
       ],
     },
   ],
-  timeline: [{ event: "attempt.started", key: "b[3]", at: "2026-11-24T20:18:00.000Z" }],
+  modelCalls: [],
+  events: [{ id: "e", seq: 1, stepId: "b", key: "b[3]", type: "attempt.started" }],
 };
 
-test("a bundle is read in the shape of the API's answers; references are dependencies, and missing fields are empty", () => {
-  const read = readBundle(JSON.stringify(BUNDLE));
-  expect(read?.request).toMatchObject({
-    requestId: "req_1764000000_abcdefghij0123456789",
-    status: "PARTIAL",
-    tags: ["x"],
-    seq: 0,
-  });
-  expect(read?.plans[0]?.steps.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
-    ["a", []],
-    ["b", ["a"]],
-  ]);
-  expect(read?.plans[0]?.counts).toMatchObject({ total: 2, completed: 1 });
-  expect(read?.plans[0]?.steps[0]).toMatchObject({
-    output: null,
-    outputReference: { ref: "plan_1764000000_abcdefghij0123456789/steps/a", sizeBytes: 99 },
-  });
-  expect(read?.events[0]).toMatchObject({
-    seq: 1,
-    stepId: "b",
-    key: "b[3]",
-    planId: "plan_1764000000_abcdefghij0123456789",
-  });
+const read = (change: object = {}) => readBundle("a.json", JSON.stringify({ ...BUNDLE, ...change }));
+
+test("a bundle is shown as the API answered, with its newest plan", () => {
+  const { plans, events } = BUNDLE;
+  expect(read()).toMatchObject({ plans, events, request: { query: "Say hello", plan: plans[0] } });
 });
 
-test("a bundle names the trace of its request, if there was one", () => {
-  const traceOf = (request: object) => readBundle(JSON.stringify({ ...BUNDLE, request }))?.request.traceId;
-  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-  expect(traceOf({ trace: { traceparent } })).toBe("0af7651916cd43dd8448eb211c80319c");
-  expect(traceOf({})).toBeNull();
+test("a bundle gives no links and no commands, and no entries to go back to", () => {
+  expect(read()).toMatchObject({ request: { seq: 0, traceUrl: null, diagnosis: { next: [] } } });
+});
+
+test.each([
+  [
+    1,
+    /^a\.json is a bundle of format 1, and this page shows format 2: it was made by an older version of Planwright\. Make one with: /,
+  ],
+  [3, /made by a newer version of Planwright\. Make one with: planwright debug/],
+])("a bundle of format %d is refused with the reason and the remedy", (formatVersion, refusal) => {
+  expect(read({ formatVersion })).toMatch(refusal);
 });
 
 test("a saved answer of the API is read too", () => {
-  expect(readBundle(JSON.stringify({ data: { debugBundle: BUNDLE } }))?.request.query).toBe("Say hello");
+  const text = JSON.stringify({ data: { debugBundle: BUNDLE } });
+  expect(readBundle("a.json", text)).toMatchObject({ request: { query: "Say hello" } });
 });
 
 test("a file that is larger than a bundle can be is refused by its size, with the limit", () => {
@@ -74,21 +61,26 @@ test("a file that is larger than a bundle can be is refused by its size, with th
   expect(refusalOf({ name: "a.json", size: 32 * 1_024 * 1_024 })).toBeUndefined();
 });
 
+const NOT_A_BUNDLE = "a.json is not a bundle. Make one with: planwright debug REQUEST --bundle";
+
 test.each([300, 3_000, 100_000])("a file that is nested %d levels deep is not a bundle", (levels) => {
   const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`;
   const text = JSON.stringify(BUNDLE).replace('"output":', `"nested":${deep},"output":`);
-  expect(readBundle(text)).toBeUndefined();
+  expect(readBundle("a.json", text)).toBe(NOT_A_BUNDLE);
 });
 
+const withStep = (step: object) => ({ plans: [{ ...BUNDLE.plans[0], steps: [step] }] });
+
 test.each([
-  ["requestId", { requestId: "req_1764000000_abcdefghij0123456789\nreboot" }],
-  ["requestId", { requestId: "$(reboot)" }],
-  ["_id of a plan", { plans: [{ ...BUNDLE.plans[0], _id: "plan_1\u202e" }] }],
-  ["stepId", { plans: [{ ...BUNDLE.plans[0], steps: [{ stepId: "a; reboot", key: "a" }] }] }],
-  ["key", { plans: [{ ...BUNDLE.plans[0], steps: [{ stepId: "a", key: "a`reboot`[3]" }] }] }],
-  ["key of an event", { timeline: [{ event: "attempt.started", key: "b[$(reboot)]" }] }],
+  ["requestId", { request: { ...BUNDLE.request, requestId: "req_1764000000_abcdefghij0123456789\nreboot" } }],
+  ["requestId", { request: { ...BUNDLE.request, requestId: "$(reboot)" } }],
+  ["planId", { plans: [{ ...BUNDLE.plans[0], planId: "plan_1\u202e" }] }],
+  ["id of a step", withStep({ id: "a; reboot", key: "a" })],
+  ["key of a step", withStep({ id: "a", key: "a`reboot`[3]" })],
+  ["key of an event", { events: [{ stepId: "b", key: "b[$(reboot)]" }] }],
+  ["key of a diagnosis", { request: { ...BUNDLE.request, diagnosis: { stepKeys: ["$(reboot)"] } } }],
 ])("a file whose %s is not an id is not a bundle", (_, change) => {
-  expect(readBundle(JSON.stringify({ ...BUNDLE, ...change }))).toBeUndefined();
+  expect(read(change)).toBe(NOT_A_BUNDLE);
 });
 
 test.each([
@@ -100,5 +92,5 @@ test.each([
   "{}",
   '{"formatVersion":2,"requestId":"req_1764000000_abcdefghij0123456789","request":{}}',
 ])("%j is not a bundle", (text) => {
-  expect(readBundle(text)).toBeUndefined();
+  expect(readBundle("a.json", text)).toBe(NOT_A_BUNDLE);
 });

@@ -1,6 +1,8 @@
 import {
   DIAGNOSTIC,
   graphql,
+  JOURNAL_EVENT,
+  MODEL_CALL,
   PLAN_RUN,
   REQUEST_DIAGNOSIS,
   type ResultOf,
@@ -57,6 +59,28 @@ export const READ_VERSIONS = graphql(`
     }
 `);
 
+/** The versions of a plan, newest first. */
+export type Versions = NonNullable<ResultOf<typeof READ_VERSIONS>["request"]>["plansConnection"]["nodes"];
+
+/** A request as it was at one entry of its journal; entry 0 is before the first one. */
+export const READ_MOMENT = graphql(
+  `
+    query Moment($requestId: ID!, $seq: Int!) {
+      request(requestId: $requestId, at: $seq) {
+        seq
+        at
+        plan {
+          ...PlanRun
+          steps {
+            ...StepRun
+          }
+        }
+      }
+    }
+  `,
+  [PLAN_RUN, STEP_RUN],
+);
+
 /** One version of a plan. */
 export const READ_PLAN = graphql(
   `
@@ -89,29 +113,12 @@ export const READ_STEP = graphql(
 );
 
 /** A page of the events of a journal. */
-export const READ_JOURNAL = graphql(`
+export const READ_JOURNAL = graphql(
+  `
     query Journal($requestId: ID!, $first: Int!, $after: String) {
       events(requestId: $requestId, first: $first, after: $after) {
         nodes {
-          id
-          seq
-          at
-          by {
-            kind
-            id
-          }
-          planId
-          type
-          stepId
-          key
-          attempt
-          status
-          reason
-          error {
-            code
-            message
-          }
-          facts
+          ...RunEvent
         }
         pageInfo {
           hasNextPage
@@ -119,7 +126,9 @@ export const READ_JOURNAL = graphql(`
         }
       }
     }
-`);
+  `,
+  [JOURNAL_EVENT],
+);
 
 /** Limits and use of the model calls of a request. */
 export const READ_MODEL_USE = graphql(`
@@ -171,35 +180,61 @@ export const READ_DRAFTS = graphql(
 );
 
 /** The model calls of a request, with prompts and answers. */
-export const READ_MODEL_CALLS = graphql(`
+export const READ_MODEL_CALLS = graphql(
+  `
     query ModelCalls($requestId: ID!) {
+      request(requestId: $requestId) {
+        modelCallsConnection(first: 50) {
+          nodes {
+            ...ModelCallRun
+          }
+        }
+      }
+    }
+  `,
+  [MODEL_CALL],
+);
+
+/** The model calls for a request, without prompts and answers. */
+export const READ_PLANNING_CALLS = graphql(`
+    query PlanningCalls($requestId: ID!) {
       request(requestId: $requestId) {
         modelCallsConnection(first: 50) {
           nodes {
             id
             purpose
             model
-            messages {
-              role
-              content
-            }
-            answer
-            finishReason
-            inputTokens
-            outputTokens
-            cachedInputTokens
-            latencyMs
-            costUsd
-            pricing
-            attempt
-            error {
-              code
-              message
-            }
             createdAt
             endedAt
+            error {
+              code
+            }
           }
         }
       }
     }
 `);
+
+/** A model call with the fields of the timeline. */
+export type PlanningCall = NonNullable<
+  ResultOf<typeof READ_PLANNING_CALLS>["request"]
+>["modelCallsConnection"]["nodes"][number];
+
+/** Reads a version with its document, to compare it with another one. */
+export const READ_DOCUMENT = graphql(`
+    query PlanDocument($planId: ID!) {
+      plan(id: $planId) {
+        version
+        document
+        steps {
+          id
+          item
+          dependsOn
+          carriedFrom
+        }
+      }
+    }
+`);
+
+/** A version with its document. */
+export type VersionDocument = NonNullable<ResultOf<typeof READ_DOCUMENT>["plan"]>;

@@ -1,15 +1,20 @@
+import type { PlanRun, ResultOf } from "@planwright/client";
 import { useEffect, useRef, useState } from "react";
 import { type ApiProblem, problemOf } from "../data/api-problem.ts";
 import { useClient } from "../data/client-context.ts";
-import type { RequestPage } from "../data/request-operations.ts";
-import { READ_PLAN, READ_VERSIONS } from "../data/request-operations.ts";
-import { type Moment, READ_MOMENT, type ShownPlan, toMoment, type Versions } from "../data/shown-plan.ts";
+import {
+  READ_MOMENT,
+  READ_PLAN,
+  READ_VERSIONS,
+  type RequestPage,
+  type Versions,
+} from "../data/request-operations.ts";
 import { useRead } from "../data/use-read.ts";
 import type { RequestPlace } from "./paths.ts";
 
 /** The part of a request that is shown. */
 export interface Shown {
-  plan: ShownPlan | null;
+  plan: PlanRun | null;
   /** The version of the plan. */
   version: number;
   versions: Versions;
@@ -32,7 +37,7 @@ export function useShown(request: RequestPage | null, { requestId, version, at }
       version: moment?.plan?.version ?? request?.version ?? 1,
       versions,
       isNow: false,
-      atMs: moment?.atMs ?? null,
+      atMs: moment?.at ? Date.parse(moment.at) : null,
       problem: momentProblem,
     };
   const isNow = version === null || version === request?.version;
@@ -61,6 +66,8 @@ const SETTLE_MS = 80;
 /** Most cached moments. An entry of the journal never changes. */
 const CACHE_SIZE = 40;
 
+type Moment = NonNullable<ResultOf<typeof READ_MOMENT>["request"]>;
+
 /** The result of reading an earlier moment. */
 interface ReadMoment {
   /** The last moment that was read, until the wanted one arrives; null for now. */
@@ -87,9 +94,8 @@ function useMoment(requestId: string, seq: number | null): ReadMoment {
     const controller = new AbortController();
     const timer = setTimeout(() => {
       client.execute(READ_MOMENT, { requestId, seq }, { signal: controller.signal }).then(
-        ({ request }) => {
-          if (!request) return;
-          const moment = toMoment(request);
+        ({ request: moment }) => {
+          if (!moment) return;
           // A seq after the last entry returns the current state, which can change.
           if (moment.seq === seq) addToCache(cache.current, seq, moment);
           setRead({ moment, problem: null });

@@ -1,6 +1,8 @@
-import { PlanSchema } from "@planwright/plan";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Outcome } from "@planwright/engine";
+import { groupBy, type JsonObject, type JsonValue, PlanSchema, type ToolDescriptor } from "@planwright/plan";
 import { createLogger } from "@planwright/runtime";
-import type { ExecutionStore } from "@planwright/store";
+import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { expect, test } from "vitest";
 import { createSecrets } from "../secrets/secrets.ts";
@@ -16,29 +18,35 @@ const ALIVE = {
 const TOOL = { name: "write", server: "test", trusted: true };
 
 /** A claimed plan, over a store in memory whose clock does not move unless the test moves it. */
-async function claimedPlan(steps: object[]) {
+async function claimedPlan(steps: object[], planTimeoutMs = 5_000) {
   let nowMs = Math.floor(performance.now());
   const database = createMemoryDatabase(() => nowMs);
   const monotonic = (): number => nowMs;
-  const memoryStore = createMemoryStore({
-    database,
-    owner: "executor",
-    planTimeoutMs: 5_000,
-    monotonic,
-  });
-  const store = {
-    ...memoryStore,
+  const storeOf = (owner: string) => ({
+    ...createMemoryStore({ database, owner, planTimeoutMs, monotonic }),
     publishTools: async () => undefined,
     keepOnlyServers: async () => undefined,
     learnOutputs: async () => undefined,
     addToolCalls: async () => undefined,
     publishServer: async () => undefined,
-  };
-  const plan = PlanSchema.parse({ steps: steps.map((step) => ({ tool: TOOL.name, ...step })) });
+  });
+  const store = storeOf("executor");
+  const plan = PlanSchema.parse({
+    steps: steps.map((step) => ("forEach" in step ? step : { tool: TOOL.name, ...step })),
+  });
   const input = { tenant: TENANT, query: null, plan, raw: "", diagnostics: [], autoExecute: true };
   const { plan: accepted } = await store.submitPlan(input);
   const claim = await store.claimPlan(accepted._id, "executor");
-  return { store, claim: claim!, planId: accepted._id, passTime: (ms: number) => (nowMs += ms) };
+  /** The next executor claims the plan of one that is dead. */
+  async function takeOver() {
+    nowMs += 6_000;
+    const next = storeOf("next");
+    await next.takeFromDead({ declaresSilent: false });
+    const taken = await next.claimPlan(accepted._id, "next");
+    return { store: next, claim: taken! };
+  }
+  const passTime = (ms: number) => (nowMs += ms);
+  return { store, claim: claim!, planId: accepted._id, passTime, takeOver };
 }
 
 test("a run that releases its plan starts nothing more, whatever events arrive before the release is acknowledged", async () => {
@@ -149,3 +157,101 @@ test("no secret is read for a tool that has changed", async () => {
     error: { code: "TOOL_CHANGED" },
   });
 });
+
+const ITEMS = Array.from({ length: 1_200 }, (_, index) => index);
+const BATCH = { batch: { param: "ids", max: 10_000 } };
+
+/** A list whose items are one call of a tool with this contract, and its run by an executor. */
+async function batchOf(contract: JsonObject) {
+  const tool: ToolDescriptor = { ...TOOL, _meta: { "x-orchestration": { ...BATCH, ...contract } } };
+  const lookup: ToolDescriptor = { ...TOOL, name: "find", annotations: { readOnlyHint: true } };
+  const list = {
+    id: "list",
+    forEach: { items: ITEMS, do: { tool: TOOL.name, arguments: { id: "<<item>>" } } },
+  };
+  const claimed = await claimedPlan([list], 60_000);
+  const called: (readonly [tool: string, key: string | undefined, count: number | undefined])[] = [];
+  const answer: JsonValue = ITEMS.map((id) => ({ id }));
+  function run(by: { store: ExecutionStore; claim: PlanClaim }) {
+    return startPlanRun({
+      ...by,
+      planTools: createPlanTools(by.claim, [tool, lookup]),
+      readCatalogueNow: async () => [tool, lookup],
+      tools: {
+        async callTool({ tool: name, arguments: args, idempotencyKey }): Promise<Outcome> {
+          const ids = "ids" in args && Array.isArray(args["ids"]) ? args["ids"].length : undefined;
+          called.push([name, idempotencyKey, ids]);
+          return { type: "completed", output: name === "find" ? { found: true, result: answer } : answer };
+        },
+      },
+      liveness: { ...ALIVE, owner: () => by.claim.owner },
+      logger: createLogger({ service: "test", level: "silent" }),
+    });
+  }
+  return { ...claimed, called, run };
+}
+
+test("the results of a batch are written in parts, between which the event loop is free", async () => {
+  const { store, claim, run } = await batchOf({ idempotency: "key", side_effects: true });
+  const parts: [items: number, turn: number][] = [];
+  let turn = 0;
+  const counting: ExecutionStore = {
+    ...store,
+    writeRecords(of, records, ends) {
+      const items = records.filter(({ status, item }) => status === "COMPLETED" && item !== undefined);
+      if (items.length > 0) parts.push([items.length, turn]);
+      return store.writeRecords(of, records, ends);
+    },
+  };
+  const { done } = run({ store: counting, claim });
+  let hasEnded = false;
+  void done.then(() => {
+    hasEnded = true;
+  });
+  for (; !hasEnded; turn += 1) await nextTurn();
+  expect(parts.map(([items]) => items)).toEqual([500, 500, 200]);
+  expect(new Set(parts.map(([, at]) => at)).size).toBe(parts.length);
+});
+
+test.each([
+  ["sent again with all items under the same key (class K)", { idempotency: "key" }, "write", ITEMS.length],
+  ["looked up (class V)", { lookup: { tool: "find", arguments: {} } }, "find", ITEMS.length],
+  ["in doubt (class U)", {}, undefined, 500],
+] as const)(
+  "after a crash between the parts of a batch's results the call is %s",
+  async (_, contract, again, completed) => {
+    const { store, claim, planId, takeOver, called, run } = await batchOf({
+      side_effects: true,
+      ...contract,
+    });
+    let crash: () => void = () => undefined;
+    const crashing: ExecutionStore = {
+      ...store,
+      async writeRecords(of, records, ends) {
+        const sizes = await store.writeRecords(of, records, ends);
+        if (records.some(({ status, item }) => status === "COMPLETED" && item !== undefined)) crash();
+        return sizes;
+      },
+    };
+    const first = run({ store: crashing, claim });
+    crash = first.lose;
+    await first.done;
+    const next = await takeOver();
+    const { done } = run(next);
+    const statuses = async () => {
+      const items = (await store.listSteps(TENANT, [planId])).filter(({ item }) => item !== null);
+      return [...groupBy(items, ({ status }) => status)].map(([status, of]) => [status, of.length] as const);
+    };
+    await done;
+    const inDoubt = ITEMS.length - completed;
+    expect(await statuses()).toEqual([
+      ["COMPLETED", completed],
+      ...(inDoubt > 0 ? [["IN_DOUBT", inDoubt] as const] : []),
+    ]);
+    const [sent, ...later] = called;
+    expect(sent).toEqual(["write", sent?.[1], ITEMS.length]);
+    expect(later).toEqual(
+      again === "write" ? [sent] : again ? [["find", `${sent?.[1]}/lookup/2`, undefined]] : [],
+    );
+  },
+);

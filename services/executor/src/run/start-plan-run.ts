@@ -15,7 +15,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Command, decide, type EngineEvent, type StepRecord, timeUseText } from "@planwright/engine";
-import { approvalTimeoutOf, CodedError, groupBy, isForPerson } from "@planwright/plan";
+import { CodedError, groupBy, isForPerson } from "@planwright/plan";
 import {
   type ExecutionStore,
   type FinishCommand,
@@ -212,8 +212,11 @@ function reportFailure(
   }
 }
 
-/** Most units that are reported to the engine in one turn of the event loop: a list has up to 10,000 items. */
-const MAX_AT_ONCE = 1_000;
+/**
+ * Most units that are written, and reported to the engine, in one turn of the event loop: a list has up to 10,000
+ * items. With the end of their call they fit into one entry of the journal.
+ */
+const MAX_AT_ONCE = 500;
 
 /** The command of the engine to record results. */
 type RecordCommand = Extract<Command, { type: "record" }>;
@@ -226,19 +229,32 @@ type RecordCommand = Extract<Command, { type: "record" }>;
  * A step begins to wait for approval only when something would be called: otherwise its calls are carried over.
  */
 function createRecordResults(
-  { claim, store, calls, pending, planLog, planMetrics }: RunParts,
+  { claim, store, calls, pending, phases, planLog, planMetrics }: RunParts,
   { dispatch }: Pick<RunHooks, "dispatch">,
 ): (command: RecordCommand) => Promise<void> {
   /** Queued as a microtask, so that the commands of this turn are performed before those of the next one. */
   function reportEarly(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
-    queueMicrotask(() => void inTurns(keys, (some) => acknowledge(some, sizes, true)));
+    queueMicrotask(() => void inTurns(keys, async (some) => acknowledge(some, sizes, true)));
   }
 
   function acknowledge(keys: readonly string[], sizes: ReadonlyMap<string, number>, isEarly = false): void {
     dispatch({ type: "recorded", keys, sizes, isEarly, at: store.now() });
   }
 
+  /**
+   * Many results, such as those of a batch, become durable in parts: after a crash the units of the other parts
+   * are still RUNNING, and their call is settled by its class. The engine starts no further call for these units
+   * meanwhile. The items of a list that begins are one part: they are one event.
+   */
   async function write(changed: readonly StepRecord[], isRepeatable: boolean): Promise<void> {
+    if (changed.length > MAX_AT_ONCE) await nextTurn();
+    const begins = changed.some(({ item, status }) => item === undefined && status === "RUNNING");
+    if (begins) await writePart(changed, isRepeatable);
+    else await inTurns(changed, (some) => writePart(some, isRepeatable));
+  }
+
+  async function writePart(changed: readonly StepRecord[], isRepeatable: boolean): Promise<void> {
+    if (!phases.isBefore("ended")) return;
     const keys = changed.map(({ key }) => key);
     const { records, ends } = pending.toWrite(changed);
     const noted = isRepeatable ? store.noteRecords(claim, records, ends) : undefined;
@@ -246,7 +262,7 @@ function createRecordResults(
     const sizes = noted
       ? await store.writeNoted(claim).then(() => noted)
       : await store.writeRecords(claim, records, ends);
-    await inTurns(changed, (some) => {
+    await inTurns(changed, async (some) => {
       planMetrics.recorded(some);
       planLog.recorded(some);
       acknowledge(
@@ -275,10 +291,13 @@ function createRecordResults(
 }
 
 /** Does something with all elements, with few of them in one turn of the event loop. */
-async function inTurns<Each>(all: readonly Each[], act: (some: readonly Each[]) => void): Promise<void> {
+async function inTurns<Each>(
+  all: readonly Each[],
+  act: (some: readonly Each[]) => Promise<void>,
+): Promise<void> {
   for (let from = 0; from < all.length; from += MAX_AT_ONCE) {
     if (from > 0) await nextTurn();
-    act(all.slice(from, from + MAX_AT_ONCE));
+    await act(all.slice(from, from + MAX_AT_ONCE));
   }
 }
 
@@ -297,7 +316,6 @@ const RELEASE_AFTER_MS = 5_000;
 
 /** @param end - ends the run; called when everything is written */
 function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
-  const { policy } = run.claim.plan.plan;
   const { claim, store, phases, pending, planLimits, planLog, planMetrics, trace, logger } = run;
 
   async function release(to: Parameters<ExecutionStore["releasePlan"]>[1]): Promise<void> {
@@ -320,8 +338,7 @@ function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
 
     async park({ reason, status, until: at }) {
       const isPeople = isForPerson(reason);
-      const longest = isPeople && reason !== "approval" ? store.now() + approvalTimeoutOf(policy) : null;
-      const until = (reason === "limit" ? planLimits?.releaseUntil() : undefined) ?? at ?? longest;
+      const until = (reason === "limit" ? planLimits?.releaseUntil() : undefined) ?? at ?? null;
       if (phases.now() === "handing over") {
         await release({ status: "QUEUED" });
         trace?.ended("handed over");

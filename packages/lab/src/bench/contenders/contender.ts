@@ -1,5 +1,15 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startStack } from "@planwright/local";
 import { CodedError } from "@planwright/plan";
-import type { ProcessNames } from "../../measuring/process-cpu.ts";
+import { countingToolServerCommand } from "@planwright/testing";
+import { Redis } from "ioredis";
+import { MongoClient } from "mongodb";
+import { z } from "zod";
+import { diamond } from "../../random/plan-shapes.ts";
+import { waitForTools } from "../../servers/servers.ts";
+import { createBenchClient, operation } from "../bench-client.ts";
+import type { ProcessNames } from "../figures.ts";
 
 /** A running system. It serves the diamond a -> (b, c, d) -> e over HTTP. */
 export interface Contender {
@@ -29,4 +39,111 @@ export class PlanNotCompletedError extends CodedError<{ contender: string; reaso
   constructor(facts: { contender: string; reason: string }) {
     super(`A plan of ${facts.contender} did not end COMPLETED: ${facts.reason.slice(0, 500)}`, facts);
   }
+}
+
+const NAME = "Planwright";
+/** Asks for the outputs too, because peers answer with them. */
+const SUBMIT =
+  "mutation ($plan: JSON!) { submitPlan(plan: $plan, waitMs: 30000) { requestId status plan { outputs } } }";
+const VersionSchema = z.object({ version: z.string() });
+
+/** s0 -> (s1, s2, s3) -> s4, all reads, as a client submits it. */
+const DIAMOND = {
+  steps: diamond(5).map((step) => ({ ...step, tool: "noop", arguments: { value: 1 } })),
+};
+
+/**
+ * The whole system as `npm start` runs it, from its build. The tools are a separate process over stdio, the
+ * cheapest transport of MCP.
+ * @param options.clients - maximum of plans in flight
+ */
+export async function startPlanwright(options: { dataDir: string; clients: number }): Promise<Contender> {
+  const { dataDir, clients } = options;
+  const serversFile = join(dataDir, "own-servers.json");
+  const tools = countingToolServerCommand({ ledgerFile: join(dataDir, "ledger.jsonl"), stdio: true });
+  writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting: { ...tools, trusted: true } } }));
+  const { PATH, HOME } = process.env;
+  const stack = await startStack({ dataDir, env: { PATH, HOME, MCP_SERVERS_FILE: serversFile } });
+  await waitForTools(stack.apiUrl, ["noop"]);
+  const mongo = await MongoClient.connect(stack.mongodbUrl);
+  const redis = new Redis(stack.redisUrl);
+  const client = createBenchClient(stack.apiUrl, clients);
+  const submission = operation(SUBMIT, { plan: DIAMOND });
+
+  return {
+    name: NAME,
+    versions: {
+      version: ownVersion(),
+      MongoDB: VersionSchema.parse(await mongo.db().admin().serverInfo()).version,
+      Redis: /^redis_version:(\S+)/m.exec(await redis.info("server"))?.[1] ?? "",
+    },
+    steps: "over MCP",
+    end: "waitMs",
+    processes: [
+      ["mongod", "mongod"],
+      ["redis-server", "redis"],
+      ["services/api/", "api"],
+      ["services/executor/", "executor"],
+      ["services/planner/", "planner"],
+      ["services/blog-tools/", "blog-tools"],
+      ["counting-tool-server", "tools"],
+    ],
+    async runPlan() {
+      const answer = await client.send(submission);
+      if (!answer.includes('"status":"COMPLETED"'))
+        throw new PlanNotCompletedError({ contender: NAME, reason: `it answered ${answer}` });
+    },
+    counts: async () => ({ ...(await mongoCounts(mongo)), ...(await redisCounts(redis)) }),
+    async close() {
+      client.close();
+      redis.disconnect();
+      await mongo.close();
+      await stack.kill();
+    },
+  };
+}
+
+function ownVersion(): string {
+  const text = readFileSync(new URL("../../../../../package.json", import.meta.url), "utf8");
+  return VersionSchema.parse(JSON.parse(text)).version;
+}
+
+const StatusSchema = z.object({
+  metrics: z.object({
+    document: z.object({
+      inserted: z.coerce.number(),
+      updated: z.coerce.number(),
+      deleted: z.coerce.number(),
+      returned: z.coerce.number(),
+    }),
+    commands: z.record(z.string(), z.unknown()),
+  }),
+});
+const CommandSchema = z.object({ total: z.coerce.number() });
+
+/** Commands of the driver and of this benchmark, which no plan causes. */
+const NOT_OF_PLANS: ReadonlySet<string> = new Set(["hello", "isMaster", "ping", "serverStatus"]);
+
+/**
+ * Documents and commands since MongoDB started: `serverStatus` counts all clients, the waiting of change
+ * streams included.
+ */
+async function mongoCounts(client: MongoClient): Promise<Record<string, number>> {
+  const status = await client.db("admin").command({ serverStatus: 1 });
+  const { document, commands } = StatusSchema.parse(status).metrics;
+  const totals = Object.entries(commands).map(([name, command]) => {
+    const parsed = CommandSchema.safeParse(command); // some are numbers, or groups
+    return parsed.success && !NOT_OF_PLANS.has(name) ? parsed.data.total : 0;
+  });
+  return {
+    "documents written": document.inserted + document.updated + document.deleted,
+    "documents read": document.returned,
+    "MongoDB commands": totals.reduce((sum, total) => sum + total, 0),
+  };
+}
+
+/** Commands since Redis started, those of scripts included. */
+async function redisCounts(redis: Redis): Promise<Record<string, number>> {
+  const commands = /^total_commands_processed:(\d+)/m.exec(await redis.info("stats"))?.[1];
+  return { "Redis commands": Number(commands ?? 0) };
 }

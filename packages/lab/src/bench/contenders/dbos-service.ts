@@ -1,6 +1,6 @@
 /** The diamond as a DBOS workflow behind a small HTTP server, as a separate process. */
 import { createServer } from "node:http";
-import { requirePeer } from "./require-peer.ts";
+import { requirePeer } from "./peer-packages.ts";
 
 /** The part of the SDK's API that is used here. */
 interface DbosSdk {

@@ -1,5 +1,5 @@
 /** The diamond as a Restate service, as a separate process. */
-import { requirePeer } from "./require-peer.ts";
+import { requirePeer } from "./peer-packages.ts";
 
 /** The part of the SDK's API that is used here. */
 interface RestateSdk {

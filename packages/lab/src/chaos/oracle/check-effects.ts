@@ -6,10 +6,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { groupBy, isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
 import type { LedgerEntry } from "@planwright/testing";
-import type { Evidence, FinalStep, Violation, ViolationKind } from "../evidence/evidence.ts";
-import { CHAOS_TOOLS, labelOf } from "../plans/chaos-plan.ts";
-import { acceptedLabels, type PlanVersion, versionsByRequest } from "./plan-versions.ts";
-import { callsByLabel, labelIn, planIdOfKey, type UnitCall } from "./tool-calls.ts";
+import { CHAOS_TOOLS, labelOf } from "../chaos-plan.ts";
+import type { Evidence, FinalStep, Violation, ViolationKind } from "../evidence.ts";
+import {
+  acceptedLabels,
+  callsByLabel,
+  labelIn,
+  type PlanVersion,
+  planIdOfKey,
+  type UnitCall,
+  versionsByRequest,
+} from "./plan-versions.ts";
 
 /** Violations and counts from the ledger. */
 export interface EffectsVerdict {

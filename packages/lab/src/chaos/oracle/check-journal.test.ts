@@ -2,7 +2,7 @@ import type { JournalEvent } from "@planwright/engine";
 import type { JsonObject } from "@planwright/plan";
 import type { JournalDocument } from "@planwright/store";
 import { describe, expect, test } from "vitest";
-import type { AskedControl, Evidence, FinalStep, SeenReading } from "../evidence/evidence.ts";
+import type { AskedControl, Evidence, FinalStep, SeenReading } from "../evidence.ts";
 import { checkJournal } from "./check-journal.ts";
 import { checkRun } from "./check-run.ts";
 import { evidence, PLAN_ID, REQUEST_ID, STALE_OWNER, step } from "./evidence.fixture.ts";

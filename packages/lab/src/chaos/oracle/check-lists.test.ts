@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Evidence, FinalStep, ViolationKind } from "../evidence/evidence.ts";
+import type { Evidence, FinalStep, ViolationKind } from "../evidence.ts";
 import { checkRun } from "./check-run.ts";
 import { PLAN_ID } from "./evidence.fixture.ts";
 import { callOf, effectOf, type ListVersion, listEvidence, NEXT_ID } from "./list-evidence.fixture.ts";

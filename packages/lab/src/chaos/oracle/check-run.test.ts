@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Evidence, ViolationKind } from "../evidence/evidence.ts";
+import type { Evidence, ViolationKind } from "../evidence.ts";
 import { checkRun } from "./check-run.ts";
 import {
   changesOf,

@@ -11,21 +11,20 @@ import {
   STEP_LIFECYCLE,
   StepStatusSchema,
 } from "@planwright/plan";
-import type { Change } from "../evidence/change.ts";
+import { CHAOS_TOOLS, LIMITED_TOOL } from "../chaos-plan.ts";
 import type {
   AcceptedIds,
+  Change,
   Evidence,
   FinalPlan,
   FinalRequest,
   FinalStep,
   Violation,
   ViolationKind,
-} from "../evidence/evidence.ts";
-import { CHAOS_TOOLS, LIMITED_TOOL } from "../plans/chaos-plan.ts";
+} from "../evidence.ts";
 import { checkEffects } from "./check-effects.ts";
 import { checkJournal } from "./check-journal.ts";
-import { checkLists } from "./check-lists.ts";
-import { checkReruns } from "./check-reruns.ts";
+import { checkLists, checkReruns } from "./check-lists.ts";
 import { versionsByRequest } from "./plan-versions.ts";
 
 /** The verdict about a run. */

@@ -1,8 +1,7 @@
 import { type Plan, type PlanStatus, parsePlan, type StepStatus } from "@planwright/plan";
 import type { LedgerEntry } from "@planwright/testing";
-import type { Change } from "../evidence/change.ts";
-import type { Evidence, FinalPlan, FinalStep } from "../evidence/evidence.ts";
-import { labelOf } from "../plans/chaos-plan.ts";
+import { labelOf } from "../chaos-plan.ts";
+import type { Change, Evidence, FinalPlan, FinalStep } from "../evidence.ts";
 import { withJournal } from "./journal.fixture.ts";
 
 export const PLAN_ID = "plan_1700000000_abcdefghij0123456789";

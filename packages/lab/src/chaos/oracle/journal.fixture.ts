@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { JournalEvent } from "@planwright/engine";
 import { groupBy, isTerminalPlanStatus, JsonValueSchema } from "@planwright/plan";
 import type { JournalDocument } from "@planwright/store";
-import type { Evidence, FinalPlan, FinalStep } from "../evidence/evidence.ts";
+import type { Evidence, FinalPlan, FinalStep } from "../evidence.ts";
 
 /** The executor of every plan here. */
 export const WORKER = "host:101:aaaaaaaa";

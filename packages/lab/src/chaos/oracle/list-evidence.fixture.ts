@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, parsePlan } from "@planwright/plan";
 import type { LoggedCall } from "@planwright/testing";
-import type { Evidence, FinalPlan, FinalStep } from "../evidence/evidence.ts";
-import { labelOf } from "../plans/chaos-plan.ts";
+import { labelOf } from "../chaos-plan.ts";
+import type { Evidence, FinalPlan, FinalStep } from "../evidence.ts";
 import { PLAN_ID, REQUEST_ID, TENANT } from "./evidence.fixture.ts";
 import { withJournal } from "./journal.fixture.ts";
 

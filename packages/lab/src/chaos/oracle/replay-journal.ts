@@ -15,27 +15,15 @@
  *    stored by an entry.
  */
 import { type EventOf, JournalEntrySchema, type JournalEvent } from "@planwright/engine";
-import type { PlanStatus } from "@planwright/plan";
+import {
+  isTerminalPlanStatus,
+  isTerminalStepStatus,
+  type JsonValue,
+  type PlanStatus,
+  type RequestStatus,
+  type StepStatus,
+} from "@planwright/plan";
 import type { JournalDocument } from "@planwright/store";
-import {
-  isOfPlanning,
-  newReplayedPlanning,
-  type PlanningEvent,
-  type ReplayedPlanning,
-  replayPlanning,
-  replayStored,
-} from "./replay-planning.ts";
-import {
-  hasPlanEnded,
-  hasUnitEnded,
-  lastStatus,
-  newReplayedPlan,
-  type ReplayedPlan,
-  type ReplayedRequest,
-  type ReplayedUnit,
-  subjectOf,
-  updateUnit,
-} from "./replayed-request.ts";
 
 /** The state of the replay. */
 interface Replay extends ReplayedRequest {
@@ -313,4 +301,313 @@ function changeUnit(context: EventContext, event: EventOf<"step.changed">): void
     ...(hasOutput && { output, isStoredSeparately: outputRef !== undefined }),
     errorCode: error?.code ?? null,
   });
+}
+
+/* The result of the oracle's replay of a journal. */
+
+/** The state of a step or an item from one entry on. */
+interface UnitMoment {
+  /** The seq of the entry. */
+  seq: number;
+  status: StepStatus;
+  /** Attempts so far. Consecutive attempts that did not reach the tool server count as one. */
+  attempts: number;
+  /** The output of a completed unit; undefined when it is stored separately. */
+  output: JsonValue | undefined;
+  isStoredSeparately: boolean;
+  errorCode: string | null;
+}
+
+/** One attempt of a unit. */
+interface Try {
+  attemptId: string;
+  isEnded: boolean;
+  isUnsent: boolean;
+}
+
+/** A step or an item with its states over time. */
+interface ReplayedUnit {
+  /** The version that made the call; null when this version made it. */
+  carriedFrom: string | null;
+  /** One state for each entry about the unit. */
+  moments: UnitMoment[];
+  tries: Try[];
+}
+
+/** A control of a client or operator in the journal. */
+export interface RecordedControl {
+  /** The id of the entry. */
+  id: string;
+  type: string;
+  by: string;
+  /** A plan, a call or an attempt. The control counts once for its subject. */
+  subject: string;
+}
+
+/** One version of a plan with its states over time. */
+export interface ReplayedPlan {
+  planId: string;
+  version: number;
+  /** The seq of the entry that stored it; 0 for the first version of a submitted plan. */
+  storedSeq: number;
+  endedSeq: number | null;
+  statuses: { seq: number; status: PlanStatus }[];
+  isPauseAsked: boolean;
+  /** Units by key, without those that have no entry. */
+  units: Map<string, ReplayedUnit>;
+  controls: RecordedControl[];
+}
+
+/** A fault in a journal. */
+interface JournalFault {
+  /** The id of the entry. */
+  id: string;
+  expected: string;
+  found: string;
+}
+
+/** A request, replayed from its journal. */
+export interface ReplayedRequest {
+  requestId: string;
+  /** The seq of the last entry. */
+  seq: number;
+  /** Type of its first event; null for a journal without entries. */
+  beginsWith: JournalEvent["type"] | null;
+  /** True when it begins with planning: every plan then has an entry. */
+  isPlanned: boolean;
+  /**
+   * How planning last ended without a plan. Null when it made a plan, or when a client requested a replan
+   * later.
+   */
+  planningEndedAs: "FAILED" | "CANCELLED" | null;
+  /** By planId, oldest version first. */
+  plans: Map<string, ReplayedPlan>;
+  faults: JournalFault[];
+}
+
+/** A step before its first entry. */
+const INITIAL_MOMENT: UnitMoment = {
+  seq: 0,
+  status: "PENDING",
+  attempts: 0,
+  output: undefined,
+  isStoredSeparately: false,
+  errorCode: null,
+};
+
+/** A plan before its first entry. */
+export function newReplayedPlan(
+  of: Pick<ReplayedPlan, "planId" | "version" | "storedSeq" | "units"> & { status?: PlanStatus },
+): ReplayedPlan {
+  const { status = "READY", ...rest } = of;
+  const statuses = [{ seq: of.storedSeq, status }];
+  return { ...rest, statuses, endedSeq: null, isPauseAsked: false, controls: [] };
+}
+
+/** The status of a plan at the end of its journal. Pure. */
+export function lastStatus({ statuses }: ReplayedPlan): PlanStatus {
+  return statuses.at(-1)?.status ?? "READY";
+}
+
+/** True when the plan has ended by its journal. Pure. */
+function hasPlanEnded(plan: ReplayedPlan): boolean {
+  return isTerminalPlanStatus(lastStatus(plan));
+}
+
+/** The status of a request after the end of its plan. */
+const REQUEST_AFTER: { readonly [status in PlanStatus]?: RequestStatus } = {
+  COMPLETED: "COMPLETED",
+  PARTIAL: "PARTIAL",
+  FAILED: "FAILED",
+  INVALID: "FAILED",
+  EXPIRED: "FAILED",
+  CANCELLED: "CANCELLED",
+};
+
+/** The status of a request whose plan has ended; undefined before. Pure. */
+export function requestStatusOf(plan: ReplayedPlan): RequestStatus | undefined {
+  return REQUEST_AFTER[lastStatus(plan)];
+}
+
+/**
+ * A unit after the entry with this seq; undefined for an item that does not exist yet. A step always exists.
+ * Pure.
+ */
+export function momentAt(plan: ReplayedPlan, key: string, seq: number): UnitMoment | undefined {
+  const moments = plan.units.get(key)?.moments ?? [];
+  return moments.findLast((moment) => moment.seq <= seq) ?? (key.endsWith("]") ? undefined : INITIAL_MOMENT);
+}
+
+/** True when a unit can no longer change. Pure. */
+function hasUnitEnded(unit: ReplayedUnit | undefined): boolean {
+  return isTerminalStepStatus(unit?.moments.at(-1)?.status ?? "PENDING");
+}
+
+/**
+ * Changes a unit from this entry on. All events of one entry make one state, because readers see only
+ * complete entries.
+ */
+function updateUnit(unit: ReplayedUnit, seq: number, change: Partial<UnitMoment>): void {
+  const before = unit.moments.at(-1) ?? INITIAL_MOMENT;
+  if (before.seq === seq) unit.moments.pop();
+  unit.moments.push({ ...before, ...change, attempts: unit.tries.length, seq });
+}
+
+/** The subject of a control. Pure. */
+function subjectOf(
+  event: EventOf<
+    "approval.given" | "doubt.resolved" | "cancel.asked" | "pause.asked" | "resume.asked" | "execution.asked"
+  >,
+): string {
+  if (event.type === "approval.given") return `${event.stepId} ${event.approvalHash}`;
+  if (event.type === "doubt.resolved") return `${event.key} attempt ${event.attempt}`;
+  return "the plan";
+}
+
+/*
+ * Replays the planning events of a journal by the oracle's rules.
+ *
+ * 1. Epochs of planning only go up. A planner begins with its own id.
+ * 2. Model calls, questions, failures, results in words and stored versions come from the planner that began
+ *    last, before its planning ends: by a question, a failure, results in words, a valid version, a cancel,
+ *    or a request for a replan; or is postponed, because the model is away.
+ * 3. A model is called once per call id, and answers once, after the call.
+ * 4. An answer belongs to an open question.
+ * 5. Cancelled planning does not begin again, unless a client requests a replan.
+ */
+
+const OF_PLANNING = {
+  "planning.began": true,
+  "model.called": true,
+  "model.answered": true,
+  "question.asked": true,
+  "answer.given": true,
+  "execution.planned": true,
+  "replan.asked": true,
+  "planning.postponed": true,
+  "planning.failed": true,
+  "planning.cancelled": true,
+  "answer.written": true,
+} as const;
+
+/** The events of planning. */
+type PlanningEvent = EventOf<keyof typeof OF_PLANNING>;
+
+/** The state of planning during the replay. */
+interface ReplayedPlanning {
+  epoch: number;
+  /** The planner that began last; undefined after its planning has ended. */
+  planner: string | undefined;
+  /** Model calls by id, and whether they were answered. */
+  calls: Map<string, { isAnswered: boolean }>;
+  /** Ids of open questions. */
+  questions: Set<string>;
+  /**
+   * How planning last ended without a plan. Null when it made a plan, or when a client requested a replan
+   * later.
+   */
+  endedAs: "FAILED" | "CANCELLED" | null;
+}
+
+/** An event's entry and the state of planning. */
+interface PlanningContext {
+  planning: ReplayedPlanning;
+  entry: Pick<JournalDocument, "by">;
+  fault: (expected: string, found: string) => void;
+}
+
+/** Planning before its first event. */
+function newReplayedPlanning(): ReplayedPlanning {
+  return { epoch: 0, planner: undefined, calls: new Map(), questions: new Set(), endedAs: null };
+}
+
+/** True for an event of planning. Pure. */
+function isOfPlanning(event: JournalEvent): event is PlanningEvent {
+  return Object.hasOwn(OF_PLANNING, event.type);
+}
+
+/** Replays one event of planning. */
+function replayPlanning(context: PlanningContext, event: PlanningEvent): void {
+  const { planning, fault } = context;
+  switch (event.type) {
+    case "planning.began":
+      return begin(context, event);
+    case "model.called":
+      requirePlanner(context, event.type);
+      if (planning.calls.has(event.callId)) fault("each model call once", `${event.callId} a second time`);
+      planning.calls.set(event.callId, { isAnswered: false });
+      return;
+    case "model.answered": {
+      const call = planning.calls.get(event.callId);
+      if (call === undefined) return fault(`model call ${event.callId} before`, "its answer");
+      if (call.isAnswered) fault(`one answer to ${event.callId}`, "another one");
+      call.isAnswered = true;
+      return;
+    }
+    case "question.asked":
+      requirePlanner(context, event.type);
+      planning.questions = new Set(event.questions.map(({ id }) => id));
+      return end(planning, null);
+    case "answer.given":
+      return answer(context, event);
+    case "execution.planned":
+      return;
+    case "replan.asked":
+      return end(planning, null);
+    case "planning.postponed":
+      requirePlanner(context, event.type);
+      return end(planning, null);
+    case "planning.failed":
+      requirePlanner(context, event.type);
+      return end(planning, "FAILED");
+    case "planning.cancelled":
+      planning.questions.clear();
+      return end(planning, "CANCELLED");
+    case "answer.written":
+      requirePlanner(context, event.type);
+      return end(planning, null);
+  }
+}
+
+/** Replays the storing of a version. */
+function replayStored(context: PlanningContext, { isValid }: EventOf<"plan.stored">): void {
+  if (context.entry.by.kind === "planner") requirePlanner(context, "plan.stored");
+  if (isValid) end(context.planning, null);
+}
+
+function begin(
+  { planning, entry, fault }: PlanningContext,
+  { worker, epoch, work }: EventOf<"planning.began">,
+): void {
+  if (planning.endedAs === "CANCELLED" && work !== "answer")
+    fault("no planning after its cancel", `${worker} began to ${work}`);
+  if (epoch <= planning.epoch)
+    fault(`an epoch of planning above ${planning.epoch}`, `${worker} took epoch ${epoch}`);
+  if (entry.by.kind !== "planner" || entry.by.id !== worker)
+    fault(`planning of ${entry.by.kind} ${entry.by.id}`, `planning of ${worker}`);
+  planning.epoch = epoch;
+  planning.planner = worker;
+  // A planner that begins again does not need the earlier questions.
+  planning.questions.clear();
+}
+
+function answer(
+  { planning, fault }: PlanningContext,
+  { answers, discardsDraft }: EventOf<"answer.given">,
+): void {
+  const ids = new Set(answers.map(({ questionId }) => questionId));
+  for (const id of ids)
+    if (!planning.questions.delete(id)) fault(`${id} as an open question`, "an answer to it");
+  if (discardsDraft) planning.questions.clear();
+}
+
+function end(planning: ReplayedPlanning, endedAs: ReplayedPlanning["endedAs"]): void {
+  planning.planner = undefined;
+  planning.endedAs = endedAs;
+}
+
+function requirePlanner({ planning, entry, fault }: PlanningContext, eventType: string): void {
+  const { kind, id } = entry.by;
+  if (kind !== "planner" || planning.planner !== id)
+    fault(`${eventType} by ${planning.planner ?? "no planner"}`, `${eventType} by ${kind} ${id}`);
 }

@@ -8,11 +8,8 @@ import {
 } from "@planwright/plan";
 import { z } from "zod";
 
-import { CaseInvalidError } from "./case-invalid-error.ts";
-import type { EvalCase } from "./eval-case.ts";
+import { CaseInvalidError, type EvalCase, planEnding, WorldSchema } from "./eval-case.ts";
 import { DOMAINS } from "./offline-cases.ts";
-import { planEnding } from "./plan-ending.ts";
-import { WorldSchema } from "./world.ts";
 
 const PlanSchema = z.strictObject({ steps: z.array(z.json()).min(1), outputs: z.json().optional() });
 

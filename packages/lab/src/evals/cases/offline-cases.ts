@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { nameTools } from "@planwright/plan";
 import { z } from "zod";
-import type { Ending, EvalCase } from "./eval-case.ts";
-import { planEnding } from "./plan-ending.ts";
+import { type Ending, type EvalCase, planEnding } from "./eval-case.ts";
 
 const StepSchema = z.strictObject({
   id: z.string(),

@@ -1,9 +1,8 @@
 import { estimateTokens } from "@planwright/models";
 import { expect, test } from "vitest";
-import { answerSchema } from "../../../../models/src/prompts/answer-schema.ts";
-import { contextText } from "../../../../models/src/prompts/context-text.ts";
-import { planLanguage } from "../../../../models/src/prompts/plan-language.ts";
-import { systemPrompt } from "../../../../models/src/prompts/system-prompt.ts";
+import { answerSchema } from "../../../../models/src/prompts/answer-messages.ts";
+import { contextText } from "../../../../models/src/prompts/draft-messages.ts";
+import { planLanguage, systemPrompt } from "../../../../models/src/prompts/system-prompt.ts";
 import { modelCases } from "./model-cases.ts";
 import { offlineCases } from "./offline-cases.ts";
 

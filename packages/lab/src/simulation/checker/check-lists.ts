@@ -12,7 +12,7 @@
 import type { StepRun } from "@planwright/engine";
 import { type ForEachStep, isForEachStep, isJsonObject } from "@planwright/plan";
 import type { PlanDocument } from "@planwright/store";
-import { skippedItems } from "../../plans/draw-list-options.ts";
+import { skippedItems } from "../../random/plan-shapes.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
 

@@ -73,24 +73,19 @@ function notePeople(facts: PlanFacts, after: PlanDocument, now: number): void {
     return;
   }
   if (facts.peopleSince === null) return;
-  facts.lastPeopleMs = now - facts.peopleSince;
-  facts.peopleMs += facts.lastPeopleMs;
+  facts.peopleMs += now - facts.peopleSince;
   facts.peopleSince = null;
 }
 
-/** Fails for a plan that expired although it had time left. */
+/** Fails for a plan that expired although it had time left: no wait for a person ends a plan. */
 function checkOwnTime(facts: PlanFacts, after: PlanDocument, now: number, fail: Fail): void {
   if (after.status !== "EXPIRED" || !after.startedAt) return;
-  const { name, plan, peopleMs, lastPeopleMs } = facts;
+  const { name, peopleMs } = facts;
   const ownMs = now - (after.startedAt.getTime() - EPOCH_MS) - peopleMs;
   const limitMs = after.timeoutMs ?? (after.deadlineAt?.getTime() ?? 0) - after.startedAt.getTime();
   // Each claim reads the clock of the database anew.
   const toleranceMs = CLOCK_MS * (after.epoch + 1);
-  // A pause lasts until a client ends it, whatever is decided or recorded meanwhile.
-  const pausedAt = after.pauseRequestedAt?.getTime() ?? Number.POSITIVE_INFINITY;
-  const waitMs = Math.max(lastPeopleMs, now - (pausedAt - EPOCH_MS));
-  const wasTooLong = waitMs + toleranceMs >= plan.policy.approvalTimeoutMs;
-  if (ownMs + toleranceMs < limitMs && !wasTooLong)
+  if (ownMs + toleranceMs < limitMs)
     fail(
       "only-own-time-counts",
       `${name} is EXPIRED after ${ownMs} ms of ${limitMs} ms, and ${peopleMs} ms for people`,
@@ -148,6 +143,7 @@ function claimed(facts: PlanFacts, { before, after, actor, now, calmSince }: Pla
   // After a release no entry is being written, so the claim finds all entries. Its executor may die before it
   // writes `lease.taken`.
   if (!before.lease) lookForProgress(facts);
+  facts.claimsAtClaim = facts.claimsWithoutProgress;
   const dueAt = before.dueAt === null ? now : before.dueAt.getTime() - EPOCH_MS;
   if (calmSince <= dueAt && now - dueAt > CLAIMED_WITHIN_MS) {
     fail(
@@ -158,13 +154,9 @@ function claimed(facts: PlanFacts, { before, after, actor, now, calmSince }: Pla
 }
 
 function ended(facts: PlanFacts, { after, now, calmSince, soon }: PlanWrite, fail: Fail): void {
-  const { claimsWithoutProgress, cancelAskedAt, name } = facts;
-  if (after.error?.code === "POISONED" && claimsWithoutProgress <= MAX_CLAIMS_WITHOUT_PROGRESS) {
-    fail(
-      "progress-is-no-poison",
-      `${name} ended POISONED at claim ${claimsWithoutProgress} without progress`,
-    );
-  }
+  const { claimsAtClaim, cancelAskedAt, name } = facts;
+  if (after.error?.code === "POISONED" && claimsAtClaim <= MAX_CLAIMS_WITHOUT_PROGRESS)
+    fail("progress-is-no-poison", `${name} ended POISONED at claim ${claimsAtClaim} without progress`);
   if (cancelAskedAt !== null && calmSince <= cancelAskedAt && now - cancelAskedAt > CANCELLED_WITHIN_MS) {
     fail("cancel-stops", `${name} ended ${now - cancelAskedAt} ms after its cancel`);
   }
@@ -209,7 +201,10 @@ export function fenced(facts: PlanFacts, epoch: number): void {
 
 function lookForProgress(facts: PlanFacts): void {
   const finished = countFinished(facts);
-  if (finished > facts.finishedAtClaim) facts.claimsWithoutProgress = 1;
-  if (finished > facts.finishedAtClaim) facts.claimsWithoutAnyProgress = 1;
+  if (finished > facts.finishedAtClaim) {
+    facts.claimsWithoutProgress = 1;
+    facts.claimsWithoutAnyProgress = 1;
+    facts.claimsAtClaim = 1;
+  }
   facts.finishedAtClaim = finished;
 }

@@ -7,9 +7,9 @@ export const INVARIANTS = {
     "A version whose id a client received is there until it has ended, and nothing is called for a removed request",
   "key-makes-one": "All submissions of a client under one key make one request with one plan",
   "ends-in-time":
-    "Every plan and its request end by the plan's deadline + 30 s, or when a wait for a person was too long, even when the queue lost jobs",
+    "Every plan and its request end by the plan's deadline + 30 s, without the waits in which only a person could continue it, even when the queue lost jobs",
   "only-own-time-counts":
-    "A plan is EXPIRED only after its own time, without the waits in which only a person could continue it, or when such a wait was too long",
+    "A plan is EXPIRED only after its own time, without the waits in which only a person could continue it, however long these were",
   "control-is-kept":
     "A control is in the document of its plan until it is in the journal, once: before the end if it was asked more than 1 s of calm before that",
   "end-follows-entry": "A plan document shows an end only when the journal has the same end",

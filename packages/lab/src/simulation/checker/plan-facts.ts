@@ -43,9 +43,8 @@ export interface PlanFacts {
   approvals: { stepId: string; approved: boolean }[];
   /** Since when only a person can continue it, in simulated milliseconds; null: it can continue. */
   peopleSince: number | null;
-  /** How long it waited only for people before, in milliseconds: all waits together, and the last one. */
+  /** How long it waited only for people before, in milliseconds. */
   peopleMs: number;
-  lastPeopleMs: number;
   cancelAskedAt: number | null;
   pauseAskedAt: number | null;
   /** Claims since the last claim that found more finished units than the one before it. */
@@ -53,6 +52,8 @@ export interface PlanFacts {
   /** The same count, which everything that the store counts as progress resets. */
   claimsWithoutAnyProgress: number;
   finishedAtClaim: number;
+  /** `claimsWithoutProgress` as the latest claim found it: what the store counts later decides nothing for it. */
+  claimsAtClaim: number;
   /** Number of claims of each process that it has not reported as survived. */
   claimsOf: Map<SimulatedProcess, number>;
 }
@@ -96,12 +97,12 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     approvals: [],
     peopleSince: null,
     peopleMs: 0,
-    lastPeopleMs: 0,
     cancelAskedAt: null,
     pauseAskedAt: null,
     claimsWithoutProgress: 0,
     claimsWithoutAnyProgress: 0,
     finishedAtClaim: document.progressSeen,
+    claimsAtClaim: 0,
     claimsOf: new Map(),
   };
 }

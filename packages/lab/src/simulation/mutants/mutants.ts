@@ -84,6 +84,20 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
+    name: "a-doubt-or-a-pause-expires",
+    violates: ["only-own-time-counts"],
+    store: (store) =>
+      withClaims(store, ({ plan, journal }) => {
+        const waits = journal.plan()?.waits ?? [];
+        const isTooLong = waits.some(
+          ({ reason, from, until }) =>
+            (reason === "in doubt" || reason === "paused") &&
+            (until?.getTime() ?? 0) - from.getTime() > plan.plan.policy.approvalTimeoutMs,
+        );
+        if (isTooLong) plan.deadlineAt = plan.startedAt;
+      }),
+  },
+  {
     name: "progress-not-seen",
     violates: ["progress-is-no-poison"],
     store: (store) =>

@@ -6,6 +6,8 @@ import type { World } from "./world.ts";
 
 const AFTER_DEADLINE_MS = 30_000;
 const CHECK_EVERY_MS = 1_000;
+/** A doubt and a pause have no limit, but each person of this world acts within this time. */
+const PEOPLE_ACT_WITHIN_MS = 600_000;
 /** Without faults, a plan that no executor has claimed yet is claimed within this time. */
 const CLAIMED_WITHIN_MS = 10_000;
 
@@ -70,7 +72,8 @@ function requestOf({ database }: World, facts: PlanFacts) {
 /** The simulated time by which a plan must end, in milliseconds. Time that faults cost is added. */
 function latestEnd({ settings, faults }: World, { document, peopleSince, peopleMs }: PlanFacts): number {
   const { startedAt, dueAt, queuedAt, createdAt } = document;
-  if (dueAt && peopleSince !== null) return dueAt.getTime() - EPOCH_MS + AFTER_DEADLINE_MS;
+  if (peopleSince !== null)
+    return (dueAt ? dueAt.getTime() - EPOCH_MS : peopleSince + PEOPLE_ACT_WITHIN_MS) + AFTER_DEADLINE_MS;
   const begunAt = (queuedAt ?? createdAt).getTime() - EPOCH_MS;
   const deadline = startedAt
     ? startedAt.getTime() - EPOCH_MS + settings.planTimeoutMs + peopleMs

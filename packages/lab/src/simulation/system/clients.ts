@@ -9,14 +9,22 @@ import {
 } from "@planwright/plan";
 import type { AmendAnswer, PlanDocument, ReplanAnswer, RerunAnswer } from "@planwright/store";
 import type { MemoryStore } from "@planwright/store/memory";
-import { drawItemCondition, drawListOptions } from "../../plans/draw-list-options.ts";
-import { chain, diamond, fanIn, type GraphStep, scattered } from "../../plans/graph-shapes.ts";
+import {
+  chain,
+  diamond,
+  drawItemCondition,
+  drawListOptions,
+  fanIn,
+  type GraphStep,
+  scattered,
+} from "../../random/plan-shapes.ts";
 import type { Random } from "../../random/random.ts";
 import { unitsOfStep } from "../checker/plan-facts.ts";
 import { DEADLY_TOOL } from "../world/catalogue.ts";
 import { TENANT } from "../world/tenant.ts";
 import type { Api } from "./api.ts";
 import type { JobQueue } from "./job-queue.ts";
+import { NIGHT_MS } from "./operator.ts";
 import type { World } from "./world.ts";
 
 /** One client with one plan. */
@@ -136,8 +144,10 @@ function sendControls({ world, api, queue, random }: Client, planId: PlanId): vo
     const at = later(settings.controlsUntilMs);
     ask("pause", at, (store) => store.requestPause(TENANT, planId, "client"));
     const resumesAt = at + random.whole(1, 8_000);
-    if (random.chance(0.8))
-      ask("resume", resumesAt, (store) => store.requestResume(TENANT, planId, "client"));
+    const resume: Ask = (store) => store.requestResume(TENANT, planId, "client");
+    if (random.chance(0.8)) ask("resume", resumesAt, resume);
+    // A pause has no limit, and one whose answer was lost may begin after its resume.
+    ask("resume", at + NIGHT_MS, resume);
   }
   if (random.chance(0.25)) {
     ask("cancel", later(settings.controlsUntilMs), (store) => store.requestCancel(TENANT, planId, "client"));

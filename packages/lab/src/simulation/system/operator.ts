@@ -7,23 +7,25 @@ import { TENANT } from "../world/tenant.ts";
 import type { Api } from "./api.ts";
 import type { World } from "./world.ts";
 
-/** A decision that would come later than this comes only after a night: longer than any plan's own time. */
+/** A decision that would come later than this comes only after a night. */
 const LATE_MS = 8_000;
-const NIGHT_MS = 240_000;
+/** Longer than any plan's own time, and than the limit of some approvals. */
+export const NIGHT_MS = 240_000;
 
 /**
- * An operator who decides most of decision waits for an operator, after some time. The returned function
- * receives the changes of units.
+ * An operator who decides about most approvals, and about each doubt, which has no limit, after some time. The
+ * returned function receives the changes of units.
  */
 export function startOperator(world: World, api: Api): (change: UnitChange) => void {
   const { timeline, checker, log } = world;
   const random = world.random.stream("operator");
 
-  function later(decision: () => Promise<unknown>): void {
+  function later(decision: () => Promise<unknown>, isExpiring = true): void {
     const soonMs = random.whole(50, random.chance(0.2) ? 10_000 : 1_500);
-    const delayMs = soonMs > LATE_MS ? NIGHT_MS : soonMs;
     const isSeen = random.chance(0.85);
-    if (isSeen) timeline.at(timeline.now() + delayMs, () => void decision().catch(() => later(decision)));
+    if (!isSeen && isExpiring) return;
+    const delayMs = isSeen && soonMs <= LATE_MS ? soonMs : NIGHT_MS;
+    timeline.at(timeline.now() + delayMs, () => void decision().catch(() => later(decision, isExpiring)));
   }
 
   function unitsOf(planId: string, stepId: string): string[] {
@@ -71,7 +73,7 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
         attempt,
         type,
       );
-    });
+    }, false);
   }
 
   return ({ before, after }) => {

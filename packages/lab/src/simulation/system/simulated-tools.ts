@@ -1,7 +1,7 @@
 import type { Outcome } from "@planwright/engine";
 import type { JsonObject, JsonValue } from "@planwright/plan";
 import type { ToolCall, ToolClients } from "@planwright/tools";
-import { hashOf } from "../../random/hash.ts";
+import { hashOf } from "../../random/random.ts";
 import { type CallFate, drawCallFate, failed, refusal } from "../world/call-fate.ts";
 import {
   CATALOGUE,

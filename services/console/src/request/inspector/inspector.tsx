@@ -1,11 +1,16 @@
-import { commandLine, type ResultOf, type StepRun, unsentText, type VariablesOf } from "@planwright/client";
+import {
+  commandLine,
+  type PlanRun,
+  type ResultOf,
+  type StepRun,
+  unsentText,
+  type VariablesOf,
+} from "@planwright/client";
 import { durationText, type JsonValue, parseExactJson } from "@planwright/plan";
 import { useState } from "react";
 import { useClient } from "../../data/client-context.ts";
 import { APPROVE, RESOLVE_IN_DOUBT } from "../../data/control-operations.ts";
-import type { RequestPage } from "../../data/request-operations.ts";
-import { READ_STEP } from "../../data/request-operations.ts";
-import type { ShownPlan, Versions } from "../../data/shown-plan.ts";
+import { READ_STEP, type RequestPage, type Versions } from "../../data/request-operations.ts";
 import { useAction } from "../../data/use-action.ts";
 import { useRead } from "../../data/use-read.ts";
 import { lookOf, STEP_LOOK } from "../../design/statuses.ts";
@@ -30,7 +35,7 @@ export function Inspector({
   requestId: string;
   /** The trace of the request, which contains every attempt. */
   trace: Pick<RequestPage, "traceId" | "traceUrl">;
-  plan: ShownPlan;
+  plan: PlanRun;
   /** The step, followed by its items. */
   steps: readonly StepRun[];
   /** True for an earlier moment, at which no decision is possible. */
@@ -58,7 +63,14 @@ export function Inspector({
         <StatusBadge look={lookOf(STEP_LOOK, step.status)} />
         <span className="quiet-text">{step.tool}</span>
         <span className="inspector-copies">
-          <CopyButton text={cliCommand(requestId, planId, doubtful ?? step)} label="copy CLI" />
+          <CopyButton
+            text={cliCommand(
+              requestId,
+              planId,
+              doubtful ?? (isPast ? { ...step, approvalHash: null } : step),
+            )}
+            label="copy CLI"
+          />
           <CopyButton text={curlCommand(client.url, planId, step.id)} label="copy curl" />
         </span>
       </header>

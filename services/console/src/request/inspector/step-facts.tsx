@@ -1,7 +1,6 @@
 import { type StepRun, settlementText } from "@planwright/client";
 import { effectWords, ownTimeText, stateLook } from "@planwright/plan";
-import type { RequestPage } from "../../data/request-operations.ts";
-import type { Versions } from "../../data/shown-plan.ts";
+import type { RequestPage, Versions } from "../../data/request-operations.ts";
 import { EFFECT_CLASS } from "../../design/effect-classes.ts";
 import { instantText } from "../../design/text.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";

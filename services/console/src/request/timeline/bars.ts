@@ -1,7 +1,5 @@
-import type { StepRun } from "@planwright/client";
-import type { PlanningCall } from "../../data/planning-calls.ts";
-import type { RequestPage } from "../../data/request-operations.ts";
-import type { ShownPlan } from "../../data/shown-plan.ts";
+import type { PlanRun, StepRun } from "@planwright/client";
+import type { PlanningCall, RequestPage } from "../../data/request-operations.ts";
 import type { Tone } from "../../design/statuses.ts";
 import type { Span } from "./axis.ts";
 
@@ -32,7 +30,7 @@ export interface TimelineFacts extends Span {
 /** The source of the timeline. */
 export interface TimelineSource {
   request: Pick<RequestPage, "createdAt" | "planningStartedAt" | "planningFinishedAt" | "error">;
-  plan: ShownPlan | null;
+  plan: PlanRun | null;
   calls: readonly PlanningCall[];
   /** The end of the shown time: later events are left out. */
   now: number;
@@ -95,7 +93,7 @@ const ATTEMPT_TONE: Readonly<Record<string, Tone>> = {
 };
 
 interface RowContext {
-  plan: ShownPlan | null;
+  plan: PlanRun | null;
   byId: ReadonlyMap<string, StepRun>;
   now: number;
 }

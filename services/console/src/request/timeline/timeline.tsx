@@ -1,13 +1,12 @@
 import "./timeline.css";
-import type { StepRun } from "@planwright/client";
+import type { PlanRun, StepRun } from "@planwright/client";
 import { ACTIVE_REQUEST_STATUSES, durationText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
 import { useNow } from "../../browser/use-now.ts";
 import { useWidth } from "../../browser/use-width.ts";
-import { READ_PLANNING_CALLS } from "../../data/planning-calls.ts";
 import type { RequestPage } from "../../data/request-operations.ts";
-import type { ShownPlan } from "../../data/shown-plan.ts";
+import { READ_PLANNING_CALLS } from "../../data/request-operations.ts";
 import { useRead } from "../../data/use-read.ts";
 import { criticalPath } from "../graph/critical-path.ts";
 import { stepsWithTimes } from "../graph/list-times.ts";
@@ -19,7 +18,7 @@ const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_REQUEST_STATUSES);
 
 interface TimelineProps {
   request: RequestPage;
-  plan: ShownPlan | null;
+  plan: PlanRun | null;
   /** The moment that is shown, in milliseconds; null: now. */
   atMs: number | null;
   selected: string | null;

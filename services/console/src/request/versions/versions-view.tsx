@@ -1,8 +1,8 @@
 import "./versions.css";
 import { isJsonObject, type JsonObject } from "@planwright/plan";
 import { lazy, Suspense, useMemo, useState } from "react";
-import { READ_DOCUMENT, type VersionDocument } from "../../data/read-document.ts";
-import type { Versions } from "../../data/shown-plan.ts";
+import type { Versions } from "../../data/request-operations.ts";
+import { READ_DOCUMENT, type VersionDocument } from "../../data/request-operations.ts";
 import { useRead } from "../../data/use-read.ts";
 import { lookOf, PLAN_LOOK } from "../../design/statuses.ts";
 import { ProblemNote } from "../../parts/problem-note.tsx";

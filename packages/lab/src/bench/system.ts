@@ -1,0 +1,238 @@
+/**
+ * Measures plans from the HTTP request to their end. The built system runs as separate processes, and so do
+ * the tools, over MCP. With --peers it also measures alternatives on the same steps. The clients run in this
+ * process. All contenders stay up and take turns, so that other load on the machine affects all of them.
+ *
+ * npm run bench -- system [--seconds 10] [--clients 64] [--rounds 3] [--peers] [--json] The exit code is 1
+ * when a plan does not end COMPLETED. Slow figures do not fail the run: they depend on the machine.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { developerCommand, print, printJson, say, wholeNumberOption } from "../command/developer-command.ts";
+import { type Contender, PlanNotCompletedError, startPlanwright } from "./contenders/contender.ts";
+import { installPeers, startDbos, startRestate } from "./contenders/peers.ts";
+import { cpuMsPerPlan, cpuSeconds, latenciesOf, percentile, rounded } from "./figures.ts";
+
+/** The figures of a run; all of them are per plan, except `plans` and `plansPerSecond`. */
+export interface Figures {
+  plans: number;
+  plansPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** By process name. */
+  cpuMs: Record<string, number>;
+  /** Counters of the servers; empty when not known. */
+  counts: Record<string, number>;
+}
+
+/** Far more than a plan takes on an overloaded machine: a plan that takes longer counts as lost. */
+const MAX_PLAN_MS = 60_000;
+
+/** Options of {@link measure}. */
+interface Load {
+  inFlight: number;
+  /** Plans that start within this time are awaited and counted. */
+  forMs: number;
+  /** Maximum number of plans; default: no limit. */
+  maxPlans?: number;
+}
+
+/** Runs plans of a contender in `inFlight` concurrent loops. */
+async function measure(
+  contender: Contender,
+  { inFlight, forMs, maxPlans = Number.POSITIVE_INFINITY }: Load,
+): Promise<Figures> {
+  const { processes, counts = () => Promise.resolve({}) } = contender;
+  const countsBefore: Record<string, number> = await counts();
+  const cpuBefore = cpuSeconds(processes);
+  const beganAt = performance.now();
+  const durations: number[] = [];
+  let begun = 0;
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      for (let askedAt = beganAt; askedAt < beganAt + forMs; askedAt = performance.now()) {
+        if (begun === maxPlans) return;
+        begun += 1;
+        await runInTime(contender);
+        durations.push(performance.now() - askedAt);
+      }
+    }),
+  );
+  const tookMs = performance.now() - beganAt;
+  const cpuAfter = cpuSeconds(processes);
+  const countsAfter: Record<string, number> = await counts();
+  const plans = durations.length;
+  const { p50Ms, p99Ms } = latenciesOf(durations);
+  return {
+    plans,
+    plansPerSecond: rounded((plans * 1_000) / tookMs, 1),
+    p50Ms,
+    p99Ms,
+    cpuMs: cpuMsPerPlan(cpuBefore, cpuAfter, plans),
+    counts: Object.fromEntries(
+      Object.entries(countsAfter).map(([name, count]) => [
+        name,
+        rounded((count - (countsBefore[name] ?? 0)) / plans, 1),
+      ]),
+    ),
+  };
+}
+
+/** Runs one plan. @throws {PlanNotCompletedError} also when it does not end in time */
+async function runInTime(contender: Contender): Promise<void> {
+  const done = new AbortController();
+  const late = async (): Promise<void> => {
+    await delay(MAX_PLAN_MS, undefined, { signal: done.signal });
+    throw new PlanNotCompletedError({ contender: contender.name, reason: `no end after ${MAX_PLAN_MS} ms` });
+  };
+  await Promise.race([contender.runPlan(), late()]).finally(() => done.abort());
+}
+
+/** Medians of one contender at one load. */
+export type Measurement = Pick<Contender, "name" | "versions" | "steps" | "end"> & {
+  inFlight: number;
+  figures: Figures;
+};
+
+type Cells = Record<string, string | number>;
+
+/** Rows for console.table, a column for each measurement. Pure. */
+export function tableOf(measurements: readonly Measurement[]): Record<string, Cells> {
+  const rows: Record<string, Cells> = {};
+  for (const cellsOf of [versionCells, loadCells, cpuCells, countCells]) {
+    for (const measurement of measurements) {
+      const column = `${measurement.name}, ${measurement.inFlight}`;
+      for (const [row, cell] of Object.entries(cellsOf(measurement))) {
+        rows[row] = { ...rows[row], [column]: cell };
+      }
+    }
+  }
+  return rows;
+}
+
+const versionCells = ({ versions }: Measurement): Cells => ({ ...versions });
+
+function loadCells({ steps, end, inFlight, figures }: Measurement): Cells {
+  const { plans, plansPerSecond, p50Ms, p99Ms } = figures;
+  return {
+    steps,
+    "end reported by": end,
+    "in flight": inFlight,
+    plans,
+    "plans/s": plansPerSecond,
+    "p50 ms": p50Ms,
+    "p99 ms": p99Ms,
+  };
+}
+
+function cpuCells({ figures: { cpuMs } }: Measurement): Cells {
+  const sum = Object.values(cpuMs).reduce((ms, each) => ms + each, 0);
+  const ofEach = Object.entries(cpuMs).map(([name, ms]) => [`CPU ms/plan, ${name}`, ms]);
+  return { "CPU ms/plan, all": Math.round(sum * 100) / 100, ...Object.fromEntries(ofEach) };
+}
+
+const countCells = ({ figures: { counts } }: Measurement): Cells =>
+  Object.fromEntries(Object.entries(counts).map(([name, count]) => [`${name}/plan`, count]));
+
+/** Options of the command line. */
+interface Settings {
+  /** Duration of each measurement. */
+  seconds: number;
+  clients: number;
+  rounds: number;
+  peers: boolean;
+  json: boolean;
+}
+
+/** Reads the command line. Ends the process when an option is wrong, and after `--help`. */
+function readSettings(args: readonly string[]): Settings {
+  return developerCommand(
+    "bench -- system",
+    "Measures plans from the HTTP request to their end; with --peers those of Restate and DBOS too.",
+  )
+    .option("--seconds <number>", "of each measurement", wholeNumberOption(1, 600), 10)
+    .option("--clients <number>", "plans in flight, beside one alone", wholeNumberOption(2, 1_000), 64)
+    .option("--rounds <number>", "of which the medians are shown", wholeNumberOption(1, 100), 3)
+    .option("--peers", "install Restate and DBOS from npm, and measure them in turns with Planwright", false)
+    .option("--json", "print the figures as JSON, last", false)
+    .parse(args, { from: "user" })
+    .opts<Settings>();
+}
+
+const { seconds, clients, rounds, peers, json } = readSettings(process.argv.slice(2));
+const forMs = seconds * 1_000;
+const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
+const contenders: Contender[] = [];
+/** Plans before the measurements, so that the JIT has compiled the code. Fewer on a slow machine. */
+const WARM_UP_PLANS = 1_000;
+const MAX_WARM_UP_MS = 6 * forMs;
+
+async function startAll(): Promise<void> {
+  contenders.push(await startPlanwright({ dataDir: folder, clients }));
+  if (!peers) return;
+  const installed = installPeers();
+  contenders.push(await startRestate({ dataDir: folder, clients, installed }));
+  contenders.push(await startDbos({ dataDir: folder, clients, installed }));
+}
+
+async function measureAll(): Promise<Measurement[]> {
+  for (const contender of contenders) {
+    say(`${contender.name} warms up`);
+    await measure(contender, { inFlight: clients, forMs: MAX_WARM_UP_MS, maxPlans: WARM_UP_PLANS });
+  }
+  const series = contenders.flatMap((contender) =>
+    [clients, 1].map((inFlight) => ({ contender, inFlight, figures: new Array<Figures>() })),
+  );
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const { contender, inFlight, figures } of series) {
+      const measured = await measure(contender, { inFlight, forMs });
+      figures.push(measured);
+      say(`round ${round}: ${contender.name}, ${inFlight} in flight ${JSON.stringify(measured)}`);
+    }
+  }
+  return series.map(({ contender: { name, versions, steps, end }, inFlight, figures }) => ({
+    name,
+    versions,
+    steps,
+    end,
+    inFlight,
+    figures: mediansOf(figures),
+  }));
+}
+
+try {
+  await startAll();
+  const measurements = await measureAll();
+  const runtime = { node: process.version, cores: availableParallelism(), loadAverage: loadavg() };
+  if (json) printJson({ runtime, seconds, rounds, measurements });
+  else {
+    console.table(tableOf(measurements));
+    print(`Node ${runtime.node}, ${runtime.cores} cores, load average ${loadavg()[0]?.toFixed(1)}`);
+  }
+} finally {
+  await Promise.all(contenders.map((contender) => contender.close()));
+  await rm(folder, { recursive: true, force: true });
+}
+
+/**
+ * The median of each figure over the rounds; for an even number of rounds the lower of the two middle
+ * figures. Pure.
+ * @param rounds - one or more
+ */
+export function mediansOf(rounds: readonly Figures[]): Figures {
+  const of = (read: (figures: Figures) => number): number => percentile(rounds.map(read), 0.5);
+  const byName = (read: (figures: Figures) => Record<string, number>): Record<string, number> => {
+    const names = new Set(rounds.flatMap((figures) => Object.keys(read(figures))));
+    return Object.fromEntries([...names].map((name) => [name, of((figures) => read(figures)[name] ?? 0)]));
+  };
+  return {
+    plans: of(({ plans }) => plans),
+    plansPerSecond: of(({ plansPerSecond }) => plansPerSecond),
+    p50Ms: of(({ p50Ms }) => p50Ms),
+    p99Ms: of(({ p99Ms }) => p99Ms),
+    cpuMs: byName(({ cpuMs }) => cpuMs),
+    counts: byName(({ counts }) => counts),
+  };
+}
