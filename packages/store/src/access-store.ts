@@ -198,11 +198,7 @@ export function createTenantStore(collections: Collections, clock: Pick<ServerCl
       return new Map(weighted.flatMap(({ _id, weight }) => (weight ? [[_id, weight]] : [])));
     },
 
-    /**
-     * When the tenant may make its next model call, if it has made `maxPerHour` within the last hour; null
-     * when it has not. Calls of the offline drafter do not count. Reads an index, as many entries as that
-     * number.
-     */
+    /** When the tenant may call a model again after `maxPerHour` calls within an hour; null: now. One index. */
     async modelCallsPausedUntil(tenant: string, maxPerHour: number) {
       // Only calls of a model have attempts. The index is named, because others begin with the tenant too.
       const [oldest] = await modelCalls

@@ -33,10 +33,7 @@ export interface StoreParts {
   sleep: (ms: number) => Promise<void>;
   randomBytes: RandomBytes;
   planTimeoutMs: number;
-  /**
-   * How long a write that gets no answer is sent again, in milliseconds: for a client that waits, and for a
-   * worker.
-   */
+  /** How long a write without an answer is sent again, in milliseconds, for a client and for a worker. */
   retryForMs: { client: number; worker: number };
   /** Waits between those tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;

@@ -11,6 +11,7 @@ import { createMongoEntryLog, entryIdOf } from "./journal/entry-log.ts";
 import { createGroupCommit } from "./journal/group-commit.ts";
 import type { JournalMetrics } from "./journal/journal.ts";
 import { followOneByOne, type HeadWrite } from "./journal/pending-write.ts";
+import type { ReadStore } from "./reads/reads.ts";
 import { type ChangeListener, watchChanges, watchRequestsAtRest } from "./reads/watch-changes.ts";
 import {
   ServerTooOldError,
@@ -18,7 +19,10 @@ import {
   StoreNotReachedError,
   StoreUnavailableError,
 } from "./records/errors.ts";
+import type { AcceptanceStore } from "./requests/acceptance.ts";
 import { createMongoAcceptanceLog } from "./requests/acceptance-log.ts";
+import type { ChangeStore } from "./requests/create-change-store.ts";
+import type { ControlStore } from "./requests/create-control-store.ts";
 
 /** Settings of {@link createStore}. */
 export interface StoreOptions {
@@ -231,3 +235,15 @@ function writesOf({ writes }: OutboxDocument): HeadWrite[] {
     return { ...target, set: { ...change.set, ...Object.fromEntries(stamped) } } as HeadWrite;
   });
 }
+
+/** All operations of the store, with `ping` and `close`. */
+export type Store = Awaited<ReturnType<typeof createStore>>;
+
+/** The operations of the API, each bound to a tenant: another tenant's id looks like an unknown one. */
+export type ClientStore = AcceptanceStore & ControlStore & ChangeStore & ReadStore;
+
+/** Reports changes of all processes. */
+export type LiveStore = Pick<Store, "watchChanges" | "watchRequestsAtRest" | "readChanged">;
+
+/** Removes old requests, so that the database does not grow for ever. */
+export type RetentionStore = Pick<Store, "removeEnded">;

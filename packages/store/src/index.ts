@@ -1,5 +1,6 @@
 export type { AccessStore, TenantStore } from "./access-store.ts";
 export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access-store.ts";
+export type { ClientStore, LiveStore, RetentionStore, Store } from "./create-store.ts";
 export { createStore, type StoreOptions } from "./create-store.ts";
 export { isTransient } from "./database/transient-errors.ts";
 export { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "./execution/claim-journal.ts";
@@ -10,7 +11,7 @@ export type {
   LastRecords,
   PlanClaim,
   UnitRecord,
-} from "./execution/execution-store.ts";
+} from "./execution/claims.ts";
 export {
   createMongoEntryLog,
   type EntryLog,
@@ -58,8 +59,8 @@ export {
   NO_SPENDING,
   NO_USE,
 } from "./planning/planning-store.ts";
+export type { ArgumentChange } from "./plans/carry-over.ts";
 export { unfinishedLists } from "./plans/carry-over.ts";
-export type { ArgumentChange } from "./plans/change-arguments.ts";
 export type { EarlierCall, Repeat, UnitToCall } from "./plans/earlier-calls.ts";
 export { asksForVersions, type Fit, fitOf } from "./reads/list-requests.ts";
 export type { RequestFilter, RequestNeed, RequestPage } from "./reads/reads.ts";
@@ -163,9 +164,8 @@ export type {
   ReplanAnswer,
   RerunAnswer,
   VersionOptions,
-} from "./requests/change-store.ts";
-export type { UnitDecision } from "./requests/control-store.ts";
-export type { ClientStore, LiveStore, RetentionStore, Store } from "./store.ts";
+} from "./requests/create-change-store.ts";
+export type { UnitDecision } from "./requests/create-control-store.ts";
 export {
   type CountedCalls,
   hourOf,

@@ -86,10 +86,7 @@ export const NEEDS_INDEX = "needs";
 /** Name of the index of requests with open questions. */
 export const ASKING_INDEX = "asking";
 
-/**
- * Indexes for clients begin with the tenant. Indexes of due times, for the sweepers, hold only unfinished
- * documents.
- */
+/** Indexes for clients begin with the tenant. Those of due times, for sweepers, have only unfinished work. */
 const INDEXES: {
   [name in keyof Omit<Collections, "client" | "toolServers" | "removals" | "tenants">]: IndexDescription[];
 } = {
@@ -236,10 +233,7 @@ export async function createIndexes(collections: Collections): Promise<void> {
   ]);
 }
 
-/**
- * Number of the layout in which this version stores its documents. It is raised with every change that other
- * versions cannot read.
- */
+/** Number of the layout of documents, raised with every change that other versions cannot read. */
 export const DATABASE_FORMAT = 6;
 
 /** Format of databases that were written before formats had numbers. */

@@ -2,17 +2,10 @@ import { groupBy } from "@planwright/plan";
 import DataLoader from "dataloader";
 import type { Collection, Document } from "mongodb";
 
-/**
- * Options of a cursor that reads a list in one answer: with the default batch of 101 a longer list takes
- * several.
- */
+/** Options of a cursor that reads a list in one answer: with the default batch a long list takes several. */
 export const IN_ONE_BATCH = { batchSize: 100_000 };
 
-/**
- * Several lists of one collection in one read, in the order of the pipelines.
- * @param name - name of the collection
- * @param pipelines - one for each list, each by an index
- */
+/** Several lists of one collection in one read, one for each pipeline, in their order. */
 export async function readLists<T extends Document>(
   collection: Pick<Collection<T>, "aggregate">,
   name: string,

@@ -13,10 +13,7 @@ export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
 }
 
-/**
- * The error for documents that are there, but not committed by a majority yet, so that they cannot be read: the
- * same operation is repeated, as after a write conflict.
- */
+/** Documents are there but cannot be read: no majority has committed them. The operation is repeated. */
 export function notCommittedYet(ids: readonly string[]): MongoServerError {
   const message = `${ids.join(", ")} cannot be read yet: no majority has committed it`;
   return new MongoServerError({ message, code: WRITE_CONFLICT });
@@ -52,10 +49,7 @@ export function isTimeLimit(error: unknown): boolean {
   );
 }
 
-/**
- * The errors that the driver wrapped in this one: of bulk writes, of several servers, or an answer of the
- * server.
- */
+/** The errors that the driver wrapped: of bulk writes, of several servers, or an answer of the server. */
 function partsOf(error: object): unknown[] {
   if (error instanceof AggregateError) return error.errors;
   const response = "errorResponse" in error ? error.errorResponse : undefined;
@@ -85,10 +79,7 @@ const TRANSIENT_NAMES = new Set([
   "MongoWriteConcernError",
 ]);
 
-/**
- * Codes of sockets. When the connection breaks during a large write, the driver throws the error of the
- * socket as it is.
- */
+/** Codes of sockets: the driver throws such an error as it is when a connection breaks in a large write. */
 const SOCKET_CODES = new Set<unknown>([
   "ECONNABORTED",
   "ECONNRESET",

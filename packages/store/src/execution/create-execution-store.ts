@@ -44,10 +44,17 @@ import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
 import { createRemoveHalfAccepted } from "../requests/acceptance.ts";
 import { createToolReports } from "../tools/tool-store.ts";
-import { createClaims } from "./claims.ts";
-import type { AttemptEnd, ExecutionStore, Intent, LastRecords, PlanClaim } from "./execution-store.ts";
+import {
+  type AttemptEnd,
+  createClaims,
+  type ExecutionStore,
+  type Intent,
+  type LastRecords,
+  type PlanClaim,
+  updatePlanSummary,
+  withoutSettledControls,
+} from "./claims.ts";
 import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";
-import { updatePlanSummary, withoutSettledControls } from "./update-plan-summary.ts";
 
 /** Claims plans and writes their events, fenced by the epoch. */
 export function createExecutionStore(dependencies: StoreDependencies) {
@@ -60,19 +67,13 @@ export function createExecutionStore(dependencies: StoreDependencies) {
     ...createUnitWrites(dependencies),
     ...createPlanEnds(dependencies),
     ...createApplyControls(dependencies),
-    /**
-     * Unix milliseconds by the clock of MongoDB, continued by this process's monotonic clock: a jump of the
-     * local clock does not change it.
-     */
+    /** Unix milliseconds by MongoDB's clock and the monotonic one: a jump of the local clock changes nothing. */
     now: () => clock.now(),
     ...createToolReports(dependencies),
   };
 }
 
-/**
- * The part of the store that brings the controls of clients and operators to the executor that holds the plan
- * (J6).
- */
+/** The part of the store that brings controls to the executor that holds the plan (J6). */
 function createApplyControls({ collections, group }: Pick<StoreDependencies, "collections" | "group">) {
   /** Removes controls that are in the journal. It may be repeated; the next owner does it after a crash. */
   async function removeSettled(claim: PlanClaim): Promise<void> {
@@ -111,10 +112,7 @@ function createApplyControls({ collections, group }: Pick<StoreDependencies, "co
   };
 }
 
-/**
- * The part of the store that writes intents and results: each is an entry of the request's journal, or part
- * of one.
- */
+/** The part of the store that writes intents and results into the request's journal. */
 function createUnitWrites(context: StoreDependencies) {
   return {
     /**

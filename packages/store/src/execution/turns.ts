@@ -18,7 +18,7 @@ import {
   writeOutput,
 } from "../journal/outputs.ts";
 import type { OutputRef } from "../records/plan-document.ts";
-import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "./execution-store.ts";
+import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "./claims.ts";
 
 /** The events of calls that are about to be sent, after the ends of earlier calls of the same units. */
 export function intentEvents(
@@ -104,10 +104,7 @@ function toEvents({ records, ends }: Outcomes, places: ReadonlyMap<string, Outpu
   return turnEvents(turn, places).map(withSizeForText);
 }
 
-/**
- * When an output is stored separately, the text that the tool wrote may still be in the entry. The size makes
- * readers read it from there.
- */
+/** The text of an output that is stored separately may still be in the entry: the size makes readers look. */
 function withSizeForText(event: JournalEvent): JournalEvent {
   const isInEntry = event.type === "step.changed" && event.outputRef && event.outputText !== undefined;
   return isInEntry ? { ...event, outputBytes: 0 } : event;

@@ -49,10 +49,7 @@ export interface EntryLog {
    * turns of the event loop; a reader that works on each entry as it comes blocks the process only briefly.
    */
   readTails(after: readonly EntryPosition[]): AsyncIterable<JournalEntry>;
-  /**
-   * The events of some units in the entries at these positions: the entries in any order, the events of each
-   * in theirs. Entries without such an event are left out.
-   */
+  /** The events of some units at these positions; the entries in any order, without empty ones. */
   readAt(positions: readonly EntryPosition[], selection: UnitSelection): Promise<SelectedEvents[]>;
 }
 

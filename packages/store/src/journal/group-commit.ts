@@ -59,10 +59,7 @@ interface DocumentOf {
 
 /** Sends the writes of all callers in shared bulks. */
 export interface GroupCommit {
-  /**
-   * True once the write is durable, false when its condition did not hold.
-   * @throws {StoreUnavailableError | WriteNotPossibleError}
-   */
+  /** True once the write is durable, false when its condition did not hold. */
   set(write: GroupSet): Promise<boolean>;
   /**
    * Two writes to different documents. The second is never visible without the first. Returns for each
@@ -70,15 +67,9 @@ export interface GroupCommit {
    * @throws {StoreUnavailableError | WriteNotPossibleError}
    */
   setInOrder(first: GroupSet | GroupUpdate, second: GroupSet | GroupUpdate): Promise<[boolean, boolean]>;
-  /**
-   * The same with expressions of an update pipeline.
-   * @throws {StoreUnavailableError | WriteNotPossibleError}
-   */
+  /** The same with expressions of an update pipeline. */
   update(write: GroupUpdate): Promise<boolean>;
-  /**
-   * The document after the write, perhaps with later writes too; null when the condition did not hold.
-   * @throws {StoreUnavailableError | WriteNotPossibleError}
-   */
+  /** The document after the write, perhaps with later ones too; null when the condition did not hold. */
   updateAndRead<Name extends GroupedCollection>(
     write: (GroupSet | GroupUpdate) & { collection: Name },
   ): Promise<DocumentOf[Name] | null>;
@@ -151,10 +142,7 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     }
   }
 
-  /**
-   * Sends each write alone, so that none waits for the lock of another. A write still waits for the one that
-   * it follows.
-   */
+  /** Sends each write alone, so that none waits for another's lock, but for the one that it follows. */
   async function commitOneByOne(batch: readonly PendingWrite[]): Promise<void> {
     const alone = new Map<PendingWrite, Promise<void>>();
     for (const write of batch) {
@@ -221,10 +209,7 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   };
 }
 
-/**
- * Does writes that follow from an entry, in their order, as part of the bulks of a process.
- * @throws {StoreUnavailableError | WriteNotPossibleError}
- */
+/** Does writes that follow from an entry, in their order, in the bulks of a process. */
 export async function followInBulks(
   group: GroupCommit,
   collections: Pick<Collections, HeadWrite["collection"]>,
@@ -244,10 +229,7 @@ function isGrouped(write: HeadWrite): write is GroupSet | GroupUpdate {
   return "id" in write && write.collection !== "modelCalls";
 }
 
-/**
- * In a small batch each write that wants its document is sent alone: it gets the document without another
- * read.
- */
+/** In a small batch each write that wants its document is sent alone: it needs no second read. */
 function splitSmallBatch(batch: readonly PendingWrite[]): (readonly PendingWrite[])[] {
   if (batch.length > CALM_WRITES) return [batch];
   const reading = batch.filter(({ wantsDocument }) => wantsDocument);
@@ -263,10 +245,7 @@ interface QueueOptions {
   follows?: PendingWrite;
 }
 
-/**
- * Writes that wait for a bulk, in order for each document, and the documents with a write in flight.
- * @param owner - identifies this process in each `writeId`
- */
+/** Writes that wait for a bulk, in order for each document, and the documents with one in flight. */
 function createWriteQueue(owner: string) {
   /** By document; the first write of each queue goes into the next bulk. */
   const waiting = new Map<string, PendingWrite[]>();
@@ -426,10 +405,7 @@ function createSendWrites(
 interface BatchesOptions<Item> {
   /** Sends a batch and settles every item in it; never rejects. */
   send: (batch: readonly Item[]) => Promise<void>;
-  /**
-   * Calls a function one turn of the event loop later: items that are added in the same turn share a batch.
-   * Default `setImmediate`.
-   */
+  /** Calls a function one turn later: items of one turn share a batch. Default `setImmediate`. */
   soon?: ((happen: () => void) => void) | undefined;
 }
 

@@ -149,10 +149,7 @@ export function createJournal(options: JournalOptions) {
         if (page.length < READ_LIMIT) return entries;
       }
     },
-    /**
-     * All entries, without outputs, arguments and data of errors: together these may need too much memory.
-     * @throws {StoreUnavailableError}
-     */
+    /** All entries, without outputs, arguments and data of errors: these may need too much memory. */
     readWithoutValues(requestId: string): Promise<JournalEntry[]> {
       const read = async (): Promise<JournalEntry[]> => {
         const entries: JournalEntry[] = [];
@@ -168,10 +165,7 @@ export function createJournal(options: JournalOptions) {
   };
 }
 
-/**
- * Result of an append: `taken` when another entry has its seq; `failed` when it was not written, or when that
- * is unknown.
- */
+/** Result of an append: `taken`: another entry has its seq; `failed`: not written, or that is unknown. */
 export type AppendOutcome = "appended" | "taken" | "failed";
 
 /** Counts appends to journals by their outcome. Never waits and never throws. */

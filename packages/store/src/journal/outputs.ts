@@ -71,10 +71,7 @@ export async function readOutputs(
   return new Map([...texts].map(([id, text]): [string, JsonValue] => [id, parseExactJson(text)]));
 }
 
-/**
- * The JSON texts of these outputs, by id of the reference. A text that a tool wrote is returned as the tool
- * wrote it. @throws {OutputMissingError}
- */
+/** The JSON texts of these outputs by id, as tools wrote them. @throws {OutputMissingError} */
 export async function readOutputTexts(
   { outputs }: Pick<Collections, "outputs">,
   tenant: string,
@@ -91,10 +88,7 @@ export async function readOutputTexts(
   return values;
 }
 
-/**
- * Sizes of the documents of an output, in bytes of UTF-8. No text is read.
- * @throws {OutputMissingError}
- */
+/** Sizes of the documents of an output, in bytes of UTF-8. No text is read. @throws {OutputMissingError} */
 export async function measureOutputParts(
   { outputs }: Pick<Collections, "outputs">,
   tenant: string,
@@ -185,17 +179,11 @@ function missing(id: string): never {
   throw new OutputMissingError({ id });
 }
 
-/**
- * A document of MongoDB has at most 16 MiB. A UTF-16 unit takes at most three bytes of UTF-8, so a part has
- * at most 12 MiB.
- */
+/** A document has at most 16 MiB, and a UTF-16 unit at most three bytes: a part has at most 12 MiB. */
 const MAX_PART_CHARS = 4_194_304;
 const MAX_DOCUMENT_BYTES = 3 * MAX_PART_CHARS;
 
-/**
- * Cuts a text into parts that each fit into one document. A text of up to 12 MiB in UTF-8 is one part. No
- * character is cut.
- */
+/** Cuts a text into parts that fit into one document each: up to 12 MiB is one. No character is cut. */
 export function textParts(text: string, sizeBytes: number): string[] {
   if (sizeBytes <= MAX_DOCUMENT_BYTES) return [text];
   const parts: string[] = [];
@@ -214,10 +202,7 @@ function isHighSurrogate(code: number): boolean {
 
 /** Largest value that is stored in an entry, as JSON text in UTF-8, in bytes. */
 export const MAX_INLINE_BYTES = 32_768;
-/**
- * Deepest nesting of a value that is stored in an entry. MongoDB's limit is 100, with the levels of the
- * entry.
- */
+/** Deepest nesting of a value in an entry. MongoDB's limit is 100, with the levels of the entry. */
 const MAX_INLINE_DEPTH = 50;
 
 /** A value that is stored in an entry. */

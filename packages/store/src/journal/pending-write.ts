@@ -78,19 +78,13 @@ export interface PendingWrite extends Target {
   readonly writeId: string;
   readonly wantsDocument: boolean;
   readonly waiters: Waiter[];
-  /**
-   * This write is never visible without that one, which is sent before it in the same bulk or was
-   * acknowledged before. Default: none.
-   */
+  /** Visible only with that write, which is sent in the same bulk or acknowledged before. Default: none. */
   readonly follows?: PendingWrite | undefined;
   /** Its result; absent while it waits or is in flight. */
   outcome?: "acknowledged" | Error;
 }
 
-/**
- * Merges a write to the same document into one that still waits; false when they cannot be merged. The later
- * value of a field wins.
- */
+/** Merges a write into a waiting one to the same document, whose fields it replaces; false: impossible. */
 export function mergeInto(earlier: PendingWrite, condition: Document, later: Body): boolean {
   const first = earlier.body;
   if (!("set" in first) || !("set" in later) || earlier.wantsDocument || earlier.follows) return false;

@@ -23,10 +23,7 @@ import { entryIdOf, toJournalDocument } from "./entry-log.ts";
 import { type JournalMetrics, type NewEntry, timedAppend } from "./journal.ts";
 import { changeOf, collectionOf, type HeadWrite } from "./pending-write.ts";
 
-/**
- * Largest entry as BSON, in bytes: MongoDB stores 16 MiB in one document. Only a version that carries over very
- * many items comes near this limit.
- */
+/** Largest entry as BSON, in bytes, because of MongoDB's 16 MiB: only a very long version comes near. */
 const MAX_ENTRY_BSON_BYTES = 16_000_000;
 
 /** An entry, and the writes that follow from it, in this order. */

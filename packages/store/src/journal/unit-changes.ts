@@ -24,11 +24,7 @@ export interface UnitChange {
   epoch: number | undefined;
 }
 
-/**
- * The steps and items of all plans, folded from all entries of their requests, with their values: for checks
- * of what was written. Pure.
- * @throws {JournalInvalidError}
- */
+/** The steps of all plans with their values, from all entries of their requests: for checks. Pure. */
 export function stepsOfJournals(
   plans: readonly PlanDocument[],
   documents: readonly JournalDocument[],

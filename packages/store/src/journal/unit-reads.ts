@@ -141,10 +141,7 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
   );
 
   return {
-    /**
-     * The plan's units now; undefined for an unknown plan, and for another tenant's. Calls of the same turn
-     * share one read.
-     */
+    /** The plan's units now; undefined: unknown, or another tenant's. Calls of one turn are one read. */
     ofPlan: async (tenant: string, id: PlanId): Promise<PlanUnits | undefined> =>
       (await read({ tenant, id }))[0],
     /** The current folded state of a request. The caller has checked its tenant. */

@@ -152,15 +152,9 @@ interface Waiting {
 export interface SystemFigures {
   /** Live workers that take work. */
   workers: Readonly<Record<WorkerKind, number>>;
-  /**
-   * Plans that have not ended, by status; those that wait also by reason. Each count is at most {@link
-   * MAX_FIGURE}.
-   */
+  /** Unfinished plans by status, waiting ones also by reason. Each count is at most {@link MAX_FIGURE}. */
   plans: { status: PlanStatus; reason: WaitReason | null; count: number }[];
-  /**
-   * Plans with calls that wait for approval or are in doubt, and requests with open questions. Plans that have
-   * ended with a call in doubt are among them.
-   */
+  /** Plans with approvals or doubts, also ended ones, and requests with open questions. */
   needs: ({ kind: "approval" | "doubt" | "answer" } & Waiting)[];
   /** Plans that wait for an executor, and requests that wait for a planner. */
   due: ({ work: "plans" | "requests" } & Waiting)[];

@@ -150,10 +150,7 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
         .map(({ _id, tenant }) => ({ id: _id as Id, tenant }));
     },
 
-    /**
-     * Work that a worker holds according to the database. That is more than it works on if the answer to a claim
-     * was lost or its work failed.
-     */
+    /** Work that a worker holds by the database: also where a claim's answer was lost or the work failed. */
     async findHeld(owner: string): Promise<Held<Id>[]> {
       const filter = heldBy(owner);
       const held = await collection.find(filter, { projection: { "lease.epoch": 1 } }).toArray();
@@ -266,10 +263,7 @@ export function isDue(by?: Date): { $type: "date"; $lte?: Date } {
   return by ? { $type: "date", $lte: by } : { $type: "date" };
 }
 
-/**
- * Filter for an owner of a lease. The type is named for the same reason: the indexes have only documents that
- * are held.
- */
+/** Filter for an owner of a lease, with its type for the same reason: the indexes have held documents only. */
 export const IS_HELD = { $type: "string" } as const;
 
 /**

@@ -6,10 +6,7 @@ import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "./lease-t
 
 /** The live workers: for each kind the number of those that take work. */
 export interface LiveWorkers extends Readonly<Record<WorkerKind, number>> {
-  /**
-   * Names of all live workers. Stopping workers are only here: they take no more work, and finish the work
-   * that they hold.
-   */
+  /** Names of all live workers, also of stopping ones, which finish the work that they hold. */
   readonly owners: Pick<ReadonlySet<string>, "has">;
 }
 
@@ -20,10 +17,7 @@ export const WORKER_DEAD_AFTER_MS = 5_000;
 export interface NewWorker extends Pick<WorkerDocument, "_id" | "kind"> {
   hasModel?: boolean | undefined;
   addressKey?: string | null | undefined;
-  /**
-   * Time without a heartbeat after which other workers may take its work, in milliseconds. Default {@link
-   * WORKER_DEAD_AFTER_MS}.
-   */
+  /** Silence after which others may take its work, in milliseconds. Default {@link WORKER_DEAD_AFTER_MS}. */
   deadAfterMs?: number | undefined;
 }
 
@@ -86,10 +80,7 @@ export function createWorkerStore(
   }
 
   return {
-    /**
-     * The workers of all services, with the work that they hold and the work that waits for them, of all
-     * tenants.
-     */
+    /** The workers of all services, what they hold, and what waits for them, of all tenants. */
     readFleet: createReadFleet(collections, clock),
     /** Figures of the whole system for monitoring, read by the first live worker; null for all others. */
     readFigures: createReadFigures(collections, clock),

@@ -3,10 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { JournalEntry, JournalEvent } from "@planwright/engine";
 import type { RandomBytes } from "@planwright/plan";
 import { assembleStore } from "../assemble-store.ts";
+import type { ClientStore, RetentionStore } from "../create-store.ts";
 import type { Collections } from "../database/collections.ts";
 import { createServerClock } from "../database/server-clock.ts";
 import { type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
-import type { ExecutionStore } from "../execution/execution-store.ts";
+import type { ExecutionStore } from "../execution/claims.ts";
 import { type EntryLog, entryIdOf, toJournalDocument, withoutEventValues } from "../journal/entry-log.ts";
 import type { GroupCommit, GroupSet, GroupUpdate } from "../journal/group-commit.ts";
 import { followOneByOne, type HeadWrite } from "../journal/pending-write.ts";
@@ -14,7 +15,6 @@ import type { WorkerStore } from "../leases/worker-store.ts";
 import type { PlanningStore } from "../planning/planning-store.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { AcceptanceLog, Accepted } from "../requests/acceptance-log.ts";
-import type { ClientStore, RetentionStore } from "../store.ts";
 import { createMemoryCollections } from "./memory-collections.ts";
 import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";
 
@@ -45,9 +45,7 @@ export interface MemoryStoreOptions extends Retry {
   serverNow?: (() => number) | undefined;
 }
 
-/**
- * The operations of a store in memory: all except catalogues, API keys, watches, `ping` and `close`.
- */
+/** The operations of a store in memory: all except catalogues, API keys, watches, `ping` and `close`. */
 export type MemoryStore = ClientStore &
   PlanningStore &
   Omit<

@@ -85,10 +85,7 @@ export function createPlanningStore(context: StoreDependencies) {
   };
 }
 
-/**
- * The part of the store that stores the answer in words, or the error that prevented it. It never changes the
- * status: the request has ended already.
- */
+/** The part of the store that stores an answer in words, or its error, for a request that has ended. */
 function createAnswering({ clock }: Pick<StoreDependencies, "clock">, claims: PlannerClaims) {
   function settle(
     claim: PlanningClaim,
@@ -155,10 +152,7 @@ function createPostponing({ clock }: Pick<StoreDependencies, "clock">, claims: P
   };
 }
 
-/**
- * Maximum number of claims without progress. A request that is claimed once more is ended: it kills its
- * planners.
- */
+/** Maximum number of claims without progress: a request that is claimed once more kills its planners. */
 const MAX_PLANNING_CLAIMS = 5;
 
 const RULES = {
@@ -177,10 +171,7 @@ function createClaimRequests(
   claims: PlannerClaims,
   endPoisoned: (claim: PlanningClaim) => Promise<void>,
 ) {
-  /**
-   * The state folded from the journal. At the first claim of a sentence the journal is assumed to be empty
-   * and is not read.
-   */
+  /** The state by the journal, which is not read at the first claim of a sentence: it is empty then. */
   async function readState({ _id, source, epoch, version }: RequestDocument): Promise<FoldedRequest> {
     const isFirst = source === "query" && version === 1 && epoch === 1;
     return fold(emptyRequest(_id), isFirst ? [] : await journal.readWithoutValues(_id));
@@ -204,10 +195,7 @@ function createClaimRequests(
   };
 }
 
-/**
- * Largest output that is read, and maximum of all outputs in plan order, in bytes: a prompt needs little of
- * them.
- */
+/** Largest output, and all outputs in plan order, in bytes: a prompt needs little of them. */
 const MAX_OUTPUT_BYTES = 262_144;
 const MAX_OUTPUTS_BYTES = 16_777_216;
 const MAX_EARLIER = 20;
@@ -242,10 +230,7 @@ function createPlanRecords({ collections, unitReads }: StoreDependencies) {
   };
 }
 
-/**
- * Units with arguments and errors, and separately the outputs within the limits: all outputs may need too
- * much memory.
- */
+/** Units with arguments and errors, and the outputs within the limits: all may need too much memory. */
 async function readUnits({ log }: UnitReads, state: PlanState) {
   const { requestId } = state.outline;
   const refs = new Map<string, OutputRef>();

@@ -72,10 +72,7 @@ export function createModelCalls(
       return begun;
     },
 
-    /**
-     * Stores the end of a call and counts its costs. Safe to repeat. Needs no lease, because the costs are
-     * real.
-     */
+    /** Stores the end of a call and counts its costs. Safe to repeat. Needs no lease: costs are real. */
     async endModelCall(callId: string, end: ModelCallEnd) {
       const claim = open.get(callId);
       if (!claim) return;

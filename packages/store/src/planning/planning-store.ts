@@ -37,10 +37,7 @@ export type EndedModelCall = Pick<
   | "error"
 >;
 
-/**
- * A claim on a request to plan. `request.planning.work` is the work to do. Writes with a stale epoch match
- * nothing.
- */
+/** A claim on a request to plan; `request.planning.work` is the work. A stale epoch matches nothing. */
 export interface PlanningClaim {
   request: RequestDocument;
   epoch: number;

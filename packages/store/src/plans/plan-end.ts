@@ -217,10 +217,7 @@ export function requestAfterPlan(
   return { ...ended, answerError };
 }
 
-/**
- * Fields that make a request due now for any planner. No planner holds it from then on: writes of an earlier
- * planner do not match.
- */
+/** Fields that make a request due for any planner: writes of an earlier planner do not match any more. */
 export function parkedFor(work: PlanningWork, now: Date): Document {
   return {
     lease: null,

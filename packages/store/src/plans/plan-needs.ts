@@ -62,11 +62,7 @@ function toUndecided(
   return isDecided ? undefined : { key, attempt };
 }
 
-/**
- * The fields of a plan about its needs from now on. Pure.
- * @param before - the plan until now
- * @param now - null: not known
- */
+/** The fields of a plan about its needs. Pure. @param now - null: not known */
 export function needsFields(
   before: Pick<PlanDocument, "needs" | "needsSince">,
   needs: Needs,
@@ -77,10 +73,7 @@ export function needsFields(
   return { needs, needsSince: (before.needs ?? []).length > 0 ? (before.needsSince ?? null) : now };
 }
 
-/**
- * Number of steps and items that failed or were cancelled after a call that acted or may have acted. Units in
- * doubt are not among them. Pure.
- */
+/** Units that failed or were cancelled after a call that acted or may have acted, without doubts. Pure. */
 export function countMayHaveActed(units: Iterable<EffectFacts>): number {
   let count = 0;
   for (const unit of units) {
@@ -148,10 +141,7 @@ export function givenDecisions(
   };
 }
 
-/**
- * Heads of plans of any tenants, with the decisions of operators on their calls. Most plans have none and cost
- * no read.
- */
+/** Heads of plans with the decisions of operators on their calls. Most have none and cost no read. */
 export function withDecisions(
   unitReads: Pick<UnitReads, "ofPlan">,
   heads: readonly StoredPlanHead[],

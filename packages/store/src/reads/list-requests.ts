@@ -102,10 +102,7 @@ export function createListRequests({
     return { found, stoppedAt: last ? { createdAt: last.createdAt, id: last._id } : null };
   }
 
-  /**
-   * Reads in the order of the ids, which begin with the second of creation: plans have no other time of their
-   * requests.
-   */
+  /** Reads by ids, which begin with the second of creation: plans have no other time of their requests. */
   async function byPlan(tenant: string, filter: RequestFilter, position: Position, count: number) {
     const { direction, window } = position;
     const lists = await Promise.all(idsByPlan(tenant, filter, position));
@@ -180,10 +177,7 @@ export function createListRequests({
     return found;
   }
 
-  /**
-   * Ids of requests by fields of their plans, or of the requests. Each list is in order, and at most as long
-   * as the window.
-   */
+  /** Ids of requests by their plans, or by themselves: lists in order, at most as long as the window. */
   function idsByPlan(tenant: string, filter: RequestFilter, position: Position): Promise<RequestId[]>[] {
     const { errorCode, called } = filter;
     const tool = filter.tool ?? called?.tool;
@@ -260,10 +254,7 @@ function created({ createdFrom, createdBefore }: RequestFilter): Document {
   };
 }
 
-/**
- * The time range, after the cursor: as bounds of the index. Requests of the cursor's instant are
- * distinguished by id.
- */
+/** The time range after the cursor, as bounds of the index; requests of one instant differ by id. */
 function timeFilter(filter: RequestFilter, { after, direction }: Position): Document {
   const range = created(filter);
   if (!after) return range;
@@ -278,10 +269,7 @@ function timeFilter(filter: RequestFilter, { after, direction }: Position): Docu
   };
 }
 
-/**
- * Range of ids of requests made in the time range and after the cursor. Both ends may be up to a second too
- * wide.
- */
+/** Range of ids for the time range and the cursor; both ends may be up to a second too wide. */
 function idRange({ createdFrom, createdBefore }: RequestFilter, { after, direction }: Position) {
   const range: { $gt?: RequestId; $gte?: RequestId; $lt?: RequestId } = {};
   if (createdFrom) range.$gte = edge(createdFrom, 0);
@@ -319,10 +307,7 @@ export function asksForVersions({ tool, errorCode, needs }: RequestFilter): bool
   return tool !== undefined || errorCode !== undefined || (needs !== undefined && needs !== "answer");
 }
 
-/**
- * Whether a request matches a filter. Pure.
- * @param versions - all versions of its plan; may be empty when {@link asksForVersions} is false
- */
+/** Whether a request matches. Pure. @param versions - may be empty if not {@link asksForVersions} */
 export function fitOf(
   filter: RequestFilter,
   request: RequestDocument,

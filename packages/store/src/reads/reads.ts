@@ -112,17 +112,11 @@ export function createReads({
     /** Sizes of the documents of such an output, in bytes of UTF-8. @throws {OutputMissingError} */
     measureOutputParts: (tenant: string, ref: OutputRef): Promise<number[]> =>
       measureOutputParts(collections, tenant, ref),
-    /**
-     * The text of one of these documents in UTF-8, from 0: together they are the JSON text of the output.
-     * @throws {OutputMissingError}
-     */
+    /** The text of one of these documents, from 0: together they are the output's JSON text. */
     readOutputPart: (tenant: string, ref: OutputRef, part: number): Promise<Uint8Array> =>
       readOutputPart(collections, tenant, ref, part),
 
-    /**
-     * A page may have fewer items than `first` although more follow: `cursor` is null only at the end.
-     * @throws {CursorInvalidError}
-     */
+    /** `cursor` is null only at the end, also of a short page. @throws {CursorInvalidError} */
     listRequests: createListRequests(collections),
     ...createStepPages(unitReads),
     ...createRecordPages(collections, unitReads),
@@ -141,10 +135,7 @@ export function createReads({
 
 /* States of requests at an entry of their journals. */
 
-/**
- * Maximum number of units in cached states: for a reader that moves forward through a journal each entry is
- * read once.
- */
+/** Maximum number of units in cached states: a reader that moves forward reads each entry once. */
 const MAX_CACHED_UNITS = 20_000;
 
 /** The part of the store that reads journals up to an entry. */
@@ -195,10 +186,7 @@ function createStateReads(
       return { seq: last, at, owner, epoch, plan, steps: plan ? await stepsOf(tenant, plan) : [] };
     },
 
-    /**
-     * The seq of the last entry of each journal, in the order of the ids; 0 when there is none, and for
-     * unknown requests. One read.
-     */
+    /** The seq of the last entry of each journal, in the order of the ids; 0 without one. One read. */
     async readLastSeqs(tenant: string, requestIds: readonly RequestId[]): Promise<number[]> {
       const pipelines = requestIds.map((requestId) => [
         { $match: { _id: idsAfter({ requestId, seq: 0 }), tenant } },
@@ -255,10 +243,7 @@ function createHeadReads(
   }
 
   return {
-    /**
-     * As with `getPlan`, calls of the same turn share one read. In the order of the ids; null for unknown
-     * ones.
-     */
+    /** In the order of the ids; null for unknown ones. Calls of the same turn share one read. */
     getPlanHeads: (tenant: string, planIds: readonly PlanId[]): Promise<(PlanHead | null)[]> =>
       Promise.all(planIds.map(async (id) => (await planHead({ tenant, id }))[0] ?? null)),
     /** All versions of the plans of many requests in one read; versions of one request newest first. */
@@ -334,10 +319,7 @@ export interface RequestFilter {
   status?: readonly RequestStatus[] | undefined;
   /** Name of a tool that a version of the plan uses. */
   tool?: string | undefined;
-  /**
-   * Error code of planning, of the last replan, or of a version of the plan; with `tool`, only of a version
-   * that uses the tool.
-   */
+  /** Code of planning, of the last replan or of a version; with `tool`, of a version that uses the tool. */
   errorCode?: string | undefined;
   /** A tag of the request. */
   tag?: string | undefined;
@@ -347,10 +329,7 @@ export interface RequestFilter {
   createdBefore?: Date | undefined;
   /** A tool that a plan of the request called, and when. Not for `fitOf`: it needs the journal. */
   called?: CalledTool | undefined;
-  /**
-   * What the request needs from a person: to approve or settle a step of one of its plans, or to answer the
-   * planner.
-   */
+  /** What the request needs from a person: an approval, a decision about a doubt, or an answer. */
   needs?: RequestNeed | undefined;
 }
 

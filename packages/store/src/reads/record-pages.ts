@@ -113,10 +113,7 @@ function pagesOf<T extends { requestId: RequestId }, Complete>(list: RecordList<
 
 /* Pages of a request's journal, event by event, without large values. One read by the index of entry ids. */
 
-/**
- * Fields that are left out in addition to {@link WITHOUT_VALUES}: all other fields that may contain an output
- * or a part of one, and the answers of users.
- */
+/** Left out besides {@link WITHOUT_VALUES}: other fields with parts of outputs, and answers of users. */
 const MORE_VALUES = ["events.outputRef.preview", "events.resolution.output", "events.answers.answer"];
 
 const EventCursorSchema = z.tuple([z.number().int().min(1).max(99_999_999), z.number().int().min(0)]);
@@ -246,10 +243,7 @@ export function toCursorText(values: readonly (string | number | null)[]): strin
   return Buffer.from(JSON.stringify(values)).toString("base64url");
 }
 
-/**
- * The values in a cursor.
- * @throws {CursorInvalidError} if the text is not a cursor of this kind of list
- */
+/** The values in a cursor. @throws {CursorInvalidError} for a text that is not of this kind of list */
 export function fromCursorText<T>(schema: z.ZodType<T>, text: string): T {
   let decoded: unknown;
   try {

@@ -19,10 +19,7 @@ import type { RequestDocument } from "../records/request-document.ts";
 
 /** Listener of a watch. */
 export interface ChangeListener {
-  /**
-   * A request (`req_…`) or one of its steps, or a plan (`plan_…`) changed. Called in the order of the
-   * changes, after they are durable.
-   */
+  /** A request (`req_…`) or a step of it, or a plan (`plan_…`) changed durably, in the order of changes. */
   onChange(id: string): void;
   /** Changes may have been missed: everything that was read before has to be read again. */
   onGap(): void;

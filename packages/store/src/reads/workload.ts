@@ -34,10 +34,7 @@ export const MAX_WORKLOAD = 10_000;
 const HOUR_MS = 3_600_000;
 const FAILED_STATUSES: ReadonlySet<RequestStatus> = new Set(["FAILED", "PARTIAL"]);
 
-/**
- * Reads the workload of a tenant. Every count reads only an index; a document is read only for the oldest
- * work.
- */
+/** Reads the workload of a tenant by indexes; a document is read only for the oldest work. */
 export function createReadWorkload(
   collections: Pick<Collections, "plans" | "requests">,
   clock: Pick<ServerClock, "now">,
@@ -170,10 +167,7 @@ const SUMS: Document = {
   costUsd: { $sum: "$costUsd" },
 };
 
-/**
- * Sums the model calls of a tenant that were sent from a time on and before another; calls of the offline drafter
- * are not counted. Reads by an index, without prompts and answers.
- */
+/** Sums the model calls of a tenant within a time, without the offline drafter's. Reads by an index. */
 export async function readModelCosts(
   { modelCalls }: Pick<Collections, "modelCalls">,
   tenant: string,

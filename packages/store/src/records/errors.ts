@@ -1,9 +1,6 @@
 import { CodedError } from "@planwright/plan";
 
-/**
- * The base of an error with this code.
- * @param messageOf - makes the message from the facts
- */
+/** The base of an error with this code, and of the message for its facts. */
 export function storeError<const Code extends string, const Retryable extends boolean, Facts extends object>(
   code: Code,
   retryable: Retryable,
@@ -18,10 +15,7 @@ export function storeError<const Code extends string, const Retryable extends bo
   };
 }
 
-/**
- * Another worker owns the plan or request now, or it has ended. The former owner stops and writes nothing
- * more.
- */
+/** Another worker owns the plan or request, or it has ended. The former owner writes nothing more. */
 export class LeaseLostError extends storeError(
   "LEASE_LOST",
   false,
@@ -110,10 +104,7 @@ export interface RecordedError {
   message: string;
 }
 
-/**
- * The events are together too large for one entry. An executor splits them over several entries and stores
- * large values separately.
- */
+/** The events are too large for one entry. An executor splits them and stores large values apart. */
 export class EntryTooLargeError extends storeError(
   "STORE_ENTRY_TOO_LARGE",
   false,
@@ -121,10 +112,7 @@ export class EntryTooLargeError extends storeError(
     `Entry ${place} has ${sizeBytes} bytes; at most ${maxBytes} can be stored in one`,
 ) {}
 
-/**
- * A change of a request could not be written: its document does not say yet what its journal says, because its
- * owner is writing it now or has died. A later try succeeds.
- */
+/** A change could not be written: the document lags behind its journal. A later try succeeds. */
 export class RequestLagsError extends storeError(
   "STORE_REQUEST_LAGS",
   true,

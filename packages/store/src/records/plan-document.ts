@@ -84,16 +84,10 @@ export interface PlanDocument extends Leased {
   dueAt: Date | null;
   /** Number of finished units at the last claim: when a later claim finds more, there is progress. */
   progressSeen: number;
-  /**
-   * 1: the claim that found this progress took the plan from an owner that had not released it. That owner is
-   * not among `claims`. Absent: 0.
-   */
+  /** 1: the claim that found this progress, not among `claims`, took the plan from an owner. Absent: 0. */
   lostAtProgress?: 0 | 1;
   waitReason: WaitReason | null;
-  /**
-   * True for a plan that was submitted to run at once, or that is not started yet: until its first claim the
-   * journal has no event of it and is not read.
-   */
+  /** Until its first claim the journal has no event of the plan and is not read: it was not started. */
   isFresh: boolean;
   /**
    * What the plan needs from a person: for units that wait for approval or are in doubt. Absent: nothing yet.
@@ -116,10 +110,7 @@ export interface PlanDocument extends Leased {
   items?: number;
   /** Number of the latest control. 0: none yet. */
   controlSeq: number;
-  /**
-   * Controls that are not in the journal yet, oldest first, at most {@link MAX_CONTROLS} and a cancel. The
-   * owner puts them into its next entry. Absent: none.
-   */
+  /** Controls that the owner puts into its next entry, oldest first, at most {@link MAX_CONTROLS}. */
   controls?: PendingControl[];
   /**
    * Number of the latest decision of an operator about a call. Readers of approvals and resolutions need the

@@ -58,10 +58,7 @@ export interface TraceOrigin {
   tracestate?: string;
 }
 
-/**
- * What a user asked, and its current state. In all documents, times that decisions depend on are set by the
- * server (`$$NOW`).
- */
+/** What a user asked, and its state. Times that decisions depend on are the server's, in all documents. */
 export interface RequestDocument extends Leased {
   _id: RequestId;
   tenant: string;
@@ -74,10 +71,7 @@ export interface RequestDocument extends Leased {
   /** Its place among the waiting work of its tenant. Absent: normal. */
   priority?: Priority;
   status: RequestStatus;
-  /**
-   * The plan of the current version. The id of the first one is fixed when the request is accepted, so
-   * planning twice cannot make two plans.
-   */
+  /** The plan of the current version. The first id is fixed at acceptance: planning twice makes one plan. */
   planId: PlanId;
   /** Version of the current plan, from 1. */
   version: number;
@@ -85,10 +79,7 @@ export interface RequestDocument extends Leased {
   autoExecute: boolean;
   /** The work of planners. The lease of the request belongs to its planner. */
   planning: {
-    /**
-     * Number of claims of the current work, also those whose owners survived. The current claim can use
-     * answers of models to earlier claims.
-     */
+    /** Number of claims of this work, also survived ones: the current claim can use their models' answers. */
     claimsOfWork: number;
     startedAt: Date | null;
     finishedAt: Date | null;
@@ -128,10 +119,7 @@ export interface RequestDocument extends Leased {
   questionsAsked?: number;
   /** Answers of the user, oldest first. */
   answers: GivenAnswer[];
-  /**
-   * The draft that the questions are about: planning continues with it when they are answered. Null or
-   * absent: there is none.
-   */
+  /** The draft that the questions are about, with which planning continues. Null or absent: none. */
   draft?: KeptDraft | null;
   /**
    * SHA-256 of the idempotency key, and SHA-256 of the submission. Absent or null: no key, or it has expired.
@@ -188,17 +176,11 @@ export interface Leased {
   epoch: number;
   /** Time from which a worker may claim it; null while a worker holds it, or when there is nothing to do. */
   dueAt: Date | null;
-  /**
-   * Claims since the last progress, without claims whose owners survived the loss of their lease. Work that
-   * kills its workers is ended.
-   */
+  /** Claims since the last progress, without survived ones: work that kills its workers is ended. */
   claims: number;
   /** Highest epoch whose owner reported that it survived the loss of its lease. Absent: none. */
   survivedEpoch?: number;
-  /**
-   * The previous owner, if it had not released the lease at the last claim; null or absent when the work was
-   * free.
-   */
+  /** The previous owner, if it had not released the lease at the last claim; otherwise null or absent. */
   takenFrom?: string | null;
 }
 

@@ -26,10 +26,7 @@ export interface TenantDocument extends Partial<TenantLimits> {
   updatedAt: Date;
 }
 
-/**
- * Permissions of a caller: `read` stored data, `execute` its own plans, `operate` running plans (cancel,
- * approve, rerun, metrics), `admin` everything.
- */
+/** Permissions of a caller: `read` data, `execute` own plans, `operate` running plans, `admin` all. */
 export const ScopeSchema = z.enum(["read", "execute", "operate", "admin"]);
 export type Scope = z.infer<typeof ScopeSchema>;
 

@@ -4,11 +4,10 @@ import { createPlanId, createRequestId, parsePlan } from "@planwright/plan";
 import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createStore } from "../create-store.ts";
+import { createStore, type Store } from "../create-store.ts";
 import { type Collections, openCollections } from "../database/collections.ts";
 import { newPlan, newRequest } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import type { Store } from "../store.ts";
 import { createRemoveHalfAccepted } from "./acceptance.ts";
 import { type Accepted, createMongoAcceptanceLog } from "./acceptance-log.ts";
 

@@ -262,10 +262,7 @@ export function createRemoveHalfAccepted({
 }: Pick<Collections, "requests" | "plans">): (nowMs: number) => Promise<number> {
   let checkedUntilMs: number | undefined;
 
-  /**
-   * Removes the key, so that no client can complete the request any more. False for a request that is being
-   * completed.
-   */
+  /** Removes the key, so that no client completes the request. False when one is completing it. */
   async function removeKey(_id: RequestId, untilMs: number): Promise<boolean> {
     const { matchedCount } = await requests.updateOne(
       { _id, version: 1, updatedAt: { $lt: new Date(untilMs) } },

@@ -15,7 +15,7 @@ import { IdempotencyKeyReusedError, RequestLagsError } from "../records/errors.t
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { type Idempotency, KEY_LIFE_MS } from "./acceptance.ts";
-import type { Repeated } from "./change-store.ts";
+import type { Repeated } from "./create-change-store.ts";
 
 /**
  * How often a change is decided again although no entry came meanwhile, and the wait before that, in milliseconds:
@@ -131,10 +131,7 @@ async function decideAndWrite<Answer, Changed>(
   }
 }
 
-/**
- * True when the caller has read another version than the current one.
- * @param seen - the version that the caller has read; undefined: it did not say
- */
+/** True when the caller has read another version than the current one; undefined: it did not say. */
 export function isOtherVersion(
   { version }: Pick<RequestDocument, "version">,
   seen: number | undefined,

@@ -1,4 +1,4 @@
-import { fold, type JournalEvent, stepRunAt } from "@planwright/engine";
+import { fold, type JournalEvent, type Resolution, type StepRun, stepRunAt } from "@planwright/engine";
 import {
   isSettledStepStatus,
   PAUSABLE_PLAN_STATUSES,
@@ -22,7 +22,6 @@ import {
   IS_FREE,
   isOpen,
 } from "./ask-control.ts";
-import type { ApprovalAnswer } from "./control-store.ts";
 import { createResolve } from "./resolve.ts";
 
 /** The part of the store that records controls. */
@@ -115,11 +114,7 @@ function createPause(
   askControl: AskControl,
 ) {
   return {
-    /**
-     * Asks to start no more calls of a plan: a QUEUED or WAITING one is PAUSED at once, a RUNNING one when
-     * its calls have ended. A plan with another status, or with a cancel request, is not changed. Null when
-     * unknown.
-     */
+    /** Starts no more calls of a plan: PAUSED at once, or when its calls have ended. Null when unknown. */
     async requestPause(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       const condition = {
         status: { $in: PAUSABLE_PLAN_STATUSES },
@@ -131,10 +126,7 @@ function createPause(
       return paused ?? plans.findOne({ _id: planId, tenant });
     },
 
-    /**
-     * Resumes a paused plan: PAUSED -> QUEUED, due now. A plan with another status is not changed. Null when
-     * unknown.
-     */
+    /** PAUSED -> QUEUED, due now. A plan with another status is not changed. Null when unknown. */
     async requestResume(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       const condition = { pauseRequestedAt: { $ne: null } };
       const event = { type: "resume.asked" } as const;
@@ -164,10 +156,7 @@ function createCancel(context: StoreDependencies, askControl: AskControl) {
   }
 
   return {
-    /**
-     * Asks to cancel a plan: a READY one ends at once, a QUEUED or later one gets `cancelRequestedAt`. Null
-     * when unknown.
-     */
+    /** Ends a READY plan at once; a later one gets `cancelRequestedAt`. Null when unknown. */
     async requestCancel(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       for (;;) {
         const asked = await askControl(tenant, planId, {
@@ -193,10 +182,7 @@ function isUnstarted({ version }: PlanDocument, { plan, request }: PlanUnits): b
   return current === version && UNSTARTED_PLAN_STATUSES.includes(plan?.status ?? "READY");
 }
 
-/**
- * The events that cancel all steps, none of which has begun. Steps that were carried over are kept as they
- * are.
- */
+/** The events that cancel all steps, none of which has begun, except those that were carried over. */
 function cancelled({ plan }: PlanDocument, read: PlanUnits): JournalEvent[] {
   const isOpen = (id: string): boolean => !isSettledStepStatus(read.plan?.units.get(id)?.status ?? "PENDING");
   return (plan?.steps ?? [])
@@ -205,3 +191,42 @@ function cancelled({ plan }: PlanDocument, read: PlanUnits): JournalEvent[] {
       return { type: "step.changed", key: id, stepId: id, status: "CANCELLED" };
     });
 }
+
+/** An operator's decision on a unit that is in doubt. */
+export interface UnitDecision {
+  key: string;
+  /** The attempt that the operator looked at. Default: the one in doubt. */
+  attempt?: number | undefined;
+  resolution: Resolution;
+  by: string;
+}
+
+/** Result of {@link ControlStore.approveStep}. */
+type ApprovalAnswer =
+  /** The decision is recorded; `by` is the operator who decided first. */
+  | { type: "recorded"; plan: PlanDocument; by: string }
+  /** Another hash waits for approval. */
+  | { type: "stale"; step: StepRun }
+  /** The time for this approval is over: the step fails as soon as an executor sees that. */
+  | { type: "expired"; step: StepRun }
+  /** The step does not wait for approval, not yet or no longer. */
+  | { type: "not waiting"; step: StepRun }
+  /** The opposite was decided before. */
+  | { type: "decided"; step: StepRun }
+  /** No such plan, or no such step in it. */
+  | { type: "unknown" };
+
+/** Result of {@link ControlStore.resolveUnit}. */
+export type ResolutionAnswer =
+  | { type: "recorded"; plan: PlanDocument }
+  /** The unit is not in doubt (any more), the step of this item is COMPLETED, or the attempt is another one. */
+  | { type: "not in doubt"; unit: StepRun }
+  /** Another operator decided before. */
+  | { type: "decided"; unit: StepRun }
+  /** The output is larger than 32 KiB, or MongoDB cannot store it. */
+  | { type: "too large" }
+  /** No such plan, or no such unit in it. */
+  | { type: "unknown" };
+
+/** Controls of clients and operators. */
+export type ControlStore = ReturnType<typeof createControlStore>;

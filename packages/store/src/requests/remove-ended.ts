@@ -28,10 +28,7 @@ export interface RemoveEnded {
   limit: number;
 }
 
-/**
- * Removes ended requests, the oldest first. Returns their number, which is below `limit` when there are no
- * more. Safe in many processes at once.
- */
+/** Removes ended requests, the oldest first, and returns their number. Safe in many processes at once. */
 export async function removeEnded(
   collections: Collections,
   { endedBefore, limit }: RemoveEnded,

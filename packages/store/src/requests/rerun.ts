@@ -10,19 +10,17 @@ import {
 } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import {
+  type ArgumentChange,
   askForRepeats,
   carriedUnits,
+  changeArguments,
+  dependentsOf,
   type RepeatedCall,
+  refusedChange,
   repeatsOf,
   stepsToRerun,
   unitsInDoubt,
 } from "../plans/carry-over.ts";
-import {
-  type ArgumentChange,
-  changeArguments,
-  dependentsOf,
-  refusedChange,
-} from "../plans/change-arguments.ts";
 import { parkedFor } from "../plans/plan-end.ts";
 import { nextVersionTurn } from "../plans/version-turn.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
@@ -35,7 +33,7 @@ import {
   isOtherVersion,
   versionEntry,
 } from "./change-request.ts";
-import type { RepeatOptions, RerunAnswer } from "./change-store.ts";
+import type { RepeatOptions, RerunAnswer } from "./create-change-store.ts";
 
 /** The part of the store that runs plans again, as new versions. */
 export function createRerun(context: StoreDependencies) {

@@ -20,7 +20,7 @@ import {
   type Decided,
   type DecisionState,
 } from "./ask-control.ts";
-import type { ResolutionAnswer, UnitDecision } from "./control-store.ts";
+import type { ResolutionAnswer, UnitDecision } from "./create-control-store.ts";
 import { createReplan } from "./replan.ts";
 
 /** The part of the store that records operators' decisions on calls in doubt. */
@@ -28,10 +28,7 @@ export function createResolve(
   { collections: { requests }, transact }: StoreDependencies,
   askDecision: AskDecision,
 ) {
-  /**
-   * A plan that has ended has no executor that would apply the decision, so the unit gets its last state here.
-   * False when another entry was appended first.
-   */
+  /** Gives a unit of an ended plan its last state. False when another entry was appended first. */
   async function settle({ plan, read, unit }: Settling, decision: UnitDecision): Promise<boolean> {
     const { _id: planId, requestId } = plan;
     const events = [settled(unit, decision)];
@@ -118,10 +115,7 @@ function eventResolution(resolution: Resolution): EventOf<"doubt.resolved">["res
     : resolution;
 }
 
-/**
- * The last state of a unit whose plan has ended. No call is sent any more: a call that should be repeated is
- * left to a rerun.
- */
+/** The last state of a unit whose plan has ended: a call that should be repeated is left to a rerun. */
 function settled({ key, stepId, item, tool }: StepRun, { resolution, by }: UnitDecision): JournalEvent {
   const resolvedBy = { by, resolution: resolution.type };
   const unit = { type: "step.changed" as const, key, stepId, ...(item !== null && { item }), resolvedBy };

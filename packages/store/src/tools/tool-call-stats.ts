@@ -11,10 +11,7 @@ export interface ToolCallStats {
   tool: string;
   calls: number;
   failures: number;
-  /**
-   * Median duration of the calls that were sent, in milliseconds; null when there are none. See {@link
-   * latencyQuantile} for the accuracy.
-   */
+  /** Median duration of sent calls, in milliseconds, as exact as {@link latencyQuantile}; null: none. */
   p50Ms: number | null;
   /** 99th percentile of the same. */
   p99Ms: number | null;
@@ -39,10 +36,7 @@ export function toolCallsSince(nowMs: number): Date {
   return hourOf(nowMs - TOOL_CALLS_COUNTED_MS);
 }
 
-/**
- * Adds the counts of a process to those of all, in one bulk. Numbers are incremented, so that no count of
- * another process is lost.
- */
+/** Adds the counts of a process to those of all in one bulk. Increments lose no other count. */
 export async function addToolCalls(
   { toolCallStats }: Pick<Collections, "toolCallStats">,
   counted: readonly CountedCalls[],
@@ -125,10 +119,7 @@ function sumOf(counts: readonly ({ [name: string]: number } | undefined)[]): { [
   return sums;
 }
 
-/**
- * Number of calls by bucket of duration: a call is in the first bucket whose bound is not below its duration.
- * Empty buckets are left out.
- */
+/** Number of calls by bucket of duration: the first one whose bound is not below it. Without empty ones. */
 export type LatencyHistogram = { [bucket: string]: number };
 
 /** Each bound is the previous one times 2^(1/4), about 19 % more; the first is 1 ms. */

@@ -252,10 +252,7 @@ export function createServerControls({
   return {
     readContractAsk,
 
-    /**
-     * Asks all executors to connect to a tool server anew; each of them reports what came of it in `toolServers`.
-     * Null when no executor knows the server.
-     */
+    /** Asks all executors to connect to a tool server anew. Null when no executor knows the server. */
     async askReload(server: string, by: string): Promise<AskedReload | null> {
       const at = new Date(clock.now());
       const change = { $max: { reloadAskedAt: at }, $set: { reloadAskedBy: by } };
