@@ -147,7 +147,7 @@ const NO_LIMITS: TenantLimits = {
 const HOUR_MS = 3_600_000;
 
 /** The tenants in MongoDB. */
-export function createTenantStore(collections: Collections, clock: Pick<ServerClock, "now">) {
+export function createTenantStore(collections: Collections, clock: ServerClock) {
   const { apiKeys, modelCalls, requests, tenants } = collections;
   const ofTenants = [apiKeys, requests] as unknown as Collection<{ tenant: string }>[];
 

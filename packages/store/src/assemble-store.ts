@@ -19,7 +19,7 @@ import { createControlStore } from "./requests/create-control-store.ts";
 import { type RemoveEnded, removeEnded } from "./requests/remove-ended.ts";
 
 /** The parts that differ between MongoDB and memory, with the clocks of the process. */
-export interface StoreParts {
+interface StoreParts {
   collections: Collections;
   group: GroupCommit;
   /** Appends entries. */

@@ -199,10 +199,7 @@ type EarlierWrite = Pick<HeadWrite, "collection"> &
  * version writes nothing there, so this is needed once, when a store is opened. A repeat changes nothing. Documents
  * without an entry belong to changes that were never made.
  */
-export async function settleEarlierOutbox(
-  db: Db,
-  collections: Pick<Collections, "journal" | HeadWrite["collection"]>,
-): Promise<void> {
+export async function settleEarlierOutbox(db: Db, collections: Collections): Promise<void> {
   const outbox = db.collection<OutboxDocument>("outbox");
   for (const kept of await outbox.find().toArray()) {
     const { _id: writeId, requestId } = kept;

@@ -1,82 +1,69 @@
-export type { AccessStore, TenantStore } from "./access-store.ts";
-export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access-store.ts";
-export type { ClientStore, LiveStore, RetentionStore, Store } from "./create-store.ts";
-export { createStore, type StoreOptions } from "./create-store.ts";
+export {
+  type AccessStore,
+  type ApiKey,
+  isApiKeyShaped,
+  type NewApiKey,
+  NewApiKeySchema,
+  type TenantStore,
+} from "./access-store.ts";
+export {
+  type ClientStore,
+  createStore,
+  type LiveStore,
+  type RetentionStore,
+  type Store,
+  type StoreOptions,
+} from "./create-store.ts";
 export { isTransient } from "./database/transient-errors.ts";
 export { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "./execution/claim-journal.ts";
-export type {
-  AttemptEnd,
-  ExecutionStore,
-  Intent,
-  LastRecords,
-  PlanClaim,
-  UnitRecord,
-} from "./execution/claims.ts";
-export {
-  createMongoEntryLog,
-  type EntryLog,
-  type EntryPosition,
-  entryIdOf,
-} from "./journal/entry-log.ts";
-export type { AppendOutcome, JournalMetrics } from "./journal/journal.ts";
+export type { AttemptEnd, Intent, LastRecords, PlanClaim, UnitRecord } from "./execution/claims.ts";
+export type { ExecutionStore } from "./execution/create-execution-store.ts";
+export { createMongoEntryLog, type EntryLog, type EntryPosition, entryIdOf } from "./journal/entry-log.ts";
 export {
   type AppendResult,
   createJournal,
   type Journal,
+  type JournalMetrics,
   type JournalOptions,
   MAX_ENTRY_BYTES,
   type NewEntry,
 } from "./journal/journal.ts";
 export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
-export {
-  type Fleet,
-  type FleetWorker,
-  type LostWorker,
-  MAX_DUE,
-  MAX_FIGURE,
-  type SystemFigures,
-  type WaitingWork,
-} from "./leases/fleet.ts";
-export {
-  type LiveWorkers,
-  WORKER_DEAD_AFTER_MS,
-  type WorkerStore,
-} from "./leases/worker-store.ts";
+export type { Fleet, FleetWorker, LostWorker, SystemFigures, WaitingWork } from "./leases/fleet.ts";
+export { type LiveWorkers, WORKER_DEAD_AFTER_MS, type WorkerStore } from "./leases/worker-store.ts";
+export type { PlanningStore } from "./planning/create-planning-store.ts";
 export type { ContractAskStore } from "./planning/model-calls.ts";
-export type {
-  EndedModelCall,
-  ModelAway,
-  ModelCallBegin,
-  ModelCallEnd,
-  PlanningClaim,
-  PlanningStore,
-  PlanRecord,
-} from "./planning/planning-store.ts";
 export {
+  type EndedModelCall,
   exceededLimit,
-  type LimitExceeded,
+  type ModelAway,
+  type ModelCallBegin,
+  type ModelCallEnd,
   modelUseOf,
   NO_SPENDING,
   NO_USE,
+  type PlanningClaim,
+  type PlanRecord,
 } from "./planning/planning-store.ts";
-export type { ArgumentChange } from "./plans/carry-over.ts";
-export { unfinishedLists } from "./plans/carry-over.ts";
+export { type ArgumentChange, unfinishedLists } from "./plans/carry-over.ts";
 export type { EarlierCall, Repeat, UnitToCall } from "./plans/earlier-calls.ts";
-export { asksForVersions, type Fit, fitOf } from "./reads/list-requests.ts";
-export type { RequestFilter, RequestNeed, RequestPage } from "./reads/reads.ts";
-export type {
-  DiagnosedUnits,
-  ListPage,
-  Page,
-  StepFilter,
-  StepPage,
-} from "./reads/record-pages.ts";
 export {
+  asksForVersions,
+  type Fit,
+  fitOf,
+  type RequestFilter,
+  type RequestNeed,
+  type RequestPage,
+} from "./reads/list-requests.ts";
+export {
+  type DiagnosedUnits,
   eventCursor,
+  type ListPage,
   modelCallCursor,
-  parseCursor,
+  type Page,
   planCursor,
-  type RequestCursor,
+  type StepFilter,
+  type StepPage,
   toCursor,
 } from "./reads/record-pages.ts";
 export { diagnosedUnits, isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";
@@ -93,7 +80,6 @@ export type {
   RequestState,
   VersionFacts,
 } from "./records/document-heads.ts";
-export type { RecordedError } from "./records/errors.ts";
 export {
   CursorInvalidError,
   DatabaseFormatError,
@@ -101,6 +87,7 @@ export {
   IdempotencyKeyReusedError,
   LeaseLostError,
   OutputMissingError,
+  type RecordedError,
   RequestLagsError,
   ServerTooOldError,
   StandaloneServerError,
@@ -125,23 +112,23 @@ export type {
   PlanFollowUp,
   UnitResolution,
 } from "./records/plan-document.ts";
-export type {
-  GivenAnswer,
-  GivenContext,
-  JournalDocument,
-  KeptDraft,
-  Lease,
-  Leased,
-  ModelWait,
-  PlanningWork,
-  PlanOrigin,
-  ReplanOptions,
-  RequestDocument,
-  TraceOrigin,
-  WorkerDocument,
-  WorkerKind,
+export {
+  contextOf,
+  type GivenAnswer,
+  type GivenContext,
+  type JournalDocument,
+  type KeptDraft,
+  type Lease,
+  type Leased,
+  type ModelWait,
+  type PlanningWork,
+  type PlanOrigin,
+  type ReplanOptions,
+  type RequestDocument,
+  type TraceOrigin,
+  type WorkerDocument,
+  type WorkerKind,
 } from "./records/request-document.ts";
-export { contextOf } from "./records/request-document.ts";
 export {
   type Scope,
   ScopeSchema,
@@ -164,8 +151,8 @@ export type {
   ReplanAnswer,
   RerunAnswer,
   VersionOptions,
-} from "./requests/create-change-store.ts";
-export type { UnitDecision } from "./requests/create-control-store.ts";
+} from "./requests/change-request.ts";
+export type { UnitDecision } from "./requests/resolve.ts";
 export {
   type CountedCalls,
   hourOf,

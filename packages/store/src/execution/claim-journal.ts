@@ -20,7 +20,8 @@ import {
   type JournalEvent,
 } from "@planwright/engine";
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
-import { appendAsOwner, type FollowingOf, type Journal, type NewEntry } from "../journal/journal.ts";
+import { type Journal, type NewEntry } from "../journal/journal.ts";
+import { appendAsOwner, type FollowingOf } from "../journal/transact.ts";
 import { askedEvent } from "../plans/plan-needs.ts";
 import { EntryTooLargeError, LeaseLostError } from "../records/errors.ts";
 import type { PendingControl } from "../records/plan-document.ts";

@@ -43,7 +43,6 @@ import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import { createSettleLateControls } from "../requests/resolve.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
-import type { createExecutionStore } from "./create-execution-store.ts";
 
 /** Bytes of outputs that a claim reads; the others are read when they are needed. */
 const CLAIMED_OUTPUT_BYTES = 1_048_576;
@@ -272,16 +271,13 @@ export interface LastRecords {
   ends: readonly AttemptEnd[];
 }
 
-/** The operations that the executor needs. Writes of all plans in the process share bulks. */
-export type ExecutionStore = ReturnType<typeof createExecutionStore>;
-
 /**
  * Updates `needs`, `approvalUntil`, `undecided`, `items` and `mayHaveActed` of the plan if they have changed. They
  * follow the journal: after a crash the next claim updates them.
  * @param changed - units that have changed since the last update. Default: all
  */
 export async function updatePlanSummary(
-  { group, clock }: Pick<StoreDependencies, "group" | "clock">,
+  { group, clock }: StoreDependencies,
   { plan, epoch, journal }: PlanClaim,
   changed: Iterable<{ status: StepStatus; item?: number | undefined }> = journal.units(),
 ): Promise<void> {

@@ -47,7 +47,6 @@ import { createToolReports } from "../tools/tool-store.ts";
 import {
   type AttemptEnd,
   createClaims,
-  type ExecutionStore,
   type Intent,
   type LastRecords,
   type PlanClaim,
@@ -74,7 +73,7 @@ export function createExecutionStore(dependencies: StoreDependencies) {
 }
 
 /** The part of the store that brings controls to the executor that holds the plan (J6). */
-function createApplyControls({ collections, group }: Pick<StoreDependencies, "collections" | "group">) {
+function createApplyControls({ collections, group }: StoreDependencies) {
   /** Removes controls that are in the journal. It may be repeated; the next owner does it after a crash. */
   async function removeSettled(claim: PlanClaim): Promise<void> {
     await group.update({
@@ -415,3 +414,6 @@ function releaseEvent(to: Parameters<ExecutionStore["releasePlan"]>[1]): Journal
 function requireHeld({ plan, epoch }: PlanClaim, isDone: boolean): void {
   if (!isDone) throw new LeaseLostError({ id: plan._id, epoch });
 }
+
+/** The operations that the executor needs. Writes of all plans in the process share bulks. */
+export type ExecutionStore = ReturnType<typeof createExecutionStore>;

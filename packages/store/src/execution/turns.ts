@@ -22,7 +22,7 @@ import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "./claims.ts";
 
 /** The events of calls that are about to be sent, after the ends of earlier calls of the same units. */
 export function intentEvents(
-  context: Pick<StoreDependencies, "clock">,
+  context: StoreDependencies,
   intents: readonly Intent[],
   ends: readonly AttemptEnd[],
 ): JournalEvent[] {
@@ -37,7 +37,7 @@ export function intentEvents(
 }
 
 /** The events of new states, and the sizes of the outputs in them by key. */
-export interface RecordEvents {
+interface RecordEvents {
   events: JournalEvent[];
   sizes: Map<string, number>;
 }

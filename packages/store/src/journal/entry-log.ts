@@ -13,7 +13,7 @@ const SEQ_DIGITS = 8;
 export type EntryPosition = Pick<JournalEntry, "requestId" | "seq">;
 
 /** The parts of entries to read, so that no more than these are in memory. */
-export interface UnitSelection {
+interface UnitSelection {
   /** Keys of the units. */
   keys: readonly string[];
   /** With arguments, and the data that tools added to errors. */
@@ -107,9 +107,7 @@ type Schemas = Record<string, Document & { _id: string }>;
  * Entries in MongoDB.
  * @param collections - of a client with majority and journalled writes that does not repeat writes by itself
  */
-export function createMongoEntryLog(
-  collections: Pick<Collections, "client" | "journal" | HeadWrite["collection"]>,
-): EntryLog {
+export function createMongoEntryLog(collections: Collections): EntryLog {
   const { client, journal: collection } = collections;
   let eventsOfTurn = 0;
   let turn: Promise<unknown> = Promise.resolve();

@@ -36,7 +36,7 @@ import {
 } from "./pending-write.ts";
 
 /** Options of {@link createGroupCommit}. */
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   database: string;
   /** Distinguishes this process's writeIds from all others. */
   owner: string;
@@ -212,7 +212,7 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
 /** Does writes that follow from an entry, in their order, in the bulks of a process. */
 export async function followInBulks(
   group: GroupCommit,
-  collections: Pick<Collections, HeadWrite["collection"]>,
+  collections: Collections,
   writes: readonly HeadWrite[],
 ): Promise<void> {
   const [first, second, ...others] = writes;

@@ -11,14 +11,13 @@
  * 6. The writes that follow from an entry are done when its append resolves: in the same command if the entry is
  *    alone in it, otherwise after it.
  */
-import { advance, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
+import { type JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
 import { type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
 import { EntryTooLargeError, StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
-import { type EntryLog, entryIdOf, withoutEventValues } from "./entry-log.ts";
+import { type EntryLog, entryIdOf } from "./entry-log.ts";
 import { createBatches } from "./group-commit.ts";
 import type { HeadWrite } from "./pending-write.ts";
-import type { Transact } from "./transact.ts";
 
 /** Largest entry as it is stored, in bytes. */
 export const MAX_ENTRY_BYTES = 1_048_576;
@@ -166,7 +165,7 @@ export function createJournal(options: JournalOptions) {
 }
 
 /** Result of an append: `taken`: another entry has its seq; `failed`: not written, or that is unknown. */
-export type AppendOutcome = "appended" | "taken" | "failed";
+type AppendOutcome = "appended" | "taken" | "failed";
 
 /** Counts appends to journals by their outcome. Never waits and never throws. */
 export interface JournalMetrics {
@@ -203,58 +202,3 @@ export async function timedAppend<Result extends { type: "appended" | "taken" }>
  *    again, or the work. What it could not do again, the document of a new version, is stored in one transaction
  *    with its entry.
  */
-
-/** The writes that follow from an entry, computed from it and the request after it. */
-export type FollowingOf = (entry: JournalEntry, after: FoldedRequest) => readonly HeadWrite[];
-
-/** The next entry of an owner. */
-interface OwnerEntry extends Omit<NewEntry, "requestId" | "tenant" | "seq"> {
-  following?: FollowingOf | undefined;
-  /** Does it in one transaction, as one who does not own the request. Default: the hot way. */
-  transact?: Transact | undefined;
-}
-
-/** The journal of a request, as one owner writes it. */
-export interface OwnerEntries {
-  journal: Journal;
-  requestId: string;
-  tenant: string;
-  /** The state after the last known entry; it is changed. */
-  state: FoldedRequest;
-  /** @throws {JournalInvalidError} for an entry that cannot follow */
-  requireValid: (entry: NewEntry) => void;
-  /** The error when the request's document does not allow the entry any more. */
-  lost: () => Error;
-}
-
-/**
- * Appends an entry, and waits for the writes that follow. Durable when it returns.
- * @param decide - the entry after all entries before it; undefined: none is appended
- * @returns whether it was appended
- */
-export async function appendAsOwner(
-  { journal, requestId, tenant, state, requireValid, lost }: OwnerEntries,
-  decide: () => OwnerEntry | undefined,
-): Promise<boolean> {
-  for (;;) {
-    const decided = decide();
-    if (!decided) return false;
-    const { following, transact, ...content } = decided;
-    const entry: NewEntry = { requestId, tenant, ...content, seq: state.seq + 1 };
-    requireValid(entry);
-    const followingOf =
-      following &&
-      ((stamped: JournalEntry) => following(stamped, fold(state, [withoutEventValues(stamped)])));
-    const result = await (transact
-      ? transact({ entry, following: followingOf ?? (() => []) })
-      : journal.append(entry, followingOf));
-    if (result.type === "appended") {
-      advance(state, [withoutEventValues(result.entry)]);
-      return true;
-    }
-    const others = await journal.read(requestId, state.seq);
-    // Its document has changed without an entry, or is not there any more.
-    if (transact && others.length === 0) throw lost();
-    advance(state, others.map(withoutEventValues));
-  }
-}

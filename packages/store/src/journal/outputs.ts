@@ -26,14 +26,14 @@ import type { OutputDocument, OutputRef } from "../records/plan-document.ts";
 const READ_BATCH = { documents: 16, bytes: 16_777_216 };
 
 /** Dependencies of {@link writeOutput}. */
-export interface OutputWriter {
-  collections: Pick<Collections, "outputs">;
-  clock: Pick<ServerClock, "monotonic">;
+interface OutputWriter {
+  collections: Collections;
+  clock: ServerClock;
   sleep: (ms: number) => Promise<void>;
 }
 
 /** The unit and the epoch that an output belongs to. */
-export interface OutputOwner {
+interface OutputOwner {
   tenant: string;
   planId: OutputDocument["planId"];
   key: string;
@@ -63,7 +63,7 @@ export async function writeOutput(
 
 /** The outputs of these references, by id of the reference. @throws {OutputMissingError} */
 export async function readOutputs(
-  collections: Pick<Collections, "outputs">,
+  collections: Collections,
   tenant: string,
   refs: readonly OutputRef[],
 ): Promise<Map<string, JsonValue>> {
@@ -73,7 +73,7 @@ export async function readOutputs(
 
 /** The JSON texts of these outputs by id, as tools wrote them. @throws {OutputMissingError} */
 export async function readOutputTexts(
-  { outputs }: Pick<Collections, "outputs">,
+  { outputs }: Collections,
   tenant: string,
   refs: readonly OutputRef[],
 ): Promise<Map<string, string>> {
@@ -90,7 +90,7 @@ export async function readOutputTexts(
 
 /** Sizes of the documents of an output, in bytes of UTF-8. No text is read. @throws {OutputMissingError} */
 export async function measureOutputParts(
-  { outputs }: Pick<Collections, "outputs">,
+  { outputs }: Collections,
   tenant: string,
   ref: OutputRef,
 ): Promise<number[]> {
@@ -111,7 +111,7 @@ export async function measureOutputParts(
  * would block the process. @param part - from 0 @throws {OutputMissingError}
  */
 export async function readOutputPart(
-  { outputs }: Pick<Collections, "outputs">,
+  { outputs }: Collections,
   tenant: string,
   ref: OutputRef,
   part: number,
@@ -151,7 +151,7 @@ function batchesOf(refs: readonly OutputRef[]): OutputRef[][] {
 
 /** Removes outputs that earlier owners of a plan stored and that are not referred to. */
 export async function removeStaleOutputs(
-  { outputs }: Pick<Collections, "outputs">,
+  { outputs }: Collections,
   plan: { tenant: string; planId: OutputDocument["planId"]; epoch: number },
   kept: readonly OutputRef[],
 ): Promise<void> {
@@ -201,7 +201,7 @@ function isHighSurrogate(code: number): boolean {
 }
 
 /** Largest value that is stored in an entry, as JSON text in UTF-8, in bytes. */
-export const MAX_INLINE_BYTES = 32_768;
+const MAX_INLINE_BYTES = 32_768;
 /** Deepest nesting of a value in an entry. MongoDB's limit is 100, with the levels of the entry. */
 const MAX_INLINE_DEPTH = 50;
 

@@ -31,7 +31,7 @@ export type HeadWrite =
 
 /** The collection of a write. */
 export function collectionOf(
-  collections: Pick<Collections, HeadWrite["collection"]>,
+  collections: Collections,
   { collection }: HeadWrite,
 ): Collection<Document & { _id: string }> {
   // The types of the collections differ; each write is made for its collection.
@@ -44,10 +44,7 @@ export function changeOf(write: Exclude<HeadWrite, { insert: unknown }>): Docume
 }
 
 /** Does writes one after the other, each of which may have been done before. */
-export async function followOneByOne(
-  collections: Pick<Collections, HeadWrite["collection"]>,
-  writes: readonly HeadWrite[],
-): Promise<void> {
+export async function followOneByOne(collections: Collections, writes: readonly HeadWrite[]): Promise<void> {
   for (const write of writes) {
     const collection = collectionOf(collections, write);
     if ("insert" in write) await insertUnlessThere(collection, write.insert);

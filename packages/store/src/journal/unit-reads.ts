@@ -60,7 +60,7 @@ interface Reading {
 export type UnitReads = ReturnType<typeof createUnitReads>;
 
 /** Reads of units over the journal. */
-export function createUnitReads({ plans }: Pick<Collections, "plans">, log: EntryLog) {
+export function createUnitReads({ plans }: Collections, log: EntryLog) {
   const requests = new LRUCache<string, FoldedRequest>({
     maxSize: MAX_CACHED_UNITS,
     sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
@@ -165,7 +165,7 @@ interface UnitOfRequest<Of extends Unit> {
 
 /** Units with their values, in the same order: one read for any number of units. */
 export async function withValues<Of extends Unit>(
-  log: Pick<EntryLog, "readAt">,
+  log: EntryLog,
   units: readonly UnitOfRequest<Of>[],
   wanted: WantedValues,
 ): Promise<Of[]> {
@@ -187,11 +187,7 @@ export async function withValues<Of extends Unit>(
 }
 
 /** All steps and items of a plan with their values, in plan order: one read. */
-export function readStepRuns(
-  log: Pick<EntryLog, "readAt">,
-  state: PlanState,
-  wanted: WantedValues,
-): Promise<StepRun[]> {
+export function readStepRuns(log: EntryLog, state: PlanState, wanted: WantedValues): Promise<StepRun[]> {
   const units = stepRuns(state).map((unit) => ({ requestId: unit.requestId, unit }));
   return withValues(log, units, wanted);
 }

@@ -10,7 +10,6 @@ import {
   type LeasedDocument,
   leasedCollection,
 } from "./lease-table.ts";
-import { isLive, isSilent } from "./worker-store.ts";
 
 /** A live worker, and how much it holds. */
 export interface FleetWorker
@@ -54,15 +53,12 @@ export interface Fleet {
 }
 
 /** Maximum number of due plans, and of due requests, that are counted. */
-export const MAX_DUE = 10_000;
-export const MAX_WORKERS = 1_000;
+const MAX_DUE = 10_000;
+const MAX_WORKERS = 1_000;
 const MAX_LOST = 100;
 
 /** Reads all workers, the work that they hold and the work that waits for them, of all tenants. */
-export function createReadFleet(
-  collections: Pick<Collections, "workers" | "plans" | "requests">,
-  clock: Pick<ServerClock, "now">,
-): () => Promise<Fleet> {
+export function createReadFleet(collections: Collections, clock: ServerClock): () => Promise<Fleet> {
   const { workers } = collections;
   const liveNow = () =>
     workers.find({ $expr: isLive }).sort({ kind: 1, _id: 1 }).limit(MAX_WORKERS).toArray();
@@ -98,7 +94,7 @@ export function createReadFleet(
 
 /** Reads the work of one kind that is due and that no worker holds; one document, and an index up to a limit. */
 export async function waitingIn(
-  collections: Pick<Collections, "plans" | "requests">,
+  collections: Collections,
   name: (typeof LEASED_COLLECTIONS)[number],
   now: Date,
 ): Promise<WaitingWork> {
@@ -161,7 +157,7 @@ export interface SystemFigures {
 }
 
 /** Maximum of each count of documents; a higher number is an alarm in any case. */
-export const MAX_FIGURE = 10_000;
+const MAX_FIGURE = 10_000;
 /** Fixed by the collection of workers: documents are removed one hour after their last heartbeat. */
 const BY_ID = { hint: { _id: 1 } } as const;
 
@@ -172,8 +168,8 @@ const BY_ID = { hint: { _id: 1 } } as const;
  * @returns null for all other workers
  */
 export function createReadFigures(
-  collections: Pick<Collections, "workers" | "plans" | "requests">,
-  clock: Pick<ServerClock, "now">,
+  collections: Collections,
+  clock: ServerClock,
 ): (owner: string) => Promise<SystemFigures | null> {
   const { workers, plans, requests } = collections;
   const limit = MAX_FIGURE;
@@ -250,3 +246,12 @@ const REASONS = Object.keys(WAIT_REASONS) as WaitReason[];
 function ageOf(since: Date | null | undefined, now: number): number | null {
   return since ? Math.max(0, now - since.getTime()) : null;
 }
+
+/** Time when a worker counts as silent, by the clock of MongoDB. */
+const silentSince = { $add: ["$seenAt", "$deadAfterMs"] };
+
+/** Expression: the worker was silent for so long that it may be declared dead, and that was not done yet. */
+export const isSilent = { $and: [{ $eq: ["$deadAt", null] }, { $lte: [silentSince, "$$NOW"] }] };
+
+/** Expression: the worker is alive. */
+export const isLive = { $and: [{ $eq: ["$deadAt", null] }, { $gt: [silentSince, "$$NOW"] }] };

@@ -3,7 +3,7 @@
  *
  * 1. A claim raises the epoch in one conditional write by MongoDB's clock. The condition holds for only one
  *    claimer.
- * 2. A lease is valid as long as its worker lives (`workers/worker-store.ts`): it has no deadline, and is
+ * 2. A lease is valid as long as its worker lives (`worker-store.ts`): it has no deadline, and is
  *    never renewed. A worker releases leases that it holds without working on them.
  * 3. Safety comes from the journal: a claimer first appends that it took the lease. From then on appends of
  *    an earlier owner are refused.
@@ -16,7 +16,7 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { Leased, RequestDocument } from "../records/request-document.ts";
 
 /** Work under a claim. */
-interface Held<Id extends string> {
+export interface Held<Id extends string> {
   id: Id;
   epoch: number;
 }
@@ -54,7 +54,7 @@ function takenBy(owner: string): Document {
 /** The leases of a collection, for workers. */
 export function createLeaseTable<Name extends keyof LeasedDocuments>(
   name: Name,
-  { collections, group, clock }: Pick<StoreDependencies, "collections" | "group" | "clock">,
+  { collections, group, clock }: StoreDependencies,
 ) {
   type Id = LeasedDocuments[Name]["_id"];
   const collection = leasedCollection<InLine>(collections, name);
@@ -247,7 +247,7 @@ export type LeasedDocument = Leased & { _id: string };
 
 /** A collection, typed as one of leased documents. @typeParam Also - other fields that both kinds have */
 export function leasedCollection<Also = unknown>(
-  collections: Pick<Collections, (typeof LEASED_COLLECTIONS)[number]>,
+  collections: Collections,
   name: (typeof LEASED_COLLECTIONS)[number],
 ): Collection<LeasedDocument & Also> {
   // The driver's type names all fields of a document, so a collection cannot be assigned to one of a
@@ -287,7 +287,7 @@ const WAITS_FOR_PEOPLE = Object.entries(WAIT_REASONS).flatMap(([reason, { needs 
  * @param tenant - only the work of this tenant, without plans that wait for a person. Default: all
  */
 export async function countUnfinished(
-  collections: Pick<Collections, (typeof LEASED_COLLECTIONS)[number]>,
+  collections: Collections,
   limit: number,
   tenant?: string,
 ): Promise<number> {

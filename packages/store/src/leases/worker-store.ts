@@ -1,7 +1,7 @@
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import type { WorkerDocument, WorkerKind } from "../records/request-document.ts";
-import { createReadFigures, createReadFleet } from "./fleet.ts";
+import { createReadFigures, createReadFleet, isLive, isSilent } from "./fleet.ts";
 import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "./lease-table.ts";
 
 /** The live workers: for each kind the number of those that take work. */
@@ -45,10 +45,7 @@ export type WorkerStore = ReturnType<typeof createWorkerStore>;
 /** Timeout of a heartbeat, in milliseconds: the next one may get a working connection. */
 const BEAT_TIMEOUT_MS = 2_000;
 
-export function createWorkerStore(
-  collections: Pick<Collections, "workers" | "plans" | "requests">,
-  clock: Pick<ServerClock, "now">,
-) {
+export function createWorkerStore(collections: Collections, clock: ServerClock) {
   const { workers } = collections;
 
   /** Owners of leases that are not live workers. */
@@ -169,12 +166,3 @@ export function createWorkerStore(
     },
   };
 }
-
-/** Time when a worker counts as silent, by the clock of MongoDB. */
-const silentSince = { $add: ["$seenAt", "$deadAfterMs"] };
-
-/** Expression: the worker was silent for so long that it may be declared dead, and that was not done yet. */
-export const isSilent = { $and: [{ $eq: ["$deadAt", null] }, { $lte: [silentSince, "$$NOW"] }] };
-
-/** Expression: the worker is alive. */
-export const isLive = { $and: [{ $eq: ["$deadAt", null] }, { $gt: [silentSince, "$$NOW"] }] };

@@ -7,16 +7,17 @@ import type { ClientStore, RetentionStore } from "../create-store.ts";
 import type { Collections } from "../database/collections.ts";
 import { createServerClock } from "../database/server-clock.ts";
 import { type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
-import type { ExecutionStore } from "../execution/claims.ts";
+import type { ExecutionStore } from "../execution/create-execution-store.ts";
 import { type EntryLog, entryIdOf, toJournalDocument, withoutEventValues } from "../journal/entry-log.ts";
-import type { GroupCommit, GroupSet, GroupUpdate } from "../journal/group-commit.ts";
-import { followOneByOne, type HeadWrite } from "../journal/pending-write.ts";
+import type { GroupCommit } from "../journal/group-commit.ts";
+import { followOneByOne } from "../journal/pending-write.ts";
 import type { WorkerStore } from "../leases/worker-store.ts";
-import type { PlanningStore } from "../planning/planning-store.ts";
+import type { PlanningStore } from "../planning/create-planning-store.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { AcceptanceLog, Accepted } from "../requests/acceptance-log.ts";
 import { createMemoryCollections } from "./memory-collections.ts";
 import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";
+import { type GroupedWrite, type Reach, reachAtOnce } from "./memory-database.ts";
 
 /**
  * Settings of {@link createMemoryStore}: the shared database, and the clocks and the connection of one
@@ -247,7 +248,7 @@ const COLLECTION = "journal";
 export function createMemoryEntryLog(
   database: MemoryDatabase,
   reach: Reach = reachAtOnce,
-  collections: Pick<Collections, HeadWrite["collection"]> = createMemoryCollections(database, reach),
+  collections: Collections = createMemoryCollections(database, reach),
 ): EntryLog {
   function insert(given: readonly JournalEntry[]): ReadonlyMap<string, JournalEntry> {
     const taken = new Map<string, JournalEntry>();
@@ -312,34 +313,4 @@ function withEventsOf(entry: JournalEntry, wanted: ReadonlySet<string>): Journal
 function toEntry({ _id, ...entry }: StoredDocument): JournalEntry {
   // Only entries are written into this collection.
   return structuredClone(entry) as JournalEntry;
-}
-
-/** A write for the group commit. */
-export type GroupedWrite = GroupSet | GroupUpdate;
-
-/** One atomic operation on the database. */
-export interface ReachOperation<T> {
-  /** Name of the operation, such as "plans.updateOne": for logs. */
-  name: string;
-  /** For a grouped write: the write as the store made it. */
-  write?: GroupedWrite | undefined;
-  /** For a write to journals: the entries as the store made them. */
-  entries?: readonly JournalEntry[] | undefined;
-  apply: () => T | Promise<T>;
-}
-
-/**
- * The connection of one process to the database. It applies the operation, now or later, and resolves. It
- * rejects with {@link UnreachableError} when no answer comes, whether or not the operation was applied.
- */
-export type Reach = <T>(operation: ReachOperation<T>) => Promise<T>;
-
-/** A connection that loses nothing and takes no time. */
-export const reachAtOnce: Reach = async ({ apply }) => apply();
-
-/**
- * The database did not answer. It has the name of the driver's error, so that the store handles it as one.
- */
-export class UnreachableError extends TypeError {
-  override readonly name = "MongoNetworkError";
 }

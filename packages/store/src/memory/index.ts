@@ -1,16 +1,16 @@
 export {
   createMemoryEntryLog,
   createMemoryStore,
-  type GroupedWrite,
   type MemoryStore,
   type MemoryStoreOptions,
-  type Reach,
-  type ReachOperation,
-  UnreachableError,
 } from "./create-memory-store.ts";
 export {
   createMemoryDatabase,
   type DocumentChange,
+  type GroupedWrite,
   type MemoryDatabase,
+  type Reach,
+  type ReachOperation,
   type StoredDocument,
+  UnreachableError,
 } from "./memory-database.ts";

@@ -1,6 +1,6 @@
 import type { Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import type { Reach } from "./create-memory-store.ts";
+import type { Reach } from "./memory-database.ts";
 import {
   evaluate,
   type MemoryDatabase,

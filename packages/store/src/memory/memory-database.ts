@@ -8,7 +8,9 @@
  * 3. Documents are copied when they are stored and read. Values inside them are shared, so the store replaces
  *    them and never changes them.
  */
+import type { JournalEntry } from "@planwright/engine";
 import { BSON, type Document } from "mongodb";
+import type { GroupSet, GroupUpdate } from "../journal/group-commit.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { JournalDocument, RequestDocument, WorkerDocument } from "../records/request-document.ts";
 
@@ -23,7 +25,7 @@ export type DocumentChange =
   | { collection: "workers"; before: WorkerDocument | null; after: WorkerDocument };
 
 /** The changes of a matching document. */
-export interface DocumentUpdate {
+interface DocumentUpdate {
   /** Fields, dotted paths allowed, and their values; or expressions when `isPipeline`. */
   set: Document;
   isPipeline: boolean;
@@ -64,13 +66,13 @@ export interface MemoryTransaction {
 }
 
 /** How an update is done. */
-export interface UpdateOptions {
+interface UpdateOptions {
   /** The value of `$$NOW`. Default: the server's clock. */
   nowMs?: number | undefined;
 }
 
 /** A document with this id is there already. Has the code of the driver's errors. */
-export class DuplicateKeyError extends TypeError {
+class DuplicateKeyError extends TypeError {
   readonly code = 11_000;
 }
 
@@ -391,4 +393,34 @@ function containsMatch(list: unknown, filter: unknown): boolean {
   return list.some(
     (one) => typeof one === "object" && one !== null && matches(filter, { document: one, nowMs: Number.NaN }),
   );
+}
+
+/** A write for the group commit. */
+export type GroupedWrite = GroupSet | GroupUpdate;
+
+/** One atomic operation on the database. */
+export interface ReachOperation<T> {
+  /** Name of the operation, such as "plans.updateOne": for logs. */
+  name: string;
+  /** For a grouped write: the write as the store made it. */
+  write?: GroupedWrite | undefined;
+  /** For a write to journals: the entries as the store made them. */
+  entries?: readonly JournalEntry[] | undefined;
+  apply: () => T | Promise<T>;
+}
+
+/**
+ * The connection of one process to the database. It applies the operation, now or later, and resolves. It
+ * rejects with {@link UnreachableError} when no answer comes, whether or not the operation was applied.
+ */
+export type Reach = <T>(operation: ReachOperation<T>) => Promise<T>;
+
+/** A connection that loses nothing and takes no time. */
+export const reachAtOnce: Reach = async ({ apply }) => apply();
+
+/**
+ * The database did not answer. It has the name of the driver's error, so that the store handles it as one.
+ */
+export class UnreachableError extends TypeError {
+  override readonly name = "MongoNetworkError";
 }

@@ -86,7 +86,7 @@ export function createPlanningStore(context: StoreDependencies) {
 }
 
 /** The part of the store that stores an answer in words, or its error, for a request that has ended. */
-function createAnswering({ clock }: Pick<StoreDependencies, "clock">, claims: PlannerClaims) {
+function createAnswering({ clock }: StoreDependencies, claims: PlannerClaims) {
   function settle(
     claim: PlanningClaim,
     change: Pick<RequestDocument, "answer" | "answerError">,
@@ -120,7 +120,7 @@ function createAnswering({ clock }: Pick<StoreDependencies, "clock">, claims: Pl
  * The part of the store that lets requests wait for a model that is away. The wait holds no lease: a planner
  * that dies meanwhile changes nothing, and any planner claims the request when it is due.
  */
-function createPostponing({ clock }: Pick<StoreDependencies, "clock">, claims: PlannerClaims) {
+function createPostponing({ clock }: StoreDependencies, claims: PlannerClaims) {
   return {
     /**
      * Releases a request whose model is away, until a planner has to try again. Null, and nothing is changed,
@@ -261,7 +261,7 @@ function hasPlan(document: PlanDocument): document is PlanDocument & { plan: Pla
 /**
  * The part of the store that ends the planning of first plans: with a plan, with questions, or with an error.
  */
-function createFirstPlan({ clock }: Pick<StoreDependencies, "clock">, claims: PlannerClaims) {
+function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
   /**
    * The write to a request that is planned for the first time. Once the first version is in the journal the
    * request moves on, whichever planner has claimed it.
@@ -482,3 +482,6 @@ function answerAfter({ wantsAnswer }: RequestDocument, status: RequestStatus, no
   const message = "The plan failed and replanning made no new one, so there are no results to describe";
   return { answerError: { code: "PLAN_NOT_COMPLETED", message } };
 }
+
+/** The operations that the planner needs. */
+export type PlanningStore = ReturnType<typeof createPlanningStore>;

@@ -125,10 +125,11 @@ function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest, mor
 }
 
 /** The part of the store by which a planner answers questions about the contracts of a server's tools. */
-export function createContractAsks({ collections, clock }: StoreDependencies) {
-  const { modelCalls } = collections;
+export function createContractAsks(context: StoreDependencies) {
+  const { clock } = context;
+  const { modelCalls } = context.collections;
   return {
-    ...createContractAnswers({ collections, clock }),
+    ...createContractAnswers(context),
     /** Stores a call for a question before it is sent. It belongs to no request and to no journal. */
     async beginContractCall({ id, tenant }: ContractAsk, call: Omit<ModelCallBegin, "purpose">) {
       const callId = `${id}/${randomUUID()}`;
@@ -152,7 +153,7 @@ export type ContractAskStore = ReturnType<typeof createContractAsks>;
  * replan is never used for the next one.
  */
 export function earlierCalls(
-  { modelCalls }: Pick<Collections, "modelCalls">,
+  { modelCalls }: Collections,
   { _id, tenant, epoch, planning: { claimsOfWork } }: RequestDocument,
 ): Promise<EndedModelCall[]> {
   return modelCalls

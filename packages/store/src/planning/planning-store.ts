@@ -9,7 +9,6 @@ import type {
 } from "../records/model-call-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { createPlanningStore } from "./create-planning-store.ts";
 
 /** The result of a plan that has ended. */
 export interface PlanRecord {
@@ -73,9 +72,6 @@ export type ModelCallEnd = Pick<
 > &
   Required<Pick<ModelCallDocument, "cachedInputTokens" | "pricing">> &
   Pick<ModelCallDocument, "isAnswerComplete"> & { spent: ModelSpending };
-
-/** The operations that the planner needs. */
-export type PlanningStore = ReturnType<typeof createPlanningStore>;
 
 /* Limits and use of the model calls of one request. Pure: the journal has the amounts. */
 

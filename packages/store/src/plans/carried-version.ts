@@ -32,7 +32,7 @@ import {
 } from "./earlier-calls.ts";
 
 /** A step of an earlier version whose results a step of the new one has. */
-export interface StepSource {
+interface StepSource {
   version: EarlierVersion;
   stepId: string;
   /** It has completed, with all its items; otherwise only its completed items are kept. */
@@ -264,7 +264,7 @@ function itemKeyOf(step: Step): string | undefined {
 }
 
 /** Calls that a new version would make again, and calls that it would replace by others. */
-export interface VersionRepeats {
+interface VersionRepeats {
   /** Calls that acted or may have acted, and that the new version makes again. */
   repeated: RepeatedUnit[];
   /** Keys of units with a call without a usable answer, for which the new version has other calls. */
@@ -272,7 +272,7 @@ export interface VersionRepeats {
 }
 
 /** A unit whose call acted or may have acted, and that the new plan calls again. */
-export interface RepeatedUnit {
+interface RepeatedUnit {
   /** Its key; under another step id the id of the step that makes the same call. */
   key: string;
   /** The plan that called it. */

@@ -29,7 +29,7 @@ import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
 export type RepeatedCall = NonNullable<EventOf<"plan.stored">["repeats"]>[number];
 
 /** The facts that decide a rerun. */
-export interface RerunFacts {
+interface RerunFacts {
   plan: Plan;
   /** The units of the plan that has ended. */
   units: readonly StepRun[];
@@ -42,7 +42,7 @@ export interface RerunFacts {
 }
 
 /** The steps that run again. */
-export interface StepsToRerun {
+interface StepsToRerun {
   again: ReadonlySet<string>;
   /**
    * Those of `again` whose earlier results are not used, for lists those of all items: the caller wants new

@@ -48,7 +48,7 @@ export interface ComparedPlan {
 
 /** The plans of all versions of a request. */
 export async function readPlans(
-  { plans }: Pick<Collections, "plans">,
+  { plans }: Collections,
   { requestId, tenant }: { requestId: RequestId; tenant: string },
 ): Promise<VersionPlan[]> {
   const projection = { requestId: 1, tenant: 1, createdAt: 1, plan: 1, toolPins: 1 } as const;
@@ -56,10 +56,7 @@ export async function readPlans(
 }
 
 /** One of the plans of a request. */
-export type VersionPlan = Pick<
-  PlanDocument,
-  "_id" | "requestId" | "tenant" | "createdAt" | "plan" | "toolPins"
->;
+type VersionPlan = Pick<PlanDocument, "_id" | "requestId" | "tenant" | "createdAt" | "plan" | "toolPins">;
 
 /** The versions whose plans have events, newest first. Pure. */
 export function versionsOf(

@@ -142,10 +142,7 @@ export function givenDecisions(
 }
 
 /** Heads of plans with the decisions of operators on their calls. Most have none and cost no read. */
-export function withDecisions(
-  unitReads: Pick<UnitReads, "ofPlan">,
-  heads: readonly StoredPlanHead[],
-): Promise<PlanHead[]> {
+export function withDecisions(unitReads: UnitReads, heads: readonly StoredPlanHead[]): Promise<PlanHead[]> {
   return Promise.all(
     heads.map(async (head) => {
       const hasDecisions = (head.decisionSeq ?? head.controlSeq) > 0;

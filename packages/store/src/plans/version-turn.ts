@@ -9,7 +9,7 @@ import type { RepeatedCall } from "./carry-over.ts";
 import { needsFields, needsOf } from "./plan-needs.ts";
 
 /** A version of a plan, with the events that store it and, if it is to run at once, start it. */
-export interface VersionTurn {
+interface VersionTurn {
   document: PlanDocument;
   events: JournalEvent[];
 }
@@ -21,7 +21,7 @@ export interface NextVersionTurn extends VersionTurn {
 }
 
 /** The inputs of the next version. */
-export interface NextVersionParts extends Omit<Parameters<typeof newPlan>[0], "status" | "now"> {
+interface NextVersionParts extends Omit<Parameters<typeof newPlan>[0], "status" | "now"> {
   /** The current document. */
   request: RequestDocument;
   /** The previous version; null when there is none. */
@@ -41,7 +41,7 @@ export const NOTHING_CARRIED: CarriedVersion = { units: [], moved: [] };
 
 /** The next version of a request's plan, with a new plan id. */
 export function nextVersionTurn(
-  { clock, randomBytes }: { clock: Pick<ServerClock, "now">; randomBytes: RandomBytes },
+  { clock, randomBytes }: { clock: ServerClock; randomBytes: RandomBytes },
   { request: current, before, autoExecute, unitsOf, repeats, accepted, ...parts }: NextVersionParts,
 ): NextVersionTurn {
   const now = new Date(clock.now());

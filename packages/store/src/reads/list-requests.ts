@@ -3,6 +3,7 @@
  * than 10,000 requests: when a filter leaves fewer than the page size, the cursor continues after the last
  * request that was scanned. A filter by calls also reads the journals of at most 1,000 requests.
  */
+import type { RequestStatus } from "@planwright/plan";
 import { type RequestId, RequestIdSchema } from "@planwright/plan";
 import type { Document, Filter } from "mongodb";
 import type { Collections } from "../database/collections.ts";
@@ -10,7 +11,7 @@ import { idsAfter } from "../journal/entry-log.ts";
 import type { VersionFacts } from "../records/document-heads.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { CalledTool, RequestFilter, RequestPage } from "./reads.ts";
+
 import { type Page, parseCursor, type RequestCursor, toCursor } from "./record-pages.ts";
 
 /** Maximum number of requests or plans that one page scans. */
@@ -39,11 +40,7 @@ interface Position {
 }
 
 /** The list of requests. @throws {CursorInvalidError} */
-export function createListRequests({
-  requests,
-  plans,
-  journal,
-}: Pick<Collections, "requests" | "plans" | "journal">) {
+export function createListRequests({ requests, plans, journal }: Collections) {
   return async (
     tenant: string,
     {
@@ -357,4 +354,46 @@ function hasVersion(
   if (users.some(isWanted)) return true;
   // A request whose planning failed has the error itself.
   return tool === undefined && need === undefined && request.error?.code === errorCode;
+}
+
+/** A filter of requests. All given fields have to match. */
+export interface RequestFilter {
+  status?: readonly RequestStatus[] | undefined;
+  /** Name of a tool that a version of the plan uses. */
+  tool?: string | undefined;
+  /** Code of planning, of the last replan or of a version; with `tool`, of a version that uses the tool. */
+  errorCode?: string | undefined;
+  /** A tag of the request. */
+  tag?: string | undefined;
+  /** A text that the query contains, in any case. */
+  text?: string | undefined;
+  createdFrom?: Date | undefined;
+  createdBefore?: Date | undefined;
+  /** A tool that a plan of the request called, and when. Not for `fitOf`: it needs the journal. */
+  called?: CalledTool | undefined;
+  /** What the request needs from a person: an approval, a decision about a doubt, or an answer. */
+  needs?: RequestNeed | undefined;
+}
+
+/** A call of a tool that was sent, or is to be sent, at a time. */
+interface CalledTool {
+  /** Its name as in the plan. */
+  tool: string;
+  /** Sent at this time or later. */
+  from?: Date | undefined;
+  /** Sent before this time. */
+  before?: Date | undefined;
+}
+
+/** A need of a request: see {@link RequestFilter}. */
+export type RequestNeed = "approval" | "doubt" | "answer";
+
+/** A page of the list of requests. */
+export interface RequestPage {
+  /** 1 to 100. */
+  first: number;
+  after?: string | undefined;
+  filter?: RequestFilter | undefined;
+  /** By time of creation; to the second with a filter by tool or error code. Default "newest" first. */
+  order?: "newest" | "oldest" | undefined;
 }

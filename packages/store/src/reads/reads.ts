@@ -9,7 +9,7 @@ import {
   stepRunAt,
   stepRuns,
 } from "@planwright/engine";
-import type { JsonValue, PlanId, RequestId, RequestStatus } from "@planwright/plan";
+import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
@@ -45,11 +45,7 @@ import { createStepPages } from "./step-pages.ts";
 import { createReadWorkload, type ModelCosts, readModelCosts } from "./workload.ts";
 
 /** The part of the store that reads for clients. */
-export function createReads({
-  collections,
-  unitReads,
-  clock,
-}: Pick<StoreDependencies, "collections" | "unitReads" | "clock">) {
+export function createReads({ collections, unitReads, clock }: StoreDependencies) {
   const { requests, plans, modelCalls, tools } = collections;
   // Polling clients read these: many clients of one request cost MongoDB one read.
   const readRequest = createTenantReads(
@@ -139,10 +135,7 @@ export function createReads({
 const MAX_CACHED_UNITS = 20_000;
 
 /** The part of the store that reads journals up to an entry. */
-function createStateReads(
-  { requests, plans, journal }: Pick<Collections, "requests" | "plans" | "journal">,
-  log: Pick<EntryLog, "readTails">,
-) {
+function createStateReads({ requests, plans, journal }: Collections, log: EntryLog) {
   const states = new LRUCache<RequestId, FoldedRequest>({
     maxSize: MAX_CACHED_UNITS,
     sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
@@ -202,10 +195,7 @@ function createStateReads(
 }
 
 /** The part of the store that reads documents without large values, and these values separately. */
-function createHeadReads(
-  { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
-  unitReads: UnitReads,
-) {
+function createHeadReads({ plans, modelCalls }: Collections, unitReads: UnitReads) {
   // Polling clients read these: many clients of one request cost MongoDB one read.
   const planHead = createTenantReads(
     async (tenant, ids: PlanId[]) => {
@@ -312,48 +302,6 @@ function createHeadReads(
         .toArray(),
     readModelCallTexts: partsOf<ModelCallTexts>(modelCalls, PARTS.modelCallTexts),
   };
-}
-
-/** A filter of requests. All given fields have to match. */
-export interface RequestFilter {
-  status?: readonly RequestStatus[] | undefined;
-  /** Name of a tool that a version of the plan uses. */
-  tool?: string | undefined;
-  /** Code of planning, of the last replan or of a version; with `tool`, of a version that uses the tool. */
-  errorCode?: string | undefined;
-  /** A tag of the request. */
-  tag?: string | undefined;
-  /** A text that the query contains, in any case. */
-  text?: string | undefined;
-  createdFrom?: Date | undefined;
-  createdBefore?: Date | undefined;
-  /** A tool that a plan of the request called, and when. Not for `fitOf`: it needs the journal. */
-  called?: CalledTool | undefined;
-  /** What the request needs from a person: an approval, a decision about a doubt, or an answer. */
-  needs?: RequestNeed | undefined;
-}
-
-/** A call of a tool that was sent, or is to be sent, at a time. */
-export interface CalledTool {
-  /** Its name as in the plan. */
-  tool: string;
-  /** Sent at this time or later. */
-  from?: Date | undefined;
-  /** Sent before this time. */
-  before?: Date | undefined;
-}
-
-/** A need of a request: see {@link RequestFilter}. */
-export type RequestNeed = "approval" | "doubt" | "answer";
-
-/** A page of the list of requests. */
-export interface RequestPage {
-  /** 1 to 100. */
-  first: number;
-  after?: string | undefined;
-  filter?: RequestFilter | undefined;
-  /** By time of creation; to the second with a filter by tool or error code. Default "newest" first. */
-  order?: "newest" | "oldest" | undefined;
 }
 
 /** Reads requests and all their records. */

@@ -50,10 +50,7 @@ interface RecordList<T, Complete> {
 }
 
 /** The part of the store that reads versions and model calls in pages. */
-export function createRecordPages(
-  { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
-  unitReads: Pick<UnitReads, "ofPlan">,
-) {
+export function createRecordPages({ plans, modelCalls }: Collections, unitReads: UnitReads) {
   return {
     /** Versions of a request's plan, newest first. */
     listPlanPages: pagesOf<StoredPlanHead, PlanHead>({
@@ -124,7 +121,7 @@ export function eventCursor({ seq, position }: Pick<EventHead, "seq" | "position
 }
 
 /** The part of the store that reads journals in pages. */
-export function createEventPages({ journal }: Pick<Collections, "journal">) {
+export function createEventPages({ journal }: Collections) {
   return {
     /** Events of a request's journal, in its order. */
     async listEventPages(

@@ -165,8 +165,8 @@ export interface ChangedWanted {
  * @param ids - as a watch reports them; missing ones are left out
  */
 export async function readChanged(
-  { requests, plans }: Pick<Collections, "requests" | "plans">,
-  unitReads: Pick<UnitReads, "ofPlan">,
+  { requests, plans }: Collections,
+  unitReads: UnitReads,
   ids: readonly string[],
   { tenants, versions }: ChangedWanted,
 ): Promise<ChangedRequest[]> {

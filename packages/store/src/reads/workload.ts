@@ -29,15 +29,15 @@ export interface Workload {
 }
 
 /** Maximum number of documents of one kind that are counted. */
-export const MAX_WORKLOAD = 10_000;
+const MAX_WORKLOAD = 10_000;
 
 const HOUR_MS = 3_600_000;
 const FAILED_STATUSES: ReadonlySet<RequestStatus> = new Set(["FAILED", "PARTIAL"]);
 
 /** Reads the workload of a tenant by indexes; a document is read only for the oldest work. */
 export function createReadWorkload(
-  collections: Pick<Collections, "plans" | "requests">,
-  clock: Pick<ServerClock, "now">,
+  collections: Collections,
+  clock: ServerClock,
 ): (tenant: string) => Promise<Workload> {
   const { requests } = collections;
   const limit = MAX_WORKLOAD;
@@ -169,7 +169,7 @@ const SUMS: Document = {
 
 /** Sums the model calls of a tenant within a time, without the offline drafter's. Reads by an index. */
 export async function readModelCosts(
-  { modelCalls }: Pick<Collections, "modelCalls">,
+  { modelCalls }: Collections,
   tenant: string,
   { from, before }: { from: Date; before: Date },
 ): Promise<ModelCosts> {

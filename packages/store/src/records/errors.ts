@@ -1,7 +1,7 @@
 import { CodedError } from "@planwright/plan";
 
 /** The base of an error with this code, and of the message for its facts. */
-export function storeError<const Code extends string, const Retryable extends boolean, Facts extends object>(
+function storeError<const Code extends string, const Retryable extends boolean, Facts extends object>(
   code: Code,
   retryable: Retryable,
   messageOf: (facts: Facts) => string,

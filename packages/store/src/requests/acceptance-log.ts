@@ -30,11 +30,7 @@ type Schemas = Record<string, RequestDocument | PlanDocument>;
  * Accepted work in MongoDB.
  * @param collections - of a client with majority and journalled writes that does not repeat writes by itself
  */
-export function createMongoAcceptanceLog({
-  client,
-  requests,
-  plans,
-}: Pick<Collections, "client" | "requests" | "plans">): AcceptanceLog {
+export function createMongoAcceptanceLog({ client, requests, plans }: Collections): AcceptanceLog {
   /** Requests first: a plan without its request would be executed although it was never accepted. */
   function modelsOf(accepted: readonly Accepted[]): ClientBulkWriteModel<Schemas>[] {
     return [

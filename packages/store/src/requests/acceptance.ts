@@ -24,10 +24,10 @@ import type { RequestDocument } from "../records/request-document.ts";
 import type { AcceptanceLog, Accepted } from "./acceptance-log.ts";
 
 /** Dependencies of {@link createAcceptance}. */
-export interface AcceptanceDependencies {
+interface AcceptanceDependencies {
   accept: Accept;
-  collections: Pick<Collections, "requests" | "plans">;
-  clock: Pick<ServerClock, "now">;
+  collections: Collections;
+  clock: ServerClock;
   randomBytes: RandomBytes;
 }
 

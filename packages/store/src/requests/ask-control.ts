@@ -3,7 +3,7 @@
  * when it is answered, and the owner puts it into its next entry before anything else.
  *
  * 1. Only a plan that was started and has not ended by its document takes controls. One that comes while the
- *    owner writes its last entry is settled by the rules of ended plans (`late-controls.ts`).
+ *    owner writes its last entry is settled by the rules of ended plans (`createSettleLateControls`).
  * 2. Controls are numbered: an executor applies each once, in their order, also after a crash.
  * 3. A plan that no executor holds becomes due, so that one claims it and gets its controls with the claim.
  */
@@ -42,7 +42,7 @@ export function isOpen({ status, finishedAt }: Pick<PlanDocument, "status" | "fi
  * the control; null when the plan is not open, is of another tenant, or the condition does not hold.
  * @throws {StoreUnavailableError | TooManyControlsError}
  */
-export function createAskControl({ collections, group }: Pick<StoreDependencies, "collections" | "group">) {
+export function createAskControl({ collections, group }: StoreDependencies) {
   return async (
     tenant: string,
     planId: PlanId,
@@ -131,10 +131,7 @@ function waitingUnits(head: DecisionHead): UndecidedUnit[] {
  * an unknown plan, for one that is being removed, and for another tenant's.
  * @throws {StoreUnavailableError | TooManyControlsError}
  */
-export function createAskDecision(
-  { collections, unitReads }: Pick<StoreDependencies, "collections" | "unitReads">,
-  askControl: AskControl,
-) {
+export function createAskDecision({ collections, unitReads }: StoreDependencies, askControl: AskControl) {
   return async <Answer>({
     tenant,
     planId,

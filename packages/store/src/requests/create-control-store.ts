@@ -1,4 +1,4 @@
-import { fold, type JournalEvent, type Resolution, type StepRun, stepRunAt } from "@planwright/engine";
+import { fold, type JournalEvent, type StepRun, stepRunAt } from "@planwright/engine";
 import {
   isSettledStepStatus,
   PAUSABLE_PLAN_STATUSES,
@@ -38,7 +38,7 @@ export function createControlStore(dependencies: StoreDependencies) {
 }
 
 /** The part of the store that records operators' decisions on calls that need approval. */
-function createApprove(askDecision: AskDecision, { clock }: Pick<StoreDependencies, "clock">) {
+function createApprove(askDecision: AskDecision, { clock }: StoreDependencies) {
   return {
     /**
      * Records an operator's decision on a step that waits for approval. Of several decisions on one hash the
@@ -109,10 +109,7 @@ const RESUMED: Document = {
 };
 
 /** The part of the store that pauses and resumes plans. */
-function createPause(
-  { collections: { plans } }: Pick<StoreDependencies, "collections">,
-  askControl: AskControl,
-) {
+function createPause({ collections: { plans } }: StoreDependencies, askControl: AskControl) {
   return {
     /** Starts no more calls of a plan: PAUSED at once, or when its calls have ended. Null when unknown. */
     async requestPause(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
@@ -192,15 +189,6 @@ function cancelled({ plan }: PlanDocument, read: PlanUnits): JournalEvent[] {
     });
 }
 
-/** An operator's decision on a unit that is in doubt. */
-export interface UnitDecision {
-  key: string;
-  /** The attempt that the operator looked at. Default: the one in doubt. */
-  attempt?: number | undefined;
-  resolution: Resolution;
-  by: string;
-}
-
 /** Result of {@link ControlStore.approveStep}. */
 type ApprovalAnswer =
   /** The decision is recorded; `by` is the operator who decided first. */
@@ -214,18 +202,6 @@ type ApprovalAnswer =
   /** The opposite was decided before. */
   | { type: "decided"; step: StepRun }
   /** No such plan, or no such step in it. */
-  | { type: "unknown" };
-
-/** Result of {@link ControlStore.resolveUnit}. */
-export type ResolutionAnswer =
-  | { type: "recorded"; plan: PlanDocument }
-  /** The unit is not in doubt (any more), the step of this item is COMPLETED, or the attempt is another one. */
-  | { type: "not in doubt"; unit: StepRun }
-  /** Another operator decided before. */
-  | { type: "decided"; unit: StepRun }
-  /** The output is larger than 32 KiB, or MongoDB cannot store it. */
-  | { type: "too large" }
-  /** No such plan, or no such unit in it. */
   | { type: "unknown" };
 
 /** Controls of clients and operators. */

@@ -67,7 +67,7 @@ export async function removeEnded(
  * Appends `removal.began`. False when the request is not old any more; true also when an earlier removal has begun.
  */
 async function beginRemoval(
-  { requests, journal }: Pick<Collections, "requests" | "journal">,
+  { requests, journal }: Collections,
   requestId: RequestId,
   { isOld, by }: { isOld: object; by: string },
 ): Promise<boolean> {

@@ -4,8 +4,8 @@ import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { PLANNING_CANCELLED, parkedFor } from "../plans/plan-end.ts";
 import type { ReplanOptions, RequestDocument } from "../records/request-document.ts";
+import type { ReplanAnswer, VersionOptions } from "./change-request.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
-import type { ReplanAnswer, VersionOptions } from "./create-change-store.ts";
 
 /** Maximum number of replans of one request, automatic ones included. */
 const MAX_REPLANS = 20;

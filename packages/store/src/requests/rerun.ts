@@ -26,6 +26,7 @@ import { nextVersionTurn } from "../plans/version-turn.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { readCatalogue } from "../tools/tool-store.ts";
+import type { RepeatOptions, RerunAnswer } from "./change-request.ts";
 import {
   type ChangeDecision,
   type ChangedRequest,
@@ -33,7 +34,6 @@ import {
   isOtherVersion,
   versionEntry,
 } from "./change-request.ts";
-import type { RepeatOptions, RerunAnswer } from "./create-change-store.ts";
 
 /** The part of the store that runs plans again, as new versions. */
 export function createRerun(context: StoreDependencies) {

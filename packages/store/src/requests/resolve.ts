@@ -20,7 +20,6 @@ import {
   type Decided,
   type DecisionState,
 } from "./ask-control.ts";
-import type { ResolutionAnswer, UnitDecision } from "./create-control-store.ts";
 import { createReplan } from "./replan.ts";
 
 /** The part of the store that records operators' decisions on calls in doubt. */
@@ -197,3 +196,24 @@ export function createSettleLateControls(context: StoreDependencies): (planId: P
     await group.set({ collection: "plans", id: planId, condition: {}, set: { controls: [], dueAt: null } });
   };
 }
+
+/** An operator's decision on a unit that is in doubt. */
+export interface UnitDecision {
+  key: string;
+  /** The attempt that the operator looked at. Default: the one in doubt. */
+  attempt?: number | undefined;
+  resolution: Resolution;
+  by: string;
+}
+
+/** Result of {@link ControlStore.resolveUnit}. */
+type ResolutionAnswer =
+  | { type: "recorded"; plan: PlanDocument }
+  /** The unit is not in doubt (any more), the step of this item is COMPLETED, or the attempt is another one. */
+  | { type: "not in doubt"; unit: StepRun }
+  /** Another operator decided before. */
+  | { type: "decided"; unit: StepRun }
+  /** The output is larger than 32 KiB, or MongoDB cannot store it. */
+  | { type: "too large" }
+  /** No such plan, or no such unit in it. */
+  | { type: "unknown" };

@@ -38,7 +38,7 @@ export function toolCallsSince(nowMs: number): Date {
 
 /** Adds the counts of a process to those of all in one bulk. Increments lose no other count. */
 export async function addToolCalls(
-  { toolCallStats }: Pick<Collections, "toolCallStats">,
+  { toolCallStats }: Collections,
   counted: readonly CountedCalls[],
 ): Promise<void> {
   if (counted.length === 0) return;
@@ -76,7 +76,7 @@ interface SummedHours extends Pick<ToolCallStatsDocument, "calls" | "failures" |
 
 /** Results of a tenant's calls since a moment, by tool; tools without a call are left out. */
 export async function readToolCalls(
-  { toolCallStats }: Pick<Collections, "toolCallStats">,
+  { toolCallStats }: Collections,
   tenant: string,
   since: Date,
 ): Promise<ToolCallStats[]> {
