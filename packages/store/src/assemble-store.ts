@@ -1,27 +1,25 @@
 import type { RandomBytes } from "@planwright/plan";
-import { createAccept } from "./acceptance/accept.ts";
-import { createAcceptance } from "./acceptance/acceptance.ts";
-import type { AcceptanceLog } from "./acceptance/acceptance-log.ts";
-import { createChangeStore } from "./changes/create-change-store.ts";
-import { followInBulks, type GroupCommit } from "./commit/group-commit.ts";
-import { createControlStore } from "./controls/create-control-store.ts";
 import type { Collections } from "./database/collections.ts";
 import type { ServerClock } from "./database/server-clock.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";
 import type { EntryLog } from "./journal/entry-log.ts";
-import { createJournal } from "./journal/journal.ts";
-import type { JournalMetrics } from "./journal/journal-metrics.ts";
+import { followInBulks, type GroupCommit } from "./journal/group-commit.ts";
+import { createJournal, type JournalMetrics } from "./journal/journal.ts";
 import { createTransact } from "./journal/transact.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
-import { type ChangedWanted, readChanged } from "./live/read-changed.ts";
+import { createWorkerStore } from "./leases/worker-store.ts";
 import { createPlanningStore } from "./planning/create-planning-store.ts";
 import { createContractAsks } from "./planning/model-calls.ts";
 import { createReads } from "./reads/reads.ts";
-import { type RemoveEnded, removeEnded } from "./retention/remove-ended.ts";
-import { createWorkerStore } from "./workers/worker-store.ts";
+import { type ChangedWanted, readChanged } from "./reads/watch-changes.ts";
+import { createAccept, createAcceptance } from "./requests/acceptance.ts";
+import type { AcceptanceLog } from "./requests/acceptance-log.ts";
+import { createChangeStore } from "./requests/create-change-store.ts";
+import { createControlStore } from "./requests/create-control-store.ts";
+import { type RemoveEnded, removeEnded } from "./requests/remove-ended.ts";
 
 /** The parts that differ between MongoDB and memory, with the clocks of the process. */
-export interface StoreParts {
+interface StoreParts {
   collections: Collections;
   group: GroupCommit;
   /** Appends entries. */
@@ -35,10 +33,7 @@ export interface StoreParts {
   sleep: (ms: number) => Promise<void>;
   randomBytes: RandomBytes;
   planTimeoutMs: number;
-  /**
-   * How long a write that gets no answer is sent again, in milliseconds: for a client that waits, and for a
-   * worker.
-   */
+  /** How long a write without an answer is sent again, in milliseconds, for a client and for a worker. */
   retryForMs: { client: number; worker: number };
   /** Waits between those tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
@@ -68,7 +63,6 @@ export function assembleStore(parts: StoreParts) {
   const transactFor = (kind: keyof StoreParts["retryForMs"]) =>
     createTransact({
       ...repeats,
-      retryEveryMs: retryEveryMs ?? 250,
       collections,
       owner: `${owner}:${kind}`,
       now,

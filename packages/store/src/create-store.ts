@@ -1,26 +1,28 @@
 import { randomUUID, webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
-import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
-import { createMongoAcceptanceLog } from "./acceptance/acceptance-log.ts";
-import { createAccessStore } from "./access/access-store.ts";
-import { createTenantStore } from "./access/tenant-store.ts";
+import { BSON, type Db, type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import { createAccessStore, createTenantStore } from "./access-store.ts";
 import { assembleStore } from "./assemble-store.ts";
-import { createGroupCommit } from "./commit/group-commit.ts";
-import { createIndexes, openCollections } from "./database/collections.ts";
-import { requireFormat } from "./database/format.ts";
+import { type Collections, createIndexes, openCollections, requireFormat } from "./database/collections.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
-import { settleEarlierOutbox } from "./journal/earlier-outbox.ts";
-import { createMongoEntryLog } from "./journal/entry-log.ts";
-import type { JournalMetrics } from "./journal/journal-metrics.ts";
-import { type ChangeListener, watchChanges, watchRequestsAtRest } from "./live/watch-changes.ts";
+import { createMongoEntryLog, entryIdOf } from "./journal/entry-log.ts";
+import { createGroupCommit } from "./journal/group-commit.ts";
+import type { JournalMetrics } from "./journal/journal.ts";
+import { followOneByOne, type HeadWrite } from "./journal/pending-write.ts";
+import type { ReadStore } from "./reads/reads.ts";
+import { type ChangeListener, watchChanges, watchRequestsAtRest } from "./reads/watch-changes.ts";
 import {
   ServerTooOldError,
   StandaloneServerError,
   StoreNotReachedError,
   StoreUnavailableError,
 } from "./records/errors.ts";
+import type { AcceptanceStore } from "./requests/acceptance.ts";
+import { createMongoAcceptanceLog } from "./requests/acceptance-log.ts";
+import type { ChangeStore } from "./requests/create-change-store.ts";
+import type { ControlStore } from "./requests/create-control-store.ts";
 
 /** Settings of {@link createStore}. */
 export interface StoreOptions {
@@ -175,3 +177,70 @@ function databaseOf(url: string): string {
   const path = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
   return path ? decodeURIComponent(path) : DEFAULT_DATABASE;
 }
+
+/** A document of the outbox: the writes that follow from the entry with this `writeId`, until they are done. */
+interface OutboxDocument {
+  _id: string;
+  requestId: string;
+  /** `{following: [..]}` as BSON. */
+  writes: Uint8Array | InstanceType<typeof BSON.Binary>;
+}
+
+/** A write in such a document. */
+type EarlierWrite = Pick<HeadWrite, "collection"> &
+  (
+    | { insert: Document & { _id: string } }
+    | ({ filter: Document } & ({ set: Document; stamps?: string[] } | { expressions: Document }))
+  );
+
+/**
+ * Does what an earlier version of this program left undone when it died: its changes of requests were not one
+ * transaction, and the writes behind an entry were kept in the collection `outbox` until they were done. This
+ * version writes nothing there, so this is needed once, when a store is opened. A repeat changes nothing. Documents
+ * without an entry belong to changes that were never made.
+ */
+export async function settleEarlierOutbox(db: Db, collections: Collections): Promise<void> {
+  const outbox = db.collection<OutboxDocument>("outbox");
+  for (const kept of await outbox.find().toArray()) {
+    const { _id: writeId, requestId } = kept;
+    const entry = await collections.journal.findOne(
+      { requestId, writeId, _id: { $gt: `${requestId}/`, $lt: `${requestId}/:` } },
+      { projection: { requestId: 1, seq: 1 } },
+    );
+    if (!entry) continue;
+    const request = await collections.requests.findOne(
+      { _id: entry.requestId as never },
+      { projection: { _id: 1 } },
+    );
+    // A request that was removed meanwhile gets nothing back.
+    if (request) await followOneByOne(collections, writesOf(kept));
+    else await collections.journal.deleteOne({ _id: entryIdOf(entry), writeId });
+    await outbox.deleteOne({ _id: writeId });
+  }
+}
+
+function writesOf({ writes }: OutboxDocument): HeadWrite[] {
+  const bytes = writes instanceof BSON.Binary ? writes.value() : writes;
+  const kept: EarlierWrite[] = BSON.deserialize(bytes as Uint8Array)["following"];
+  return kept.map((write) => {
+    if ("insert" in write) return write as HeadWrite;
+    const { collection, filter, ...change } = write;
+    const { _id: id, ...condition } = filter;
+    const target = { collection, id: String(id), condition };
+    if ("expressions" in change) return { ...target, expressions: change.expressions } as HeadWrite;
+    const stamped = (change.stamps ?? []).map((field) => [field, new Date()]);
+    return { ...target, set: { ...change.set, ...Object.fromEntries(stamped) } } as HeadWrite;
+  });
+}
+
+/** All operations of the store, with `ping` and `close`. */
+export type Store = Awaited<ReturnType<typeof createStore>>;
+
+/** The operations of the API, each bound to a tenant: another tenant's id looks like an unknown one. */
+export type ClientStore = AcceptanceStore & ControlStore & ChangeStore & ReadStore;
+
+/** Reports changes of all processes. */
+export type LiveStore = Pick<Store, "watchChanges" | "watchRequestsAtRest" | "readChanged">;
+
+/** Removes old requests, so that the database does not grow for ever. */
+export type RetentionStore = Pick<Store, "removeEnded">;

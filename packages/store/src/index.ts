@@ -1,80 +1,74 @@
-export type { Idempotency } from "./acceptance/acceptance-store.ts";
-export type { AccessStore } from "./access/access-store.ts";
-export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access/api-key.ts";
-export type { TenantStore } from "./access/tenant-store.ts";
-export type {
-  AmendAnswer,
-  AmendedPlan,
-  ReplanAnswer,
-  RerunAnswer,
-  VersionOptions,
-} from "./changes/change-store.ts";
-export type { UnitDecision } from "./controls/control-store.ts";
-export { createStore, type StoreOptions } from "./create-store.ts";
+export {
+  type AccessStore,
+  type ApiKey,
+  isApiKeyShaped,
+  type NewApiKey,
+  NewApiKeySchema,
+  type TenantStore,
+} from "./access-store.ts";
+export {
+  type ClientStore,
+  createStore,
+  type LiveStore,
+  type RetentionStore,
+  type Store,
+  type StoreOptions,
+} from "./create-store.ts";
 export { isTransient } from "./database/transient-errors.ts";
 export { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "./execution/claim-journal.ts";
-export type {
-  AttemptEnd,
-  ExecutionStore,
-  Intent,
-  LastRecords,
-  PlanClaim,
-  UnitRecord,
-} from "./execution/execution-store.ts";
-export {
-  createMongoEntryLog,
-  type EntryLog,
-  type EntryPosition,
-  entryIdOf,
-} from "./journal/entry-log.ts";
-export {
-  EntryTooLargeError,
-  RequestLagsError,
-} from "./journal/errors.ts";
+export type { AttemptEnd, Intent, LastRecords, PlanClaim, UnitRecord } from "./execution/claims.ts";
+export type { ExecutionStore } from "./execution/create-execution-store.ts";
+export { createMongoEntryLog, type EntryLog, type EntryPosition, entryIdOf } from "./journal/entry-log.ts";
 export {
   type AppendResult,
   createJournal,
   type Journal,
+  type JournalMetrics,
   type JournalOptions,
   MAX_ENTRY_BYTES,
   type NewEntry,
 } from "./journal/journal.ts";
-export type { AppendOutcome, JournalMetrics } from "./journal/journal-metrics.ts";
 export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
-export type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
-export type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
+export type { Fleet, FleetWorker, LostWorker, SystemFigures, WaitingWork } from "./leases/fleet.ts";
+export { type LiveWorkers, WORKER_DEAD_AFTER_MS, type WorkerStore } from "./leases/worker-store.ts";
+export type { PlanningStore } from "./planning/create-planning-store.ts";
+export type { ContractAskStore } from "./planning/model-calls.ts";
 export {
+  type EndedModelCall,
   exceededLimit,
-  type LimitExceeded,
+  type ModelAway,
+  type ModelCallBegin,
+  type ModelCallEnd,
   modelUseOf,
   NO_SPENDING,
   NO_USE,
-} from "./planning/model-budget.ts";
-export type { ContractAskStore } from "./planning/model-calls.ts";
-export type {
-  EndedModelCall,
-  ModelAway,
-  ModelCallBegin,
-  ModelCallEnd,
-  PlanningClaim,
-  PlanningStore,
-  PlanRecord,
+  type PlanningClaim,
+  type PlanRecord,
 } from "./planning/planning-store.ts";
-export { parseCursor, type RequestCursor, toCursor } from "./reads/cursor.ts";
-export { eventCursor } from "./reads/event-pages.ts";
-export { asksForVersions, type Fit, fitOf } from "./reads/fit-of.ts";
-export type { ModelCost, ModelCosts } from "./reads/model-costs.ts";
-export type {
-  DiagnosedUnits,
-  ListPage,
-  Page,
-  StepFilter,
-  StepPage,
-} from "./reads/paged-reads.ts";
-export type { RequestFilter, RequestNeed, RequestPage } from "./reads/read-store.ts";
-export { modelCallCursor, planCursor } from "./reads/record-pages.ts";
+export { type ArgumentChange, unfinishedLists } from "./plans/carry-over.ts";
+export type { EarlierCall, Repeat, UnitToCall } from "./plans/earlier-calls.ts";
+export {
+  asksForVersions,
+  type Fit,
+  fitOf,
+  type RequestFilter,
+  type RequestNeed,
+  type RequestPage,
+} from "./reads/list-requests.ts";
+export {
+  type DiagnosedUnits,
+  eventCursor,
+  type ListPage,
+  modelCallCursor,
+  type Page,
+  planCursor,
+  type StepFilter,
+  type StepPage,
+  toCursor,
+} from "./reads/record-pages.ts";
 export { diagnosedUnits, isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";
-export type { Workload } from "./reads/workload.ts";
+export type { ChangedRequest, ChangedWanted, ChangeListener, ChangeWatch } from "./reads/watch-changes.ts";
+export type { ModelCost, ModelCosts, Workload } from "./reads/workload.ts";
 export type {
   EventHead,
   ModelCallHead,
@@ -86,13 +80,15 @@ export type {
   RequestState,
   VersionFacts,
 } from "./records/document-heads.ts";
-export type { RecordedError } from "./records/errors.ts";
 export {
   CursorInvalidError,
   DatabaseFormatError,
+  EntryTooLargeError,
   IdempotencyKeyReusedError,
   LeaseLostError,
   OutputMissingError,
+  type RecordedError,
+  RequestLagsError,
   ServerTooOldError,
   StandaloneServerError,
   StoreNotReachedError,
@@ -100,8 +96,6 @@ export {
   TooManyControlsError,
   WriteNotPossibleError,
 } from "./records/errors.ts";
-export type { JournalDocument } from "./records/journal-documents.ts";
-export type { Lease, Leased } from "./records/leased.ts";
 export type {
   ModelCallDocument,
   ModelLimits,
@@ -109,28 +103,40 @@ export type {
   ModelUse,
 } from "./records/model-call-document.ts";
 export { newPlan, newRequest } from "./records/new-documents.ts";
-export type { OutputDocument, OutputRef } from "./records/output-document.ts";
 export type {
   FinishCommand,
+  OutputDocument,
+  OutputRef,
   PlanApproval,
   PlanDocument,
   PlanFollowUp,
   UnitResolution,
 } from "./records/plan-document.ts";
-export type { PlanOrigin } from "./records/plan-origin.ts";
-export { contextOf } from "./records/request-context.ts";
-export type {
-  GivenAnswer,
-  GivenContext,
-  KeptDraft,
-  ModelWait,
-  PlanningWork,
-  ReplanOptions,
-  RequestDocument,
-  TraceOrigin,
+export {
+  contextOf,
+  type GivenAnswer,
+  type GivenContext,
+  type JournalDocument,
+  type KeptDraft,
+  type Lease,
+  type Leased,
+  type ModelWait,
+  type PlanningWork,
+  type PlanOrigin,
+  type ReplanOptions,
+  type RequestDocument,
+  type TraceOrigin,
+  type WorkerDocument,
+  type WorkerKind,
 } from "./records/request-document.ts";
-export { type Scope, ScopeSchema, TenantSchema } from "./records/scope.ts";
-export { type TenantChanges, TenantChangesSchema, type TenantLimits } from "./records/tenant-document.ts";
+export {
+  type Scope,
+  ScopeSchema,
+  type TenantChanges,
+  TenantChangesSchema,
+  type TenantLimits,
+  TenantSchema,
+} from "./records/tenant-document.ts";
 export type {
   ContractAnswer,
   ContractAsk,
@@ -138,10 +144,22 @@ export type {
   ToolDocument,
   ToolServerDocument,
 } from "./records/tool-documents.ts";
-export type { WorkerDocument, WorkerKind } from "./records/worker-document.ts";
-export type { ClientStore, LiveStore, RetentionStore, Store } from "./store.ts";
-export { latencyBucket } from "./tools/latency-histogram.ts";
-export { type CountedCalls, hourOf, type ToolCallStats, toolCallsSince } from "./tools/tool-call-stats.ts";
+export type { Idempotency } from "./requests/acceptance.ts";
+export type {
+  AmendAnswer,
+  AmendedPlan,
+  ReplanAnswer,
+  RerunAnswer,
+  VersionOptions,
+} from "./requests/change-request.ts";
+export type { UnitDecision } from "./requests/resolve.ts";
+export {
+  type CountedCalls,
+  hourOf,
+  latencyBucket,
+  type ToolCallStats,
+  toolCallsSince,
+} from "./tools/tool-call-stats.ts";
 export type {
   AskedReload,
   LearnedOutput,
@@ -149,13 +167,3 @@ export type {
   ToolListing,
   ToolServerReport,
 } from "./tools/tool-store.ts";
-export type { ArgumentChange } from "./versions/change-arguments.ts";
-export type { EarlierCall, Repeat, UnitToCall } from "./versions/earlier-calls.ts";
-export { unfinishedLists } from "./versions/unfinished-lists.ts";
-export { MAX_FIGURE, type SystemFigures } from "./workers/figures.ts";
-export { type Fleet, type FleetWorker, type LostWorker, MAX_DUE, type WaitingWork } from "./workers/fleet.ts";
-export {
-  type LiveWorkers,
-  WORKER_DEAD_AFTER_MS,
-  type WorkerStore,
-} from "./workers/worker-store.ts";

@@ -2,7 +2,7 @@ import { createStore, DatabaseFormatError } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { DATABASE_FORMAT } from "../src/database/format.ts";
+import { DATABASE_FORMAT } from "../src/database/collections.ts";
 
 let client: MongoClient;
 let db: Db;

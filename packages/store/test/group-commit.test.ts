@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { testServers } from "@planwright/testing";
 import { type Collection, type Document, MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
-import { createGroupCommit, type GroupCommit } from "../src/commit/group-commit.ts";
+import { createGroupCommit, type GroupCommit } from "../src/journal/group-commit.ts";
 import { WriteNotPossibleError } from "../src/records/errors.ts";
 
 const DATABASE = "group";
@@ -82,17 +82,6 @@ test("a write under another condition waits for the previous one and sees its re
   });
   expect(await Promise.all([passOn, write(group, "a", { late: true })])).toEqual([true, false]);
   expect(await plans.findOne({ _id: "a" })).not.toHaveProperty("late");
-});
-
-test("stamps are the server's time, and a later value of the field wins", async () => {
-  const { group, plans } = await groupOver(["a"]);
-  const target = { collection: "plans", id: "a", condition: {} } as const;
-  await Promise.all([
-    group.set({ ...target, set: { updatedAt: "by hand" }, stamps: ["finishedAt", "dueAt"] }),
-    group.set({ ...target, set: { dueAt: null }, stamps: ["updatedAt"] }),
-  ]);
-  const plan = await plans.findOne({ _id: "a" });
-  expect(plan).toMatchObject({ finishedAt: expect.any(Date), updatedAt: expect.any(Date), dueAt: null });
 });
 
 test("a write that cannot be stored fails alone", async () => {

@@ -6,9 +6,9 @@ import { MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
 import { openCollections } from "../src/database/collections.ts";
 import { createMongoEntryLog, type EntryLog } from "../src/journal/entry-log.ts";
+import { createMemoryEntryLog } from "../src/memory/create-memory-store.ts";
 import { createMemoryDatabase } from "../src/memory/memory-database.ts";
-import { createMemoryEntryLog } from "../src/memory/memory-entry-log.ts";
-import type { JournalDocument } from "../src/records/journal-documents.ts";
+import type { JournalDocument } from "../src/records/request-document.ts";
 import { playRecords } from "./play-records.ts";
 
 function counting() {

@@ -30,9 +30,9 @@ import { testServers } from "@planwright/testing";
 import fc from "fast-check";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { HeadWrite } from "../src/commit/pending-write.ts";
 import { openCollections } from "../src/database/collections.ts";
-import { withoutEventValues } from "../src/journal/without-values.ts";
+import { withoutEventValues } from "../src/journal/entry-log.ts";
+import type { HeadWrite } from "../src/journal/pending-write.ts";
 
 type EventOf<Type extends JournalEvent["type"]> = Extract<JournalEvent, { type: Type }>;
 

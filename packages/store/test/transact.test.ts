@@ -8,12 +8,12 @@ import { createMemoryDatabase, UnreachableError } from "@planwright/store/memory
 import { testServers } from "@planwright/testing";
 import { BSON, type Document, MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { HeadWrite } from "../src/commit/pending-write.ts";
+import { settleEarlierOutbox } from "../src/create-store.ts";
 import { type Collections, openCollections } from "../src/database/collections.ts";
-import { settleEarlierOutbox } from "../src/journal/earlier-outbox.ts";
+import type { HeadWrite } from "../src/journal/pending-write.ts";
 import { type ColdWrite, createTransact, type TransactOptions } from "../src/journal/transact.ts";
 import { createMemoryCollections } from "../src/memory/memory-collections.ts";
-import { type Reach, reachAtOnce } from "../src/memory/reach.ts";
+import { type Reach, reachAtOnce } from "../src/memory/memory-database.ts";
 
 let client: MongoClient;
 beforeAll(async () => {

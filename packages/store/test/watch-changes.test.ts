@@ -2,7 +2,7 @@ import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { openCollections } from "../src/database/collections.ts";
-import { watchChanges } from "../src/live/watch-changes.ts";
+import { watchChanges } from "../src/reads/watch-changes.ts";
 
 let url: string;
 beforeEach(() => {

@@ -1,19 +1,22 @@
 import { ENDED_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
-import type { ApiKeyDocument } from "../records/api-key-document.ts";
-import type { JournalDocument } from "../records/journal-documents.ts";
+import { DatabaseFormatError } from "../records/errors.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
-import type { OutputDocument } from "../records/output-document.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
-import type { RemovalDocument, RequestDocument } from "../records/request-document.ts";
-import type { TenantDocument } from "../records/tenant-document.ts";
+import type { OutputDocument, PlanDocument } from "../records/plan-document.ts";
+import type {
+  JournalDocument,
+  RemovalDocument,
+  RequestDocument,
+  WorkerDocument,
+} from "../records/request-document.ts";
+import type { ApiKeyDocument, TenantDocument } from "../records/tenant-document.ts";
 import type {
   ObservedOutputDocument,
   ToolCallStatsDocument,
   ToolDocument,
   ToolServerDocument,
 } from "../records/tool-documents.ts";
-import type { WorkerDocument } from "../records/worker-document.ts";
+import { isDuplicateKey } from "./transient-errors.ts";
 
 /** The collections, typed, with the client that owns them. */
 export interface Collections {
@@ -83,10 +86,7 @@ export const NEEDS_INDEX = "needs";
 /** Name of the index of requests with open questions. */
 export const ASKING_INDEX = "asking";
 
-/**
- * Indexes for clients begin with the tenant. Indexes of due times, for the sweepers, hold only unfinished
- * documents.
- */
+/** Indexes for clients begin with the tenant. Those of due times, for sweepers, have only unfinished work. */
 const INDEXES: {
   [name in keyof Omit<Collections, "client" | "toolServers" | "removals" | "tenants">]: IndexDescription[];
 } = {
@@ -231,4 +231,37 @@ export async function createIndexes(collections: Collections): Promise<void> {
     collections.apiKeys.createIndexes(INDEXES.apiKeys),
     collections.workers.createIndexes(INDEXES.workers),
   ]);
+}
+
+/** Number of the layout of documents, raised with every change that other versions cannot read. */
+export const DATABASE_FORMAT = 6;
+
+/** Format of databases that were written before formats had numbers. */
+const UNNUMBERED = 1;
+
+interface FormatDocument {
+  _id: "format";
+  version: number;
+}
+
+/**
+ * Gives a new database its format number, and refuses one of another format: reading it would lose or repeat
+ * work.
+ * @throws {DatabaseFormatError}
+ */
+export async function requireFormat(db: Db): Promise<void> {
+  const meta = db.collection<FormatDocument>("meta");
+  let found = await meta.findOne({ _id: "format" });
+  if (!found && (await db.collection("requests").findOne({}, { projection: { _id: 1 } })))
+    found = { _id: "format", version: UNNUMBERED };
+  if (!found) {
+    await meta.insertOne({ _id: "format", version: DATABASE_FORMAT }).catch((error: unknown) => {
+      if (!isDuplicateKey(error)) throw error;
+    });
+    // A process of another version may have been first.
+    found = await meta.findOne({ _id: "format" });
+  }
+  const version = found?.version ?? DATABASE_FORMAT;
+  if (version !== DATABASE_FORMAT)
+    throw new DatabaseFormatError({ database: db.databaseName, found: version, expected: DATABASE_FORMAT });
 }

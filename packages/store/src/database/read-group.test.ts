@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTenantReads } from "./read-group.ts";
+import { createTenantReads } from "./read-lists.ts";
 
 function reads() {
   const queries: [tenant: string, ids: string[]][] = [];

@@ -1,16 +1,11 @@
+import { groupBy } from "@planwright/plan";
+import DataLoader from "dataloader";
 import type { Collection, Document } from "mongodb";
 
-/**
- * Options of a cursor that reads a list in one answer: with the default batch of 101 a longer list takes
- * several.
- */
+/** Options of a cursor that reads a list in one answer: with the default batch a long list takes several. */
 export const IN_ONE_BATCH = { batchSize: 100_000 };
 
-/**
- * Several lists of one collection in one read, in the order of the pipelines.
- * @param name - name of the collection
- * @param pipelines - one for each list, each by an index
- */
+/** Several lists of one collection in one read, one for each pipeline, in their order. */
 export async function readLists<T extends Document>(
   collection: Pick<Collection<T>, "aggregate">,
   name: string,
@@ -31,4 +26,34 @@ export function listsById<Id, T>(
   const lists = new Map<Id, T[]>(ids.map((id) => [id, []]));
   for (const one of found) lists.get(idOf(one))?.push(one);
   return lists;
+}
+
+/** Maximum number of keys in one query. */
+const MAX_KEYS = 200;
+
+/**
+ * Reads everything that belongs to an id of a tenant. Ids of the same turn share one query for each tenant. Nothing
+ * is cached.
+ * @param read - everything that belongs to the ids
+ * @param idOf - the id that a result belongs to
+ */
+export function createTenantReads<Id extends string, T>(
+  read: (tenant: string, ids: Id[]) => Promise<T[]>,
+  idOf: (found: T) => string,
+): (key: { tenant: string; id: Id }) => Promise<T[]> {
+  async function readAll(keys: readonly { tenant: string; id: Id }[]): Promise<T[][]> {
+    const found = new Map<string, ReadonlyMap<string, T[]>>();
+    const ofTenants = [...groupBy(keys, ({ tenant }) => tenant)].map(async ([tenant, own]) => {
+      const ids = [...new Set(own.map(({ id }) => id))];
+      found.set(tenant, groupBy(await read(tenant, ids), idOf));
+    });
+    await Promise.all(ofTenants);
+    return keys.map(({ tenant, id }) => found.get(tenant)?.get(id) ?? []);
+  }
+  const loader = new DataLoader(readAll, {
+    cache: false,
+    maxBatchSize: MAX_KEYS,
+    batchScheduleFn: (send) => setImmediate(send),
+  });
+  return (key) => loader.load(key);
 }

@@ -1,6 +1,8 @@
 /** Which errors of the driver mean "not now" and which mean "never". */
 
-import { MongoClientBulkWriteError, MongoServerError } from "mongodb";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Collection, MongoClientBulkWriteError, MongoServerError } from "mongodb";
+import { StoreUnavailableError } from "../records/errors.ts";
 
 const DUPLICATE_KEY = 11_000;
 const MAX_TIME_EXPIRED = 50;
@@ -11,10 +13,7 @@ export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
 }
 
-/**
- * The error for documents that are there, but not committed by a majority yet, so that they cannot be read: the
- * same operation is repeated, as after a write conflict.
- */
+/** Documents are there but cannot be read: no majority has committed them. The operation is repeated. */
 export function notCommittedYet(ids: readonly string[]): MongoServerError {
   const message = `${ids.join(", ")} cannot be read yet: no majority has committed it`;
   return new MongoServerError({ message, code: WRITE_CONFLICT });
@@ -50,10 +49,7 @@ export function isTimeLimit(error: unknown): boolean {
   );
 }
 
-/**
- * The errors that the driver wrapped in this one: of bulk writes, of several servers, or an answer of the
- * server.
- */
+/** The errors that the driver wrapped: of bulk writes, of several servers, or an answer of the server. */
 function partsOf(error: object): unknown[] {
   if (error instanceof AggregateError) return error.errors;
   const response = "errorResponse" in error ? error.errorResponse : undefined;
@@ -83,10 +79,7 @@ const TRANSIENT_NAMES = new Set([
   "MongoWriteConcernError",
 ]);
 
-/**
- * Codes of sockets. When the connection breaks during a large write, the driver throws the error of the
- * socket as it is.
- */
+/** Codes of sockets: the driver throws such an error as it is when a connection breaks in a large write. */
 const SOCKET_CODES = new Set<unknown>([
   "ECONNABORTED",
   "ECONNRESET",
@@ -110,4 +103,52 @@ const RETRYABLE_SERVER_CODES = new Set([
 function codeOf(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
   return typeof error.code === "number" ? error.code : undefined;
+}
+
+/** Stores a document, unless it is there already. */
+export async function insertUnlessThere<Stored extends { _id: string }>(
+  collection: Pick<Collection<Stored>, "insertOne">,
+  document: Stored,
+): Promise<void> {
+  try {
+    await collection.insertOne(document as never);
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+}
+
+/** How an operation is repeated while MongoDB gives no answer. */
+export interface Retry {
+  /** Monotonic milliseconds. Default `performance.now`. */
+  monotonic?: (() => number) | undefined;
+  /** Waits. Default: a timer. */
+  sleep?: ((ms: number) => Promise<void>) | undefined;
+  /** How long it is repeated, in milliseconds. Default 30,000. */
+  retryForMs?: number | undefined;
+  /** The wait between two tries, in milliseconds. Default 250. */
+  retryEveryMs?: number | undefined;
+}
+
+/**
+ * Repeats an operation on the database while no answer comes. An attempt whose answer was lost may have done
+ * it.
+ * @param operation - its name, for the error
+ * @param attempt - `isRepeat` is true from the second time on
+ * @throws {StoreUnavailableError} after `retryForMs`; any other error of an attempt is thrown as it is
+ */
+export async function repeatUntilAnswered<T>(
+  operation: string,
+  attempt: (isRepeat: boolean) => Promise<T>,
+  { monotonic = () => performance.now(), sleep = delay, retryForMs = 30_000, retryEveryMs = 250 }: Retry,
+): Promise<T> {
+  const deadlineAt = monotonic() + retryForMs;
+  for (let isRepeat = false; ; isRepeat = true) {
+    try {
+      return await attempt(isRepeat);
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      if (monotonic() > deadlineAt) throw new StoreUnavailableError({ operation }, error);
+      await sleep(retryEveryMs);
+    }
+  }
 }

@@ -20,11 +20,10 @@ import {
   type JournalEvent,
 } from "@planwright/engine";
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
-import { askedEvent } from "../heads/pending-controls.ts";
-import { EntryTooLargeError } from "../journal/errors.ts";
-import type { Journal, NewEntry } from "../journal/journal.ts";
-import { appendAsOwner, type FollowingOf } from "../journal/owner-entries.ts";
-import { LeaseLostError } from "../records/errors.ts";
+import { type Journal, type NewEntry } from "../journal/journal.ts";
+import { appendAsOwner, type FollowingOf } from "../journal/transact.ts";
+import { askedEvent } from "../plans/plan-needs.ts";
+import { EntryTooLargeError, LeaseLostError } from "../records/errors.ts";
 import type { PendingControl } from "../records/plan-document.ts";
 
 /**
@@ -161,10 +160,7 @@ export function openClaimJournal(claimed: ClaimedJournal) {
   const hasEnded = (): boolean => isTerminalPlanStatus(plan()?.status ?? "READY");
   take(claimed.controls ?? []);
   return {
-    /**
-     * A unit folded from the durable entries, without output, arguments and data of errors; undefined while
-     * it has no event.
-     */
+    /** A unit by the durable entries, without output, arguments and data of errors; undefined: no event. */
     unit: (key: string): FoldedUnit | undefined => plan()?.units.get(key),
     /** All units that have events. */
     units: (): Iterable<FoldedUnit> => plan()?.units.values() ?? [],
@@ -174,10 +170,7 @@ export function openClaimJournal(claimed: ClaimedJournal) {
     request: (): FoldedRequest => state,
     /** The seq of the last known entry. */
     seq: () => state.seq,
-    /**
-     * Takes controls from the plan's document, each once, for the next entry. None after `close`: they stay
-     * in the document for the next owner.
-     */
+    /** Takes controls, each once, for the next entry. None after `close`: the next owner takes them. */
     take,
     /** Controls that were taken and are not in the durable entries yet, oldest first. */
     asked: (): readonly ControlEvent[] => asked,
@@ -194,10 +187,7 @@ export function openClaimJournal(claimed: ClaimedJournal) {
       const untold = asked.find(({ type }) => type === "approval.given" || type === "doubt.resolved");
       return untold?.asked ? Math.min(untold.asked.id - 1, upTo) : upTo;
     },
-    /**
-     * Sets the listener that is called when controls were taken, and again when they are durable. One call
-     * may stand for several controls.
-     */
+    /** Sets the listener for controls: called when some were taken, and again when they are durable. */
     onControl(listener: () => void) {
       onControl = listener;
     },

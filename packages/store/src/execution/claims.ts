@@ -3,30 +3,46 @@
  * then on appends of the executor that held the plan before fail, and the state that the claim has read is
  * final.
  */
-
 import {
+  type Call,
   deadlineOf,
+  type Effect,
   emptyRequest,
   type FoldedPlan,
   type FoldedRequest,
   type FoldedUnit,
   fold,
   recordsOf,
+  type StepError,
   type StepRecord,
 } from "@planwright/engine";
-import type { PlanId } from "@planwright/plan";
-import { isForPerson, type Plan, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
-import { createSettleLateControls } from "../controls/late-controls.ts";
-import { endWrites, readEnd } from "../heads/plan-end.ts";
+import {
+  isForPerson,
+  type Plan,
+  type PlanId,
+  STARTED_PLAN_STATUSES,
+  type StepStatus,
+  UNHELD_PLAN_STATUSES,
+  type WaitReason,
+} from "@planwright/plan";
+import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { withValues } from "../journal/unit-values.ts";
+import { withValues } from "../journal/unit-reads.ts";
 import type { LeaseTable } from "../leases/lease-table.ts";
+import { endWrites, readEnd } from "../plans/plan-end.ts";
+import {
+  approvalUntil,
+  controlsAfter,
+  countMayHaveActed,
+  needsFields,
+  needsOf,
+  undecidedOf,
+} from "../plans/plan-needs.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
+import { createSettleLateControls } from "../requests/resolve.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
-import type { PlanClaim } from "./execution-store.ts";
-import { updatePlanSummary } from "./update-plan-summary.ts";
 
 /** Bytes of outputs that a claim reads; the others are read when they are needed. */
 const CLAIMED_OUTPUT_BYTES = 1_048_576;
@@ -46,10 +62,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
     },
   };
 
-  /**
-   * The journal for the new owner, and the records in it; null for a plan that has ended. The journal of a plan
-   * that was never claimed has no events of it.
-   */
+  /** The journal and the records for the new owner; null for a plan that has ended. */
   async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal | null> {
     const { _id: planId, requestId, tenant, epoch, takenFrom = null } = plan;
     const { controls } = plan;
@@ -70,10 +83,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
     return { journal: opened, records: found ? await recordsFrom(found, requestId) : [], waited };
   }
 
-  /**
-   * True for a plan that its last owner ended. If that owner died before it updated the documents, they are
-   * updated here.
-   */
+  /** Updates the documents of a plan that its last owner ended. False for a plan that has not ended. */
   async function completeEarlierEnd(plan: PlanDocument, found: FoldedPlan | undefined): Promise<boolean> {
     const ended = await readEnd(journal, plan.requestId, found);
     if (!ended) return false;
@@ -98,10 +108,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
     return withoutPartialLists(recordsOf({ ...plan, units }));
   }
 
-  /**
-   * When a claim finds more finished units than the claim before, there is progress: the plan is not
-   * POISONED.
-   */
+  /** More finished units than at the claim before are progress: the plan is not POISONED. */
   async function noteProgress(plan: PlanDocument, units: Iterable<FoldedUnit>): Promise<void> {
     // Units that were ended as POISONED do not count, so that a crash during that end does not reset the
     // claims.
@@ -117,10 +124,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
     );
   }
 
-  /**
-   * Moves the deadline in the document by the time in which only a person could continue the plan. It follows
-   * the journal: after a crash the next claim moves it.
-   */
+  /** Moves the deadline by the time in which only a person could continue. It follows the journal. */
   async function moveDeadline(plan: PlanDocument, folded: FoldedPlan | undefined): Promise<void> {
     const { startedAt, deadlineAt } = plan;
     if (!folded || !startedAt || !deadlineAt || folded.waits.length === 0) return;
@@ -161,10 +165,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
   }
 
   return {
-    /**
-     * Claims a plan that is due and that no executor holds, by raising its epoch; null when there is nothing
-     * to do.
-     */
+    /** Claims a plan that is due and that no executor holds; null when there is nothing to do. */
     async claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null> {
       const plan = await leases.claim(planId, owner, rules);
       if (!plan) await settleLateControls(planId);
@@ -182,10 +183,7 @@ interface OpenedJournal extends Pick<PlanClaim, "records" | "waited"> {
   journal: ClaimJournal;
 }
 
-/**
- * How long a claimed plan waited. A plan that waits gets no entries, except decisions: its last entry is that of
- * its release. Pure.
- */
+/** How long a claimed plan waited: the last entry of a plan that waits is that of its release. Pure. */
 function waitOf(
   { _id, queuedAt, updatedAt: claimedAt, takenFrom }: PlanDocument,
   { plans, at }: FoldedRequest,
@@ -216,4 +214,115 @@ function withoutOutput(record: StepRecord): StepRecord {
 
 function hasPlan(document: PlanDocument): document is PlanDocument & { plan: Plan } {
   return document.plan !== null;
+}
+
+/** A claim on a plan: its durable state, and the epoch that fences every write. */
+export interface PlanClaim {
+  plan: PlanDocument & { plan: Plan };
+  epoch: number;
+  owner: string;
+  /** The durable state of the units; changes are written through it. */
+  journal: ClaimJournal;
+  /** The units at the claim. Large outputs are absent, and small ones beyond 1 MiB together. */
+  records: StepRecord[];
+  /**
+   * How long the plan waited until this claim, and for what: since it was queued ("no worker"), or since an
+   * executor released it. Null for a plan that was taken from a dead executor.
+   */
+  waited: { reason: WaitReason; ms: number } | null;
+}
+
+/** A unit's new state. When its `arguments` are to be approved, it has their hashes. */
+export type UnitRecord = StepRecord & {
+  /** Hash of plan, step, arguments and tool: what an operator approves. */
+  approvalHash?: string | undefined;
+  /** SHA-256 of the arguments alone. */
+  argsHash?: string | undefined;
+};
+
+/** An attempt's durable intent (R2). */
+export interface Intent {
+  call: Call;
+  attemptId: string;
+  argsHash: string;
+  /** Its idempotency key, when it is not `{planId}/{the only unit}`. */
+  sentKey?: string | undefined;
+  /** Size and beginning of large arguments, which are not in `call`. Default: those of the call. */
+  large?: { sizeBytes: number; text: string } | undefined;
+}
+
+/** How an attempt ended; the unit's new state is separate. */
+export interface AttemptEnd {
+  key: string;
+  attemptId: string;
+  endedAtMs: number;
+  durationMs: number;
+  outcome: "completed" | "failed" | "aborted" | "unknown";
+  error: StepError | null;
+  /** The call was not sent: the server could not be reached. */
+  isUnsent?: boolean | undefined;
+  /** What is known about its effect; null for a call that cannot have one. Default: it follows from `outcome`. */
+  effect?: Effect | null | undefined;
+}
+
+/** The last records and ends of attempts before the end of a plan. */
+export interface LastRecords {
+  records: readonly StepRecord[];
+  ends: readonly AttemptEnd[];
+}
+
+/**
+ * Updates `needs`, `approvalUntil`, `undecided`, `items` and `mayHaveActed` of the plan if they have changed. They
+ * follow the journal: after a crash the next claim updates them.
+ * @param changed - units that have changed since the last update. Default: all
+ */
+export async function updatePlanSummary(
+  { group, clock }: StoreDependencies,
+  { plan, epoch, journal }: PlanClaim,
+  changed: Iterable<{ status: StepStatus; item?: number | undefined }> = journal.units(),
+): Promise<void> {
+  const { needs: needsBefore = [], items: itemsBefore = 0, mayHaveActed: actedBefore = 0 } = plan;
+  const needsNothing = needsBefore.length === 0 && needsOf(changed).length === 0;
+  const isKnown = ({ status, item = -1 }: { status: StepStatus; item?: number | undefined }) =>
+    item < itemsBefore && status !== "FAILED" && status !== "CANCELLED";
+  if (needsNothing && actedBefore === 0 && [...changed].every(isKnown)) return;
+  const units = [...journal.units()];
+  const needs = needsOf(units);
+  const items = units.filter(({ item }) => item !== undefined).length;
+  const mayHaveActed = countMayHaveActed(units);
+  const undecided = undecidedNow({ plan, journal });
+  const until = approvalUntil(units);
+  const isSame =
+    items === itemsBefore &&
+    mayHaveActed === actedBefore &&
+    needs.join() === needsBefore.join() &&
+    until?.getTime() === plan.approvalUntil?.getTime() &&
+    JSON.stringify(undecided) === JSON.stringify(plan.undecided);
+  if (isSame) return;
+  const set = {
+    ...needsFields(plan, needs, new Date(clock.now())),
+    ...((until || plan.approvalUntil) && { approvalUntil: until }),
+    ...(undecided && { undecided }),
+    items,
+    ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),
+  };
+  Object.assign(plan, set);
+  const condition = { "lease.epoch": epoch };
+  await group.set({ collection: "plans", id: plan._id, condition, set });
+}
+
+/** The units that wait for a decision; undefined as long as there was none. */
+function undecidedNow({ plan, journal }: Pick<PlanClaim, "plan" | "journal">): PlanDocument["undecided"] {
+  const folded = journal.plan();
+  const now = folded && undecidedOf(folded);
+  return now && (now.units.length > 0 || plan.undecided) ? now : undefined;
+}
+
+/** Removes controls with nothing left to do; `undecided` has to take them into account from then on. */
+export function withoutSettledControls({ plan, journal }: Pick<PlanClaim, "plan" | "journal">): Document {
+  const undecided = undecidedNow({ plan, journal });
+  return {
+    controls: controlsAfter(journal.settled()),
+    ...(undecided && { undecided: { $literal: undecided } }),
+  };
 }

@@ -1,12 +1,11 @@
-import type { StepRecord } from "@planwright/engine";
 import {
   type FoldedPlan,
   type FoldedUnit,
   type JournalEvent,
   positionsInResults,
+  type StepRecord,
   type StoredOutput,
 } from "@planwright/engine";
-import type { WaitReason } from "@planwright/plan";
 import {
   type HeldJson,
   isForEachStep,
@@ -17,52 +16,64 @@ import {
   type OutputTexts,
   type PlanId,
   parseExactJson,
+  type WaitReason,
 } from "@planwright/plan";
-import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
-import { HAS_CONTROLS } from "../heads/pending-controls.ts";
-import { type EndedPlan, endEvent, endedBy, endWrites, isForPlanner } from "../heads/plan-end.ts";
-import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { withValues } from "../journal/unit-values.ts";
-import { createLeaseTable, type LeaseStore } from "../leases/lease-table.ts";
-import { readOutputTexts, removeStaleOutputs } from "../outputs/output-store.ts";
+import { readOutputTexts, removeStaleOutputs } from "../journal/outputs.ts";
+import { withValues } from "../journal/unit-reads.ts";
+import { createLeaseTable } from "../leases/lease-table.ts";
+import {
+  createRepeats,
+  type Repeat,
+  readPlans,
+  type UnitToCall,
+  versionsOf,
+} from "../plans/earlier-calls.ts";
+import {
+  type EndedPlan,
+  endEvent,
+  endedBy,
+  endWrites,
+  isForPlanner,
+  REQUEST_STATUS,
+  requestAfterPlan,
+} from "../plans/plan-end.ts";
+import { HAS_CONTROLS } from "../plans/plan-needs.ts";
 import { LeaseLostError, OutputMissingError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
+import { createRemoveHalfAccepted } from "../requests/acceptance.ts";
 import { createToolReports } from "../tools/tool-store.ts";
-import type { Repeat, UnitToCall } from "../versions/earlier-calls.ts";
-import { createRepeats, readPlans, versionsOf } from "../versions/earlier-calls.ts";
-import { createClaims } from "./claims.ts";
-import type { AttemptEnd, ExecutionStore, Intent, LastRecords, PlanClaim } from "./execution-store.ts";
+import {
+  type AttemptEnd,
+  createClaims,
+  type Intent,
+  type LastRecords,
+  type PlanClaim,
+  updatePlanSummary,
+  withoutSettledControls,
+} from "./claims.ts";
 import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";
-import { updatePlanSummary, withoutSettledControls } from "./update-plan-summary.ts";
 
 /** Claims plans and writes their events, fenced by the epoch. */
 export function createExecutionStore(dependencies: StoreDependencies) {
   const { clock } = dependencies;
-  const leases = createLeaseTable("plans", dependencies);
-  const planLeases: LeaseStore<PlanId> = leases;
+  const planLeases = createLeaseTable("plans", dependencies);
   return {
-    ...createClaims(dependencies, leases),
+    ...createClaims(dependencies, planLeases),
     /** The leases of plans. */
-    planLeases,
+    planLeases: planLeases as Omit<typeof planLeases, "claim">,
     ...createUnitWrites(dependencies),
     ...createPlanEnds(dependencies),
     ...createApplyControls(dependencies),
-    /**
-     * Unix milliseconds by the clock of MongoDB, continued by this process's monotonic clock: a jump of the
-     * local clock does not change it.
-     */
+    /** Unix milliseconds by MongoDB's clock and the monotonic one: a jump of the local clock changes nothing. */
     now: () => clock.now(),
     ...createToolReports(dependencies),
   };
 }
 
-/**
- * The part of the store that brings the controls of clients and operators to the executor that holds the plan
- * (J6).
- */
-function createApplyControls({ collections, group }: Pick<StoreDependencies, "collections" | "group">) {
+/** The part of the store that brings controls to the executor that holds the plan (J6). */
+function createApplyControls({ collections, group }: StoreDependencies) {
   /** Removes controls that are in the journal. It may be repeated; the next owner does it after a crash. */
   async function removeSettled(claim: PlanClaim): Promise<void> {
     await group.update({
@@ -100,10 +111,7 @@ function createApplyControls({ collections, group }: Pick<StoreDependencies, "co
   };
 }
 
-/**
- * The part of the store that writes intents and results: each is an entry of the request's journal, or part
- * of one.
- */
+/** The part of the store that writes intents and results into the request's journal. */
 function createUnitWrites(context: StoreDependencies) {
   return {
     /**
@@ -377,13 +385,14 @@ function createPlanEnds(context: StoreDependencies) {
           },
         ])
         .toArray();
+      const now = new Date(clock.now());
       const corrected = await Promise.all(
         stale.map(({ _id, planId, ...end }) =>
           group.set({
             collection: "requests",
             id: _id,
             condition: { planId, status: "EXECUTING" },
-            ...requestAfterPlan(end, end),
+            set: requestAfterPlan(end, end, now),
           }),
         ),
       );
@@ -405,3 +414,6 @@ function releaseEvent(to: Parameters<ExecutionStore["releasePlan"]>[1]): Journal
 function requireHeld({ plan, epoch }: PlanClaim, isDone: boolean): void {
   if (!isDone) throw new LeaseLostError({ id: plan._id, epoch });
 }
+
+/** The operations that the executor needs. Writes of all plans in the process share bulks. */
+export type ExecutionStore = ReturnType<typeof createExecutionStore>;

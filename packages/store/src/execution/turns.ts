@@ -9,16 +9,20 @@ import {
 } from "@planwright/engine";
 import { type JsonObject, JsonText, valueOfHeld } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { type LargeValue, MAX_INLINE_BYTES, measureOutput, measureValue } from "../outputs/inline-value.ts";
-import { keptError } from "../outputs/kept-error.ts";
-import { writeOutput } from "../outputs/output-store.ts";
-import { previewOf } from "../outputs/preview.ts";
-import type { OutputRef } from "../records/output-document.ts";
-import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "./execution-store.ts";
+import {
+  keptError,
+  type LargeValue,
+  measureOutput,
+  measureValue,
+  previewOf,
+  writeOutput,
+} from "../journal/outputs.ts";
+import type { OutputRef } from "../records/plan-document.ts";
+import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "./claims.ts";
 
 /** The events of calls that are about to be sent, after the ends of earlier calls of the same units. */
 export function intentEvents(
-  context: Pick<StoreDependencies, "clock">,
+  context: StoreDependencies,
   intents: readonly Intent[],
   ends: readonly AttemptEnd[],
 ): JournalEvent[] {
@@ -33,7 +37,7 @@ export function intentEvents(
 }
 
 /** The events of new states, and the sizes of the outputs in them by key. */
-export interface RecordEvents {
+interface RecordEvents {
   events: JournalEvent[];
   sizes: Map<string, number>;
 }
@@ -101,10 +105,7 @@ function toEvents({ records, ends }: Outcomes, places: ReadonlyMap<string, Outpu
   return turnEvents(turn, places).map(withSizeForText);
 }
 
-/**
- * When an output is stored separately, the text that the tool wrote may still be in the entry. The size makes
- * readers read it from there.
- */
+/** The text of an output that is stored separately may still be in the entry: the size makes readers look. */
 function withSizeForText(event: JournalEvent): JournalEvent {
   const isInEntry = event.type === "step.changed" && event.outputRef && event.outputText !== undefined;
   return isInEntry ? { ...event, outputBytes: 0 } : event;

@@ -1,7 +1,7 @@
 import type { RandomBytes } from "@planwright/plan";
-import type { GroupCommit } from "../commit/group-commit.ts";
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
+import type { GroupCommit } from "./group-commit.ts";
 import type { Journal } from "./journal.ts";
 import type { Transact } from "./transact.ts";
 import type { UnitReads } from "./unit-reads.ts";

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { JournalEntry, JournalEvent } from "@planwright/engine";
 import { type ClientBulkWriteModel, type Document, MongoBulkWriteError } from "mongodb";
-import { changeOf, collectionOf, followOneByOne, type HeadWrite } from "../commit/pending-write.ts";
 import type { Collections } from "../database/collections.ts";
 import { isBulkOfDuplicates, isDuplicateKey, notCommittedYet } from "../database/transient-errors.ts";
-import type { JournalDocument } from "../records/journal-documents.ts";
+import type { JournalDocument } from "../records/request-document.ts";
+import { changeOf, collectionOf, followOneByOne, type HeadWrite } from "./pending-write.ts";
 
 /** Digits of a seq in the id of an entry: ids sort as texts. */
 const SEQ_DIGITS = 8;
@@ -13,7 +13,7 @@ const SEQ_DIGITS = 8;
 export type EntryPosition = Pick<JournalEntry, "requestId" | "seq">;
 
 /** The parts of entries to read, so that no more than these are in memory. */
-export interface UnitSelection {
+interface UnitSelection {
   /** Keys of the units. */
   keys: readonly string[];
   /** With arguments, and the data that tools added to errors. */
@@ -49,10 +49,7 @@ export interface EntryLog {
    * turns of the event loop; a reader that works on each entry as it comes blocks the process only briefly.
    */
   readTails(after: readonly EntryPosition[]): AsyncIterable<JournalEntry>;
-  /**
-   * The events of some units in the entries at these positions: the entries in any order, the events of each
-   * in theirs. Entries without such an event are left out.
-   */
+  /** The events of some units at these positions; the entries in any order, without empty ones. */
   readAt(positions: readonly EntryPosition[], selection: UnitSelection): Promise<SelectedEvents[]>;
 }
 
@@ -110,9 +107,7 @@ type Schemas = Record<string, Document & { _id: string }>;
  * Entries in MongoDB.
  * @param collections - of a client with majority and journalled writes that does not repeat writes by itself
  */
-export function createMongoEntryLog(
-  collections: Pick<Collections, "client" | "journal" | HeadWrite["collection"]>,
-): EntryLog {
+export function createMongoEntryLog(collections: Collections): EntryLog {
   const { client, journal: collection } = collections;
   let eventsOfTurn = 0;
   let turn: Promise<unknown> = Promise.resolve();
@@ -223,4 +218,39 @@ function takenIds(error: unknown, documents: readonly JournalDocument[]): string
   const errors = [error.writeErrors].flat();
   if (errors.length === 0 || !errors.every((one) => isDuplicateKey(one))) return undefined;
   return errors.flatMap(({ index }) => documents[index]?._id ?? []);
+}
+
+/** An entry without outputs, arguments and data of errors; their sizes are kept. Pure. */
+export function withoutEventValues(entry: JournalEntry): JournalEntry {
+  return { ...entry, events: entry.events.map(withoutValue) };
+}
+
+function withoutValue(event: JournalEvent): JournalEvent {
+  switch (event.type) {
+    case "attempt.started":
+      return { ...event, arguments: sizeOnly(event.arguments) };
+    case "attempt.ended":
+      return event.error?.data === undefined ? event : { ...event, error: withoutData(event.error) };
+    case "step.changed": {
+      const { output: _, outputText: __, error, toApprove, ...kept } = event;
+      return {
+        ...kept,
+        ...(error && { error: withoutData(error) }),
+        ...(toApprove && { toApprove: { ...toApprove, arguments: sizeOnly(toApprove.arguments) } }),
+      };
+    }
+    case "plan.ended":
+      return { ...event, outputs: null, error: event.error && withoutData(event.error) };
+    default:
+      return event;
+  }
+}
+
+function sizeOnly({ sizeBytes }: { sizeBytes: number }): { sizeBytes: number } {
+  return { sizeBytes };
+}
+
+function withoutData<WithData extends { data?: unknown }>(error: WithData): Omit<WithData, "data"> {
+  const { data: _, ...kept } = error;
+  return kept;
 }

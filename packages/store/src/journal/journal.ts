@@ -11,15 +11,13 @@
  * 6. The writes that follow from an entry are done when its append resolves: in the same command if the entry is
  *    alone in it, otherwise after it.
  */
-import type { JournalEntry } from "@planwright/engine";
+import { type JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
-import { createBatches } from "../commit/batches.ts";
-import type { HeadWrite } from "../commit/pending-write.ts";
-import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
-import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
+import { type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
+import { EntryTooLargeError, StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import { type EntryLog, entryIdOf } from "./entry-log.ts";
-import { EntryTooLargeError } from "./errors.ts";
-import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
+import { createBatches } from "./group-commit.ts";
+import type { HeadWrite } from "./pending-write.ts";
 
 /** Largest entry as it is stored, in bytes. */
 export const MAX_ENTRY_BYTES = 1_048_576;
@@ -32,15 +30,12 @@ export type NewEntry = Omit<JournalEntry, "at" | "writeId">;
 
 /** Result of an append. */
 export type AppendResult =
-  | {
-      type: "appended";
-      entry: JournalEntry;
-    }
+  | { type: "appended"; entry: JournalEntry }
   /** Nothing was written: this entry has the seq. */
   | { type: "taken"; entry: JournalEntry };
 
 /** Options of {@link createJournal}. */
-export interface JournalOptions {
+export interface JournalOptions extends Retry {
   log: EntryLog;
   /** Does writes that follow from an entry that shared its command with others. Default: there are none. */
   follow?: ((writes: readonly HeadWrite[]) => Promise<void>) | undefined;
@@ -48,14 +43,6 @@ export interface JournalOptions {
   owner: string;
   /** Unix milliseconds, by the clock of the database. */
   now: () => number;
-  /** Monotonic milliseconds. Default `performance.now`. */
-  monotonic?: (() => number) | undefined;
-  /** Waits. Default: a timer. */
-  sleep?: ((ms: number) => Promise<void>) | undefined;
-  /** How long an append is sent again while no answer comes, in milliseconds. Default 30,000. */
-  retryForMs?: number | undefined;
-  /** Waits between tries, in milliseconds. Default 250. */
-  retryEveryMs?: number | undefined;
   /** Delays the sending of a bulk, so that all appends of the same turn share it. Default `setImmediate`. */
   soon?: ((happen: () => void) => void) | undefined;
   /** Called after each acknowledged bulk, with the number of entries in it. Default: none. */
@@ -77,7 +64,7 @@ interface Waiting {
 /** A journal over a log of entries. */
 export function createJournal(options: JournalOptions) {
   const { log, follow, owner, now, monotonic = () => performance.now() } = options;
-  const { metrics, sleep = timer, retryForMs = 30_000, retryEveryMs = 250 } = options;
+  const { metrics } = options;
   const batches = createBatches<Waiting>({ send: commit, soon: options.soon });
   let sequence = 0;
   let bulks = 0;
@@ -89,7 +76,11 @@ export function createJournal(options: JournalOptions) {
       // Computed only for a single entry: callers of entries that share a bulk do these writes themselves.
       const following = only && batch.length === 1 ? (only.followingOf?.(only.entry) ?? []) : [];
       const entries = batch.map(({ entry }) => entry);
-      const taken = await untilAnswered("journal append", () => log.insert(entries, following));
+      const taken = await repeatUntilAnswered(
+        "journal append",
+        () => log.insert(entries, following),
+        options,
+      );
       countBulk(batch.length);
       for (const { entry, followingOf, resolve, reject } of batch) {
         const found = taken.get(entryIdOf(entry));
@@ -115,9 +106,6 @@ export function createJournal(options: JournalOptions) {
     options.onBulk?.(entries);
     metrics?.bulkWritten(entries);
   }
-
-  const untilAnswered = <T>(operation: string, attempt: () => Promise<T>): Promise<T> =>
-    repeatUntilAnswered(attempt, { operation, monotonic, sleep, retryForMs, retryEveryMs });
 
   return {
     /**
@@ -151,21 +139,24 @@ export function createJournal(options: JournalOptions) {
       const entries: JournalEntry[] = [];
       for (;;) {
         const after = entries.at(-1)?.seq ?? afterSeq;
-        const page = await untilAnswered("journal read", () => log.read(requestId, after, READ_LIMIT));
+        const page = await repeatUntilAnswered(
+          "journal read",
+          () => log.read(requestId, after, READ_LIMIT),
+          options,
+        );
         entries.push(...page);
         if (page.length < READ_LIMIT) return entries;
       }
     },
-    /**
-     * All entries, without outputs, arguments and data of errors: together these may need too much memory.
-     * @throws {StoreUnavailableError}
-     */
-    readWithoutValues: (requestId: string): Promise<JournalEntry[]> =>
-      untilAnswered("journal read", async () => {
+    /** All entries, without outputs, arguments and data of errors: these may need too much memory. */
+    readWithoutValues(requestId: string): Promise<JournalEntry[]> {
+      const read = async (): Promise<JournalEntry[]> => {
         const entries: JournalEntry[] = [];
         for await (const entry of log.readTails([{ requestId, seq: 0 }])) entries.push(entry);
         return entries;
-      }),
+      };
+      return repeatUntilAnswered("journal read", read, options);
+    },
     /** Resolves when no append is waiting or in flight. */
     idle: () => batches.idle(),
     /** Acknowledged bulks, and entries in them, so far. */
@@ -173,6 +164,41 @@ export function createJournal(options: JournalOptions) {
   };
 }
 
-function timer(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+/** Result of an append: `taken`: another entry has its seq; `failed`: not written, or that is unknown. */
+type AppendOutcome = "appended" | "taken" | "failed";
+
+/** Counts appends to journals by their outcome. Never waits and never throws. */
+export interface JournalMetrics {
+  /** @param durationMs - from the call to its answer, with the wait for a bulk */
+  appendEnded(outcome: AppendOutcome, durationMs: number): void;
+  /** A bulk was answered by MongoDB. @param entries - entries in the bulk, also those whose seq was taken */
+  bulkWritten(entries: number): void;
 }
+
+/** Reports how an append ended, and how long it took. @param monotonic - milliseconds */
+export async function timedAppend<Result extends { type: "appended" | "taken" }>(
+  appending: Promise<Result>,
+  { metrics, monotonic }: { metrics: JournalMetrics | undefined; monotonic: () => number },
+): Promise<Result> {
+  const startedAt = monotonic();
+  try {
+    const result = await appending;
+    metrics?.appendEnded(result.type, monotonic() - startedAt);
+    return result;
+  } catch (error) {
+    metrics?.appendEnded("failed", monotonic() - startedAt);
+    throw error;
+  }
+}
+
+/*
+ * Entries of the owner of work, an executor or a planner: the hot way to write (docs/architecture.md, R3).
+ *
+ * 1. An entry is appended behind the entries of other writers: it is decided again when another one was appended
+ *    first (J1).
+ * 2. An entry that cannot follow from the entries before it is not written: the journal could not be folded any
+ *    more.
+ * 3. The documents follow in the same command or after it (J4). After a crash the next owner does these writes
+ *    again, or the work. What it could not do again, the document of a new version, is stored in one transaction
+ *    with its entry.
+ */

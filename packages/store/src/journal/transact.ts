@@ -8,22 +8,23 @@
  * 4. A write whose answer was lost is sent again. It recognizes its own entry by the `writeId`.
  * 5. Nothing is read inside the transaction, so that writes of owners to the same documents do not wait for it.
  */
-import type { JournalEntry } from "@planwright/engine";
-import { BSON } from "mongodb";
-import { changeOf, collectionOf, type HeadWrite } from "../commit/pending-write.ts";
-import type { Collections } from "../database/collections.ts";
-import { type RepeatOptions, repeatUntilAnswered } from "../database/repeat-until-answered.ts";
-import { isDuplicateKey, notCommittedYet } from "../database/transient-errors.ts";
-import { StoreUnavailableError } from "../records/errors.ts";
-import { entryIdOf, toJournalDocument } from "./entry-log.ts";
-import { EntryTooLargeError } from "./errors.ts";
-import type { NewEntry } from "./journal.ts";
-import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
 
-/**
- * Largest entry as BSON, in bytes: MongoDB stores 16 MiB in one document. Only a version that carries over very
- * many items comes near this limit.
- */
+import { advance, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
+import { BSON } from "mongodb";
+import type { Collections } from "../database/collections.ts";
+import {
+  isDuplicateKey,
+  notCommittedYet,
+  type Retry,
+  repeatUntilAnswered,
+} from "../database/transient-errors.ts";
+import { EntryTooLargeError, StoreUnavailableError } from "../records/errors.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import { entryIdOf, toJournalDocument, withoutEventValues } from "./entry-log.ts";
+import { type Journal, type JournalMetrics, type NewEntry, timedAppend } from "./journal.ts";
+import { changeOf, collectionOf, type HeadWrite } from "./pending-write.ts";
+
+/** Largest entry as BSON, in bytes, because of MongoDB's 16 MiB: only a very long version comes near. */
 const MAX_ENTRY_BSON_BYTES = 16_000_000;
 
 /** An entry, and the writes that follow from it, in this order. */
@@ -33,7 +34,7 @@ export interface ColdWrite {
 }
 
 /** Result of a cold write. `taken`: nothing was written, because the request has changed; decide again. */
-export type ColdResult = { type: "appended"; entry: JournalEntry } | { type: "taken" };
+type ColdResult = { type: "appended"; entry: JournalEntry } | { type: "taken" };
 
 /**
  * Does a cold write. Durable when it resolves.
@@ -44,8 +45,8 @@ export type ColdResult = { type: "appended"; entry: JournalEntry } | { type: "ta
 export type Transact = (write: ColdWrite) => Promise<ColdResult>;
 
 /** Options of {@link createTransact}. */
-export interface TransactOptions extends Omit<RepeatOptions, "operation"> {
-  collections: Pick<Collections, "client" | "journal" | HeadWrite["collection"]>;
+export interface TransactOptions extends Retry {
+  collections: Collections;
   /** Identifies this process in each `writeId`. */
   owner: string;
   /** Unix milliseconds, by the clock of the database. */
@@ -57,7 +58,7 @@ export interface TransactOptions extends Omit<RepeatOptions, "operation"> {
 /** Cold writes over a database. */
 export function createTransact({ collections, owner, now, metrics, ...repeat }: TransactOptions): Transact {
   const { client, journal } = collections;
-  const { monotonic, retryForMs } = repeat;
+  const { monotonic = () => performance.now(), retryForMs = 30_000 } = repeat;
   const operation = "transaction";
   let sequence = 0;
 
@@ -117,10 +118,87 @@ export function createTransact({ collections, owner, now, metrics, ...repeat }: 
       throw new EntryTooLargeError({ place: entryIdOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BSON_BYTES });
     const following = followingOf(entry);
     const deadlineAt = monotonic() + retryForMs;
-    const writing = repeatUntilAnswered(() => attempt(entry, following, deadlineAt), {
-      ...repeat,
-      operation,
-    });
+    const writing = repeatUntilAnswered(operation, () => attempt(entry, following, deadlineAt), repeat);
     return timedAppend(writing, { metrics, monotonic });
   };
+}
+
+/** The events of an entry, and their author. */
+type EntryContent = Pick<JournalEntry, "by" | "events" | "idempotency">;
+
+/** The next entry of a journal, and the request as it is after that entry. */
+export interface NextEntry {
+  entry: NewEntry;
+  after: FoldedRequest;
+}
+
+/**
+ * The next entry of a journal. Events that cannot follow from the current state of the request are refused:
+ * with them the journal could not be folded any more. Pure.
+ * @param plan - the plan that the events are about, or that planning is to make
+ * @param request - the state after the last entry
+ * @throws {JournalInvalidError}
+ */
+export function nextEntry(
+  { _id: planId, requestId, tenant }: Pick<PlanDocument, "_id" | "requestId" | "tenant">,
+  request: FoldedRequest,
+  content: EntryContent,
+): NextEntry {
+  const entry: NewEntry = { requestId, tenant, planId, seq: request.seq + 1, ...content };
+  return { entry, after: fold(request, [{ ...entry, at: new Date(0), writeId: "" }]) };
+}
+
+/** The writes that follow from an entry, computed from it and the request after it. */
+export type FollowingOf = (entry: JournalEntry, after: FoldedRequest) => readonly HeadWrite[];
+
+/** The next entry of an owner. */
+interface OwnerEntry extends Omit<NewEntry, "requestId" | "tenant" | "seq"> {
+  following?: FollowingOf | undefined;
+  /** Does it in one transaction, as one who does not own the request. Default: the hot way. */
+  transact?: Transact | undefined;
+}
+
+/** The journal of a request, as one owner writes it. */
+export interface OwnerEntries {
+  journal: Journal;
+  requestId: string;
+  tenant: string;
+  /** The state after the last known entry; it is changed. */
+  state: FoldedRequest;
+  /** @throws {JournalInvalidError} for an entry that cannot follow */
+  requireValid: (entry: NewEntry) => void;
+  /** The error when the request's document does not allow the entry any more. */
+  lost: () => Error;
+}
+
+/**
+ * Appends an entry, and waits for the writes that follow. Durable when it returns.
+ * @param decide - the entry after all entries before it; undefined: none is appended
+ * @returns whether it was appended
+ */
+export async function appendAsOwner(
+  { journal, requestId, tenant, state, requireValid, lost }: OwnerEntries,
+  decide: () => OwnerEntry | undefined,
+): Promise<boolean> {
+  for (;;) {
+    const decided = decide();
+    if (!decided) return false;
+    const { following, transact, ...content } = decided;
+    const entry: NewEntry = { requestId, tenant, ...content, seq: state.seq + 1 };
+    requireValid(entry);
+    const followingOf =
+      following &&
+      ((stamped: JournalEntry) => following(stamped, fold(state, [withoutEventValues(stamped)])));
+    const result = await (transact
+      ? transact({ entry, following: followingOf ?? (() => []) })
+      : journal.append(entry, followingOf));
+    if (result.type === "appended") {
+      advance(state, [withoutEventValues(result.entry)]);
+      return true;
+    }
+    const others = await journal.read(requestId, state.seq);
+    // Its document has changed without an entry, or is not there any more.
+    if (transact && others.length === 0) throw lost();
+    advance(state, others.map(withoutEventValues));
+  }
 }

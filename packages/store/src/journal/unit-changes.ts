@@ -11,8 +11,8 @@ import {
   stepRuns,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import type { JournalDocument } from "../records/journal-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
+import type { JournalDocument } from "../records/request-document.ts";
 import { toEntry } from "./entry-log.ts";
 
 /** The change of a unit by an entry. */
@@ -24,11 +24,7 @@ export interface UnitChange {
   epoch: number | undefined;
 }
 
-/**
- * The steps and items of all plans, folded from all entries of their requests, with their values: for checks
- * of what was written. Pure.
- * @throws {JournalInvalidError}
- */
+/** The steps of all plans with their values, from all entries of their requests: for checks. Pure. */
 export function stepsOfJournals(
   plans: readonly PlanDocument[],
   documents: readonly JournalDocument[],

@@ -3,59 +3,22 @@
  *
  * 1. A claim raises the epoch in one conditional write by MongoDB's clock. The condition holds for only one
  *    claimer.
- * 2. A lease is valid as long as its worker lives (`workers/worker-store.ts`): it has no deadline, and is
+ * 2. A lease is valid as long as its worker lives (`worker-store.ts`): it has no deadline, and is
  *    never renewed. A worker releases leases that it holds without working on them.
  * 3. Safety comes from the journal: a claimer first appends that it took the lease. From then on appends of
  *    an earlier owner are refused.
  */
-import { groupBy, PRIORITIES, type Priority, placeInLine } from "@planwright/plan";
-import type { Document } from "mongodb";
-import type { GroupCommit } from "../commit/group-commit.ts";
+import { groupBy, PRIORITIES, type Priority, placeInLine, WAIT_REASONS } from "@planwright/plan";
+import type { Collection, Document } from "mongodb";
 import { type Collections, LINES_INDEX } from "../database/collections.ts";
-import type { ServerClock } from "../database/server-clock.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import type { RequestDocument } from "../records/request-document.ts";
-import { heldBy, isDue, leasedCollection } from "./leased-collection.ts";
+import type { Leased, RequestDocument } from "../records/request-document.ts";
 
 /** Work under a claim. */
 export interface Held<Id extends string> {
   id: Id;
   epoch: number;
-}
-
-/** The leases of one kind of work, for workers. */
-export interface LeaseStore<Id extends string> {
-  /**
-   * Work that a worker holds according to the database. That is more than it works on if the answer to a
-   * claim was lost or its work failed.
-   */
-  findHeld(owner: string): Promise<Held<Id>[]>;
-  /**
-   * Makes work due now for any worker, unless it ended, was claimed again or was released meanwhile.
-   * @returns the work that this call released
-   * @throws {StoreUnavailableError}
-   */
-  releaseUnheld(held: readonly Held<Id>[]): Promise<Held<Id>[]>;
-  /**
-   * Subtracts these claims from the claims without progress, each once even if this is repeated. Their lease
-   * was lost, but the former owner is alive, so the work did not kill it. @throws {StoreUnavailableError}
-   */
-  recordSurvived(held: readonly Held<Id>[]): Promise<void>;
-  /** Work that is due and that no worker holds, oldest first: for counts. */
-  findDue(limit: number): Promise<Id[]>;
-  /**
-   * Work that is due and that no worker holds, for the sweeper: in turns over the tenants, and of each tenant
-   * by priority and age. With more due work than `limit` it reads some tenants at each call, and the following
-   * ones at the next, so that the line of one tenant never hides another one.
-   * @param full - tenants to leave out
-   */
-  findInTurns(limit: number, full: readonly string[]): Promise<DueWork<Id>[]>;
-}
-
-/** Work that a worker may claim. */
-export interface DueWork<Id extends string> {
-  id: Id;
-  tenant: string;
 }
 
 /** The documents that are leased. */
@@ -70,21 +33,6 @@ export interface ClaimRules {
   condition: Document;
   /** Expressions of an update pipeline. Default: none. */
   expressions?: Document | undefined;
-}
-
-/** The leases in one collection. */
-export interface LeaseTable<Name extends keyof LeasedDocuments>
-  extends LeaseStore<LeasedDocuments[Name]["_id"]> {
-  /**
-   * Claims work that is due. @returns the document under the lease; null when there is nothing to do, or
-   * another worker has it by now
-   * @throws {StoreUnavailableError}
-   */
-  claim(
-    id: LeasedDocuments[Name]["_id"],
-    owner: string,
-    rules: ClaimRules,
-  ): Promise<LeasedDocuments[Name] | null>;
 }
 
 /** By MongoDB's clock. */
@@ -103,11 +51,11 @@ function takenBy(owner: string): Document {
   };
 }
 
-/** The leases of a collection. */
+/** The leases of a collection, for workers. */
 export function createLeaseTable<Name extends keyof LeasedDocuments>(
   name: Name,
-  { collections, group, clock }: { collections: Collections; group: GroupCommit; clock: ServerClock },
-): LeaseTable<Name> {
+  { collections, group, clock }: StoreDependencies,
+) {
   type Id = LeasedDocuments[Name]["_id"];
   const collection = leasedCollection<InLine>(collections, name);
   const projection = { tenant: 1, priority: 1, dueAt: 1 };
@@ -152,7 +100,35 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
   }
 
   return {
-    async findInTurns(limit, full) {
+    /**
+     * Claims work that is due. @returns the document under the lease; null when there is nothing to do, or another
+     * worker has it by now
+     * @throws {StoreUnavailableError}
+     */
+    async claim(
+      id: Id,
+      owner: string,
+      { condition, expressions }: ClaimRules,
+    ): Promise<LeasedDocuments[Name] | null> {
+      const sentAt = clock.monotonic();
+      const document = await group.updateAndRead({
+        collection: name,
+        id,
+        condition: { ...condition, $expr: IS_DUE_NOW },
+        expressions: { ...takenBy(owner), ...expressions },
+      });
+      if (document?.lease?.owner !== owner) return null;
+      clock.observe(document.updatedAt, sentAt);
+      return document;
+    },
+
+    /**
+     * Work that is due and that no worker holds, for the sweeper: in turns over the tenants, and of each tenant by
+     * priority and age. With more due work than `limit` it reads some tenants at each call, and the following ones
+     * at the next, so that the line of one tenant never hides another one.
+     * @param full - tenants to leave out
+     */
+    async findInTurns(limit: number, full: readonly string[]): Promise<{ id: Id; tenant: string }[]> {
       const now = new Date(clock.now());
       const oldest = await collection
         .find({ dueAt: isDue(now) }, { projection })
@@ -174,26 +150,19 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
         .map(({ _id, tenant }) => ({ id: _id as Id, tenant }));
     },
 
-    async claim(id, owner, { condition, expressions }) {
-      const sentAt = clock.monotonic();
-      const document = await group.updateAndRead({
-        collection: name,
-        id,
-        condition: { ...condition, $expr: IS_DUE_NOW },
-        expressions: { ...takenBy(owner), ...expressions },
-      });
-      if (document?.lease?.owner !== owner) return null;
-      clock.observe(document.updatedAt, sentAt);
-      return document;
-    },
-
-    async findHeld(owner) {
+    /** Work that a worker holds by the database: also where a claim's answer was lost or the work failed. */
+    async findHeld(owner: string): Promise<Held<Id>[]> {
       const filter = heldBy(owner);
       const held = await collection.find(filter, { projection: { "lease.epoch": 1 } }).toArray();
       return held.map(({ _id, lease }) => ({ id: _id as Id, epoch: lease?.epoch ?? 0 }));
     },
 
-    async releaseUnheld(held) {
+    /**
+     * Makes work due now for any worker, unless it ended, was claimed again or was released meanwhile.
+     * @returns the work that this call released
+     * @throws {StoreUnavailableError}
+     */
+    async releaseUnheld(held: readonly Held<Id>[]): Promise<Held<Id>[]> {
       const releases = held.map(({ id, epoch }) =>
         group.update({
           collection: name,
@@ -206,7 +175,11 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
       return held.filter((_, index) => isReleased[index]);
     },
 
-    async recordSurvived(held) {
+    /**
+     * Subtracts these claims from the claims without progress, each once even if this is repeated. Their lease was
+     * lost, but the former owner is alive, so the work did not kill it. @throws {StoreUnavailableError}
+     */
+    async recordSurvived(held: readonly Held<Id>[]): Promise<void> {
       const records = held.map(({ id, epoch }) =>
         group.update({
           collection: name,
@@ -226,7 +199,8 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
       await Promise.all(records);
     },
 
-    async findDue(limit) {
+    /** Work that is due and that no worker holds, oldest first: for counts. */
+    async findDue(limit: number): Promise<Id[]> {
       const due = await collection
         .find({ dueAt: isDue(new Date(clock.now())) }, { projection: { _id: 1 } })
         .sort({ dueAt: 1 })
@@ -260,4 +234,76 @@ function inTurns<Work>(lines: readonly (readonly Work[])[]): Work[] {
   return Array.from({ length: longest }, (_, place) =>
     lines.flatMap((line) => line.slice(place, place + 1)),
   ).flat();
+}
+
+/** The leases of one kind of work. */
+export type LeaseTable<Name extends keyof LeasedDocuments> = ReturnType<typeof createLeaseTable<Name>>;
+
+/** The collections whose documents are leased. */
+export const LEASED_COLLECTIONS = ["plans", "requests"] as const;
+
+/** The fields of a document that leases use. */
+export type LeasedDocument = Leased & { _id: string };
+
+/** A collection, typed as one of leased documents. @typeParam Also - other fields that both kinds have */
+export function leasedCollection<Also = unknown>(
+  collections: Collections,
+  name: (typeof LEASED_COLLECTIONS)[number],
+): Collection<LeasedDocument & Also> {
+  // The driver's type names all fields of a document, so a collection cannot be assigned to one of a
+  // supertype.
+  return collections[name] as unknown as Collection<LeasedDocument & Also>;
+}
+
+/**
+ * Filter for a due time before or at an instant; without an instant, for any due time. The type is named
+ * because MongoDB otherwise does not use the partial indexes of due times, and scans all documents.
+ */
+export function isDue(by?: Date): { $type: "date"; $lte?: Date } {
+  return by ? { $type: "date", $lte: by } : { $type: "date" };
+}
+
+/** Filter for an owner of a lease, with its type for the same reason: the indexes have held documents only. */
+export const IS_HELD = { $type: "string" } as const;
+
+/**
+ * Filter for work that a worker is doing. Work that was taken from a dead worker, or released for another one,
+ * still names its last owner, but is due and not held.
+ * @param owner - default: any worker
+ */
+export function heldBy(owner?: string): { "lease.owner": typeof IS_HELD & { $eq?: string }; dueAt: null } {
+  const isOwner = owner === undefined ? IS_HELD : { $eq: owner, ...IS_HELD };
+  return { "lease.owner": isOwner, dueAt: null };
+}
+
+/** Why a plan waits that is no work for anything but a person, until its deadline. */
+const WAITS_FOR_PEOPLE = Object.entries(WAIT_REASONS).flatMap(([reason, { needs }]) =>
+  needs === "nothing" || needs === "worker" ? [] : [reason],
+);
+
+/**
+ * Number of documents that are due, now or later, or held. Counts up to a limit, with the partial indexes
+ * alone.
+ * @param tenant - only the work of this tenant, without plans that wait for a person. Default: all
+ */
+export async function countUnfinished(
+  collections: Collections,
+  limit: number,
+  tenant?: string,
+): Promise<number> {
+  const counts = LEASED_COLLECTIONS.flatMap((name) => {
+    const collection = leasedCollection<{ tenant: string; waitReason?: string | null }>(collections, name);
+    if (tenant === undefined)
+      return [
+        collection.countDocuments({ dueAt: isDue() }, { limit }),
+        collection.countDocuments(heldBy(), { limit }),
+      ];
+    const isWork = { tenant, dueAt: isDue(), waitReason: { $nin: WAITS_FOR_PEOPLE } };
+    return [
+      collection.countDocuments(isWork, { limit, hint: LINES_INDEX }),
+      collection.countDocuments({ ...heldBy(), tenant }, { limit }),
+    ];
+  });
+  const unfinished = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  return Math.min(unfinished, limit);
 }

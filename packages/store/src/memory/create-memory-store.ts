@@ -1,45 +1,38 @@
 import { webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import type { JournalEntry, JournalEvent } from "@planwright/engine";
 import type { RandomBytes } from "@planwright/plan";
-import type { Document } from "mongodb";
-import type { AcceptanceLog, Accepted } from "../acceptance/acceptance-log.ts";
 import { assembleStore } from "../assemble-store.ts";
-import type { GroupCommit, GroupSet } from "../commit/group-commit.ts";
-import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
+import type { ClientStore, RetentionStore } from "../create-store.ts";
+import type { Collections } from "../database/collections.ts";
 import { createServerClock } from "../database/server-clock.ts";
-import type { ExecutionStore } from "../execution/execution-store.ts";
-import type { EntryLog } from "../journal/entry-log.ts";
-import type { PlanningStore } from "../planning/planning-store.ts";
+import { type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
+import type { ExecutionStore } from "../execution/create-execution-store.ts";
+import { type EntryLog, entryIdOf, toJournalDocument, withoutEventValues } from "../journal/entry-log.ts";
+import type { GroupCommit } from "../journal/group-commit.ts";
+import { followOneByOne } from "../journal/pending-write.ts";
+import type { WorkerStore } from "../leases/worker-store.ts";
+import type { PlanningStore } from "../planning/create-planning-store.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { ClientStore, RetentionStore } from "../store.ts";
-import type { WorkerStore } from "../workers/worker-store.ts";
+import type { AcceptanceLog, Accepted } from "../requests/acceptance-log.ts";
 import { createMemoryCollections } from "./memory-collections.ts";
 import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";
-import { createMemoryEntryLog } from "./memory-entry-log.ts";
-import { type GroupedWrite, type Reach, reachAtOnce } from "./reach.ts";
+import { type GroupedWrite, type Reach, reachAtOnce } from "./memory-database.ts";
 
 /**
  * Settings of {@link createMemoryStore}: the shared database, and the clocks and the connection of one
  * process.
  */
-export interface MemoryStoreOptions {
+export interface MemoryStoreOptions extends Retry {
   database: MemoryDatabase;
   /** Identifies this process in its writes; different for every store over one database. */
   owner: string;
   /** Longest a plan may take from its first claim, in milliseconds. Default 3,600,000. */
   planTimeoutMs?: number | undefined;
-  /** How long a write is sent again while no answer comes, in milliseconds. Default 30,000. */
-  retryForMs?: number | undefined;
-  /** Waits between those tries, in milliseconds. Default 250. */
-  retryEveryMs?: number | undefined;
   /** The connection to the database. Default: operations are applied at once. */
   reach?: Reach | undefined;
-  /** This process's monotonic clock, milliseconds. Default `performance.now`. */
-  monotonic?: (() => number) | undefined;
   /** This process's wall clock, Unix milliseconds. Default `Date.now`. */
   wall?: (() => number) | undefined;
-  /** Waits, by this process's clock. Default: a timer. */
-  sleep?: ((ms: number) => Promise<void>) | undefined;
   /** Source of ids. Default: the CSPRNG of the platform. */
   randomBytes?: RandomBytes | undefined;
   /** Changes grouped writes before they are applied, to inject faults. Default: no change. */
@@ -53,9 +46,7 @@ export interface MemoryStoreOptions {
   serverNow?: (() => number) | undefined;
 }
 
-/**
- * The operations of a store in memory: all except catalogues, API keys, watches, `ping` and `close`.
- */
+/** The operations of a store in memory: all except catalogues, API keys, watches, `ping` and `close`. */
 export type MemoryStore = ClientStore &
   PlanningStore &
   Omit<
@@ -162,19 +153,11 @@ function createMemoryAcceptanceLog(database: MemoryDatabase, reach: Reach): Acce
 }
 
 /** Options of {@link createMemoryGroup}. */
-interface MemoryGroupParts {
+interface MemoryGroupParts extends Retry {
   database: MemoryDatabase;
   reach: Reach;
   /** Distinguishes this process's writeIds from all others. */
   owner: string;
-  /** Monotonic milliseconds. */
-  monotonic: () => number;
-  sleep: (ms: number) => Promise<void>;
-  /**
-   * How long a write is sent again while no answer comes, and the wait between two tries, in milliseconds.
-   */
-  retryForMs: number;
-  retryEveryMs: number;
   /** The value of `$$NOW`. Undefined: the server's clock. */
   serverNow: (() => number) | undefined;
   /** Changes writes before they are applied, to inject faults. */
@@ -188,7 +171,7 @@ interface MemoryGroupParts {
  * more. Documents are read after their write, as in bulks.
  */
 function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
-  const { database, reach, owner, monotonic, sleep, retryForMs, retryEveryMs, rewrite } = parts;
+  const { database, reach, owner, rewrite } = parts;
   /** The last write in flight to each document. */
   const tails = new Map<string, Promise<unknown>>();
   let sequence = 0;
@@ -211,28 +194,22 @@ function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   async function send(given: GroupedWrite, writeId: string): Promise<boolean> {
     const write = rewrite ? rewrite(given) : given;
     const name = `${write.collection}.write`;
-    return untilAnswered(async (isRepeat) => {
+    const attempt = async (isRepeat: boolean): Promise<boolean> => {
       const isMatched = await reach({ name, write: given, apply: () => apply(write, writeId, isRepeat) });
       if (isMatched || !isRepeat) return isMatched;
       return reach({ name: `${write.collection}.find`, apply: () => isDone(write, writeId) });
-    });
+    };
+    return repeatUntilAnswered("group commit", attempt, parts);
   }
-
-  const untilAnswered = <T>(attempt: (isRepeat: boolean) => Promise<T>): Promise<T> =>
-    repeatUntilAnswered(attempt, { operation: "group commit", monotonic, sleep, retryForMs, retryEveryMs });
 
   function apply(write: GroupedWrite, writeId: string, isRepeat: boolean): boolean {
     const { collection, id, condition } = write;
     const isPipeline = "expressions" in write;
     const options = { nowMs: parts.serverNow?.() };
-    const set = { ...(isPipeline ? write.expressions : stamped(write, options.nowMs)), writeId };
+    const set = { ...(isPipeline ? write.expressions : write.set), writeId };
     const filter = { _id: id, ...condition, ...(isRepeat && { writeId: { $ne: writeId } }) };
     const matched = database.update(collection, filter, { set, isPipeline }, options);
     return matched.length > 0;
-  }
-
-  function stamped({ set, stamps = [] }: GroupSet, nowMs = database.now()): Document {
-    return { ...set, ...Object.fromEntries(stamps.map((field) => [field, new Date(nowMs)])) };
   }
 
   function isDone({ collection, id }: GroupedWrite, writeId: string): boolean {
@@ -248,9 +225,9 @@ function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
     async updateAndRead(write) {
       if (!(await enqueue(write))) return null;
       const { collection, id } = write;
-      const [document] = await untilAnswered(async () =>
-        reach({ name: `${collection}.find`, apply: () => database.find(collection, { _id: id }) }),
-      );
+      const find = () =>
+        reach({ name: `${collection}.find`, apply: () => database.find(collection, { _id: id }) });
+      const [document] = await repeatUntilAnswered("group commit", find, parts);
       // A collection has only documents of its type.
       return (document ?? null) as never;
     },
@@ -259,4 +236,81 @@ function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
     },
     counts: () => ({ bulks: sequence, writes: sequence }),
   };
+}
+
+const COLLECTION = "journal";
+
+/**
+ * Entries in a database in memory, over the connection of one process. Entries are copied when they are
+ * stored and read. Writes that follow from an entry are sent one by one, so that a process may die in between. With
+ * MongoDB this needs the death of the server too.
+ */
+export function createMemoryEntryLog(
+  database: MemoryDatabase,
+  reach: Reach = reachAtOnce,
+  collections: Collections = createMemoryCollections(database, reach),
+): EntryLog {
+  function insert(given: readonly JournalEntry[]): ReadonlyMap<string, JournalEntry> {
+    const taken = new Map<string, JournalEntry>();
+    for (const entry of given) {
+      const found = entryAt(entryIdOf(entry));
+      if (found) taken.set(entryIdOf(entry), found);
+      else database.insert(COLLECTION, structuredClone(toJournalDocument(entry)));
+    }
+    return taken;
+  }
+
+  function entryAt(id: string): JournalEntry | undefined {
+    const [found] = database.find(COLLECTION, { _id: id });
+    return found && toEntry(found);
+  }
+
+  function read(requestId: string, afterSeq: number, limit = Number.POSITIVE_INFINITY): JournalEntry[] {
+    const found: JournalEntry[] = [];
+    for (let seq = afterSeq + 1; found.length < limit; seq++) {
+      const entry = entryAt(entryIdOf({ requestId, seq }));
+      if (!entry) break;
+      found.push(entry);
+    }
+    return found;
+  }
+
+  return {
+    async insert(given, following = []) {
+      const taken = await reach({ name: "journal.insert", entries: given, apply: () => insert(given) });
+      const isOwn = (entry: JournalEntry): boolean =>
+        (taken.get(entryIdOf(entry)) ?? entry).writeId === entry.writeId;
+      if (given.every(isOwn)) await followOneByOne(collections, following);
+      return taken;
+    },
+    read: (requestId, afterSeq, limit) =>
+      reach({ name: "journal.read", apply: () => read(requestId, afterSeq, limit) }),
+    async *readTails(positions) {
+      const apply = () =>
+        positions.flatMap(({ requestId, seq }) => read(requestId, seq)).map(withoutEventValues);
+      yield* await reach({ name: "journal.readTails", apply });
+    },
+    readAt: (positions, { keys }) => {
+      const wanted = new Set(keys);
+      const apply = () =>
+        positions
+          .flatMap((position) => entryAt(entryIdOf(position)) ?? [])
+          .map((entry) => withEventsOf(entry, wanted))
+          .filter(({ events }) => events.length > 0);
+      return reach({ name: "journal.readAt", apply });
+    },
+  };
+}
+
+/** The entry with the events of these units. Unwanted values are not removed here. */
+function withEventsOf(entry: JournalEntry, wanted: ReadonlySet<string>): JournalEntry {
+  const isWanted = (event: JournalEvent): boolean =>
+    ("key" in event && wanted.has(event.key)) ||
+    ("units" in event && event.units.some((key) => wanted.has(key)));
+  return { ...entry, events: entry.events.filter(isWanted) };
+}
+
+function toEntry({ _id, ...entry }: StoredDocument): JournalEntry {
+  // Only entries are written into this collection.
+  return structuredClone(entry) as JournalEntry;
 }

@@ -1,9 +1,16 @@
-export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from "./create-memory-store.ts";
+export {
+  createMemoryEntryLog,
+  createMemoryStore,
+  type MemoryStore,
+  type MemoryStoreOptions,
+} from "./create-memory-store.ts";
 export {
   createMemoryDatabase,
   type DocumentChange,
+  type GroupedWrite,
   type MemoryDatabase,
+  type Reach,
+  type ReachOperation,
   type StoredDocument,
+  UnreachableError,
 } from "./memory-database.ts";
-export { createMemoryEntryLog } from "./memory-entry-log.ts";
-export { type GroupedWrite, type Reach, type ReachOperation, UnreachableError } from "./reach.ts";

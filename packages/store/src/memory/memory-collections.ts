@@ -1,18 +1,19 @@
 import type { Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import { evaluate, valueAt } from "./evaluate.ts";
-import { matches } from "./matches.ts";
+import type { Reach } from "./memory-database.ts";
 import {
+  evaluate,
   type MemoryDatabase,
   type MemoryTransaction,
+  matches,
   type StoredDocument,
   sortDocuments,
+  valueAt,
   WriteConflictError,
 } from "./memory-database.ts";
-import type { Reach } from "./reach.ts";
 
 type Filter = Document;
-type Change = { $set: Document; $currentDate?: Document } | { $set: Document }[];
+type Change = { $set: Document } | { $set: Document }[];
 /** The parts of the driver's session that this store uses. */
 interface MemorySession {
   transaction: MemoryTransaction | null;
@@ -37,9 +38,7 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
   const toUpdate = (change: Change) =>
     Array.isArray(change)
       ? { set: Object.assign({}, ...change.map(({ $set }) => $set)), isPipeline: true }
-      : { set: { ...change.$set, ...stamps(change.$currentDate) }, isPipeline: false };
-  const stamps = (fields: Document = {}): Document =>
-    Object.fromEntries(Object.keys(fields).map((field) => [field, new Date(database.now())]));
+      : { set: change.$set, isPipeline: false };
 
   function cursor(filter: Filter, by: Document, count: number): MemoryCursor {
     const read = async () =>

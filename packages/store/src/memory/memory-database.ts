@@ -8,13 +8,11 @@
  * 3. Documents are copied when they are stored and read. Values inside them are shared, so the store replaces
  *    them and never changes them.
  */
-import type { Document } from "mongodb";
-import type { JournalDocument } from "../records/journal-documents.ts";
+import type { JournalEntry } from "@planwright/engine";
+import { BSON, type Document } from "mongodb";
+import type { GroupSet, GroupUpdate } from "../journal/group-commit.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import type { RequestDocument } from "../records/request-document.ts";
-import type { WorkerDocument } from "../records/worker-document.ts";
-import { compare, evaluate, valueAt } from "./evaluate.ts";
-import { matches } from "./matches.ts";
+import type { JournalDocument, RequestDocument, WorkerDocument } from "../records/request-document.ts";
 
 /** A document of any collection. */
 export type StoredDocument = Document & { _id: string };
@@ -27,7 +25,7 @@ export type DocumentChange =
   | { collection: "workers"; before: WorkerDocument | null; after: WorkerDocument };
 
 /** The changes of a matching document. */
-export interface DocumentUpdate {
+interface DocumentUpdate {
   /** Fields, dotted paths allowed, and their values; or expressions when `isPipeline`. */
   set: Document;
   isPipeline: boolean;
@@ -68,13 +66,13 @@ export interface MemoryTransaction {
 }
 
 /** How an update is done. */
-export interface UpdateOptions {
+interface UpdateOptions {
   /** The value of `$$NOW`. Default: the server's clock. */
   nowMs?: number | undefined;
 }
 
 /** A document with this id is there already. Has the code of the driver's errors. */
-export class DuplicateKeyError extends TypeError {
+class DuplicateKeyError extends TypeError {
   readonly code = 11_000;
 }
 
@@ -214,4 +212,215 @@ function putAt(document: Document, [name = "", ...rest]: string[], value: unknow
   const copy: Document = typeof inner === "object" && inner !== null ? { ...inner } : {};
   document[name] = copy;
   putAt(copy, rest, value);
+}
+
+/** The inputs of an expression. */
+export interface Scope {
+  document: Document;
+  /** `$$NOW`, Unix milliseconds. */
+  nowMs: number;
+}
+
+type Operator = (operands: unknown[], scope: Scope) => unknown;
+
+/**
+ * The operators of update pipelines that this store uses. Another one is refused until it is implemented
+ * here.
+ */
+const OPERATORS: Readonly<Record<string, Operator>> = {
+  $add: (operands) => add(operands),
+  $and: (operands) => operands.every(Boolean),
+  $bsonSize: ([object]) => BSON.calculateObjectSize(object as Document),
+  $concatArrays: (operands) => operands.flatMap((list) => (Array.isArray(list) ? list : [])),
+  $cond: ([condition, then, otherwise]) => (condition === true ? then : otherwise),
+  $eq: ([a, b]) => comparable(a) === comparable(b),
+  $gt: ([a, b]) => compare(a, b) > 0,
+  $gte: ([a, b]) => compare(a, b) >= 0,
+  $ifNull: (operands) => operands.find((operand) => operand !== null && operand !== undefined) ?? null,
+  $in: ([value, list]) => Array.isArray(list) && list.map(comparable).includes(comparable(value)),
+  $lt: ([a, b]) => compare(a, b) < 0,
+  $lte: ([a, b]) => compare(a, b) <= 0,
+  $mergeObjects: (operands) => Object.assign({}, ...operands),
+  $max: (operands) => extreme(operands, 1),
+  $min: (operands) => extreme(operands, -1),
+  $ne: ([a, b]) => comparable(a) !== comparable(b),
+  $not: ([value]) => value !== true,
+  $or: (operands) => operands.some(Boolean),
+  $size: ([list]) => (Array.isArray(list) ? list.length : 0),
+};
+
+/**
+ * The value of an aggregation expression, as MongoDB computes it: `$field.path`, `$$NOW`, `{$operator:
+ * operands}`, `{$literal: value}`, lists and objects of these. A missing field is null.
+ * @throws {TypeError} for an operator that is not implemented here
+ */
+export function evaluate(expression: unknown, scope: Scope): unknown {
+  if (typeof expression === "string") {
+    if (expression === "$$NOW") return new Date(scope.nowMs);
+    return expression.startsWith("$") ? valueAt(scope.document, expression.slice(1)) : expression;
+  }
+  if (typeof expression !== "object" || expression === null || expression instanceof Date) return expression;
+  if (Array.isArray(expression)) return expression.map((part) => evaluate(part, scope));
+  const entries = Object.entries(expression);
+  const [first] = entries;
+  if (first?.[0].startsWith("$")) return evaluateOperator(first[0], first[1], scope);
+  return Object.fromEntries(entries.map(([name, part]) => [name, evaluate(part, scope)]));
+}
+
+/**
+ * The value at a dotted path; null when there is none. A list on the path gives the values of all its
+ * elements.
+ */
+export function valueAt(document: Document, path: string): unknown {
+  let value: unknown = document;
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null) return null;
+    value = Array.isArray(value) ? value.map((one) => valueAt(one, name)) : Reflect.get(value, name);
+  }
+  return value ?? null;
+}
+
+/** Negative, positive or 0, like `a - b`. As in MongoDB, null comes before every other value. */
+export function compare(a: unknown, b: unknown): number {
+  const [left, right] = [comparable(a), comparable(b)];
+  if (left === right) return 0;
+  if (left === null) return -1;
+  if (right === null) return 1;
+  if (typeof left === "number" && typeof right === "number") return left - right;
+  if (typeof left === "string" && typeof right === "string") return left < right ? -1 : 1;
+  throw new TypeError(`The store in memory cannot compare ${typeof left} and ${typeof right}`);
+}
+
+/** A date as its time, a missing value as null, any other value as it is. */
+export function comparable(value: unknown): unknown {
+  return value instanceof Date ? value.getTime() : (value ?? null);
+}
+
+function evaluateOperator(name: string, operand: unknown, scope: Scope): unknown {
+  if (name === "$literal") return operand;
+  if (name === "$filter") return filtered(operand, scope);
+  const operator = OPERATORS[name];
+  if (!operator) throw new TypeError(`The store in memory does not implement ${name}`);
+  const operands = Array.isArray(operand) ? operand : [operand];
+  return operator(
+    operands.map((one) => evaluate(one, scope)),
+    scope,
+  );
+}
+
+/** The elements of a list that fulfil a condition; each element is `$$this`. */
+function filtered(operand: unknown, scope: Scope): unknown[] {
+  const { input, cond } = operand as { input: unknown; cond: unknown };
+  const list = evaluate(input, scope);
+  if (!Array.isArray(list)) return [];
+  const fits = (element: unknown): boolean =>
+    evaluate(cond, { ...scope, document: { ...scope.document, $this: element } }) === true;
+  return list.filter(fits);
+}
+
+/** Adds numbers, or a date and numbers of milliseconds. */
+function add(operands: readonly unknown[]): number | Date {
+  const sum = operands.reduce<number>((total, operand) => total + Number(operand), 0);
+  return operands.some((operand) => operand instanceof Date) ? new Date(sum) : sum;
+}
+
+/** As in MongoDB, null is ignored. */
+function extreme(operands: readonly unknown[], sign: number): unknown {
+  const known = operands.filter((operand) => operand !== null && operand !== undefined);
+  return known.reduce((best, next) => (sign * compare(next, best) > 0 ? next : best), known[0]) ?? null;
+}
+
+type Test = (value: unknown, operand: unknown) => boolean;
+
+const isEqual = (value: unknown, other: unknown): boolean => comparable(value) === comparable(other);
+const isPresent = (value: unknown): boolean => value !== null && value !== undefined;
+
+/** The filter operators that this store uses. As in MongoDB, a missing value is in no range. */
+const TESTS: Readonly<Record<string, Test>> = {
+  $all: (value, operand) =>
+    Array.isArray(operand) && operand.every((wanted) => Array.isArray(value) && isAmong(wanted, value)),
+  $elemMatch: (value, operand) => containsMatch(value, operand),
+  $eq: (value, operand) =>
+    isEqual(value, operand) || (Array.isArray(value) && value.some((one) => isEqual(one, operand))),
+  $gt: (value, operand) => isPresent(value) && compare(value, operand) > 0,
+  $gte: (value, operand) => isPresent(value) && compare(value, operand) >= 0,
+  $in: (value, operand) => isAmong(value, operand),
+  $lt: (value, operand) => isPresent(value) && compare(value, operand) < 0,
+  $lte: (value, operand) => isPresent(value) && compare(value, operand) <= 0,
+  $ne: (value, operand) => comparable(value) !== comparable(operand),
+  $nin: (value, operand) => !isAmong(value, operand),
+  $regex: (value, operand) => typeof value === "string" && operand instanceof RegExp && operand.test(value),
+  $type: (value, operand) => (operand === "date" ? value instanceof Date : typeof value === operand),
+};
+
+/**
+ * True when a document matches a filter, as in MongoDB.
+ * @throws {TypeError} for an operator that is not implemented here
+ */
+export function matches(filter: Document, scope: Scope): boolean {
+  for (const path in filter) if (!isMatch(path, filter[path], scope)) return false;
+  return true;
+}
+
+function isMatch(path: string, wanted: unknown, scope: Scope): boolean {
+  if (path === "$expr") return evaluate(wanted, scope) === true;
+  if (path === "$or") return Array.isArray(wanted) && wanted.some((filter) => matches(filter, scope));
+  if (path === "$and") return Array.isArray(wanted) && wanted.every((filter) => matches(filter, scope));
+  if (path.startsWith("$")) throw new TypeError(`The store in memory does not implement ${path}`);
+  const value = valueAt(scope.document, path);
+  if (!isOperators(wanted)) return comparable(value) === comparable(wanted);
+  return Object.entries(wanted).every(([name, operand]) => {
+    const test = TESTS[name];
+    if (!test) throw new TypeError(`The store in memory does not implement ${name}`);
+    return test(value, operand);
+  });
+}
+
+function isOperators(wanted: unknown): wanted is Record<string, unknown> {
+  if (typeof wanted !== "object" || wanted === null || wanted instanceof Date) return false;
+  return Object.keys(wanted).some((name) => name.startsWith("$"));
+}
+
+function isAmong(value: unknown, list: unknown): boolean {
+  if (!Array.isArray(list)) return false;
+  const wanted = comparable(value);
+  return list.some((one) => comparable(one) === wanted);
+}
+
+/** True when an object in a list matches a filter without expressions. */
+function containsMatch(list: unknown, filter: unknown): boolean {
+  if (!Array.isArray(list) || typeof filter !== "object" || filter === null) return false;
+  return list.some(
+    (one) => typeof one === "object" && one !== null && matches(filter, { document: one, nowMs: Number.NaN }),
+  );
+}
+
+/** A write for the group commit. */
+export type GroupedWrite = GroupSet | GroupUpdate;
+
+/** One atomic operation on the database. */
+export interface ReachOperation<T> {
+  /** Name of the operation, such as "plans.updateOne": for logs. */
+  name: string;
+  /** For a grouped write: the write as the store made it. */
+  write?: GroupedWrite | undefined;
+  /** For a write to journals: the entries as the store made them. */
+  entries?: readonly JournalEntry[] | undefined;
+  apply: () => T | Promise<T>;
+}
+
+/**
+ * The connection of one process to the database. It applies the operation, now or later, and resolves. It
+ * rejects with {@link UnreachableError} when no answer comes, whether or not the operation was applied.
+ */
+export type Reach = <T>(operation: ReachOperation<T>) => Promise<T>;
+
+/** A connection that loses nothing and takes no time. */
+export const reachAtOnce: Reach = async ({ apply }) => apply();
+
+/**
+ * The database did not answer. It has the name of the driver's error, so that the store handles it as one.
+ */
+export class UnreachableError extends TypeError {
+  override readonly name = "MongoNetworkError";
 }

@@ -6,34 +6,41 @@ import {
   type PlanState,
   unitsInOrder,
 } from "@planwright/engine";
-import type { Diagnostic, JsonValue, OpenQuestion, Plan, RequestId } from "@planwright/plan";
+import {
+  catalogueOfPlan,
+  createToolIndex,
+  type Diagnostic,
+  type JsonValue,
+  type OpenQuestion,
+  type Plan,
+  pinsByTool,
+  type RequestId,
+  type RequestStatus,
+} from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { GroupSet } from "../commit/group-commit.ts";
-import { settled } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { UnitReads } from "../journal/unit-reads.ts";
-import { readStepRuns, withValues } from "../journal/unit-values.ts";
-import { createLeaseTable, type LeaseStore, type LeaseTable } from "../leases/lease-table.ts";
-import { readOutputs } from "../outputs/output-store.ts";
+import type { GroupSet } from "../journal/group-commit.ts";
+import { readOutputs } from "../journal/outputs.ts";
+import { readStepRuns, type UnitReads, withValues } from "../journal/unit-reads.ts";
+import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
+import { carriedVersion, versionRepeats, versionSteps } from "../plans/carried-version.ts";
+import { withApprovals } from "../plans/carry-over.ts";
+import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
+import { isPlanEnd, parkedFor, REQUEST_STATUS, settled } from "../plans/plan-end.ts";
+import { type NewVersion, NOTHING_CARRIED, nextVersionTurn, versionTurn } from "../plans/version-turn.ts";
 import type { RecordedError } from "../records/errors.ts";
 import { newPlan } from "../records/new-documents.ts";
-import type { OutputRef } from "../records/output-document.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
-import type { PlanOrigin } from "../records/plan-origin.ts";
-import type { KeptDraft, ModelWait, RequestDocument } from "../records/request-document.ts";
-import { createCatalogueReads } from "../tools/tool-store.ts";
-import type { NewVersion } from "../versions/new-version.ts";
-import { NOTHING_CARRIED, versionTurn } from "../versions/version-turn.ts";
+import type { OutputRef, PlanDocument } from "../records/plan-document.ts";
+import type { KeptDraft, ModelWait, PlanOrigin, RequestDocument } from "../records/request-document.ts";
+import { createCatalogueReads, readCatalogue } from "../tools/tool-store.ts";
 import { createModelCalls, earlierCalls } from "./model-calls.ts";
 import { createPlannerClaims, type PlannerClaims } from "./planner-claims.ts";
 import type { ModelAway, PlanningClaim, PlanRecord } from "./planning-store.ts";
-import { createReplanning } from "./replanning.ts";
 
 /** Claims requests and records the results of planning, fenced by the journal. */
 export function createPlanningStore(context: StoreDependencies) {
   const claims = createPlannerClaims(context);
-  const leases = createLeaseTable("requests", context);
-  const requestLeases: LeaseStore<RequestId> = leases;
+  const requestLeases = createLeaseTable("requests", context);
   const firstPlan = createFirstPlan(context, claims);
   const replanning = createReplanning(context, claims);
   const answering = createAnswering(context, claims);
@@ -65,9 +72,9 @@ export function createPlanningStore(context: StoreDependencies) {
   }
 
   return {
-    ...createClaimRequests(context, leases, claims, endPoisoned),
+    ...createClaimRequests(context, requestLeases, claims, endPoisoned),
     /** The leases of requests. */
-    requestLeases,
+    requestLeases: requestLeases as Omit<typeof requestLeases, "claim">,
     ...firstPlan,
     ...replanning,
     ...answering,
@@ -78,11 +85,8 @@ export function createPlanningStore(context: StoreDependencies) {
   };
 }
 
-/**
- * The part of the store that stores the answer in words, or the error that prevented it. It never changes the
- * status: the request has ended already.
- */
-function createAnswering({ clock }: Pick<StoreDependencies, "clock">, claims: PlannerClaims) {
+/** The part of the store that stores an answer in words, or its error, for a request that has ended. */
+function createAnswering({ clock }: StoreDependencies, claims: PlannerClaims) {
   function settle(
     claim: PlanningClaim,
     change: Pick<RequestDocument, "answer" | "answerError">,
@@ -116,7 +120,7 @@ function createAnswering({ clock }: Pick<StoreDependencies, "clock">, claims: Pl
  * The part of the store that lets requests wait for a model that is away. The wait holds no lease: a planner
  * that dies meanwhile changes nothing, and any planner claims the request when it is due.
  */
-function createPostponing({ clock }: Pick<StoreDependencies, "clock">, claims: PlannerClaims) {
+function createPostponing({ clock }: StoreDependencies, claims: PlannerClaims) {
   return {
     /**
      * Releases a request whose model is away, until a planner has to try again. Null, and nothing is changed,
@@ -148,10 +152,7 @@ function createPostponing({ clock }: Pick<StoreDependencies, "clock">, claims: P
   };
 }
 
-/**
- * Maximum number of claims without progress. A request that is claimed once more is ended: it kills its
- * planners.
- */
+/** Maximum number of claims without progress: a request that is claimed once more kills its planners. */
 const MAX_PLANNING_CLAIMS = 5;
 
 const RULES = {
@@ -170,10 +171,7 @@ function createClaimRequests(
   claims: PlannerClaims,
   endPoisoned: (claim: PlanningClaim) => Promise<void>,
 ) {
-  /**
-   * The state folded from the journal. At the first claim of a sentence the journal is assumed to be empty
-   * and is not read.
-   */
+  /** The state by the journal, which is not read at the first claim of a sentence: it is empty then. */
   async function readState({ _id, source, epoch, version }: RequestDocument): Promise<FoldedRequest> {
     const isFirst = source === "query" && version === 1 && epoch === 1;
     return fold(emptyRequest(_id), isFirst ? [] : await journal.readWithoutValues(_id));
@@ -197,10 +195,7 @@ function createClaimRequests(
   };
 }
 
-/**
- * Largest output that is read, and maximum of all outputs in plan order, in bytes: a prompt needs little of
- * them.
- */
+/** Largest output, and all outputs in plan order, in bytes: a prompt needs little of them. */
 const MAX_OUTPUT_BYTES = 262_144;
 const MAX_OUTPUTS_BYTES = 16_777_216;
 const MAX_EARLIER = 20;
@@ -235,10 +230,7 @@ function createPlanRecords({ collections, unitReads }: StoreDependencies) {
   };
 }
 
-/**
- * Units with arguments and errors, and separately the outputs within the limits: all outputs may need too
- * much memory.
- */
+/** Units with arguments and errors, and the outputs within the limits: all may need too much memory. */
 async function readUnits({ log }: UnitReads, state: PlanState) {
   const { requestId } = state.outline;
   const refs = new Map<string, OutputRef>();
@@ -269,7 +261,7 @@ function hasPlan(document: PlanDocument): document is PlanDocument & { plan: Pla
 /**
  * The part of the store that ends the planning of first plans: with a plan, with questions, or with an error.
  */
-function createFirstPlan({ clock }: Pick<StoreDependencies, "clock">, claims: PlannerClaims) {
+function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
   /**
    * The write to a request that is planned for the first time. Once the first version is in the journal the
    * request moves on, whichever planner has claimed it.
@@ -375,3 +367,121 @@ function createFirstPlan({ clock }: Pick<StoreDependencies, "clock">, claims: Pl
       }),
   };
 }
+
+/** The part of the store that ends replans, with another version or with an error. */
+function createReplanning(context: StoreDependencies, claims: PlannerClaims) {
+  const { collections, clock } = context;
+  const { plans } = collections;
+
+  const currentPlan = ({ planId, tenant }: RequestDocument): Promise<PlanDocument | null> =>
+    plans.findOne({ _id: planId, tenant });
+
+  return {
+    /**
+     * Stores another version of the plan and moves the request to it: READY, or EXECUTING when the replan
+     * asks for that. Completed steps that are the same in both versions are carried over with their outputs
+     * and are never called again. Of a failed list that is the same in both, the completed items are carried
+     * over. Replanning twice cannot store two versions. @throws {LeaseLostError | EntryTooLargeError} after
+     * the second the claim is still valid, and nothing was stored
+     */
+    async completeReplan(claim: PlanningClaim, result: NewVersion): Promise<PlanDocument> {
+      const { request } = claim;
+      const tools = await readCatalogue(collections);
+      const old = await currentPlan(request);
+      const { plan, toolPins } = result;
+      const { _id: requestId, tenant } = request;
+      const documents = await readPlans(collections, { requestId, tenant });
+      return claims.append<PlanDocument>(claim, (state) => {
+        const facts = { plan, pins: pinsOf({ toolPins }), versions: versionsOf(documents, state) };
+        const steps = versionSteps(facts);
+        // No caller can accept a repeat here: an operator is asked before the call.
+        const { repeated, replaced } = versionRepeats(facts, steps);
+        const toAsk = [...repeated, ...replaced].flatMap(({ ids }) => ids);
+        const {
+          document,
+          events,
+          request: next,
+          now,
+        } = nextVersionTurn(context, {
+          ...result,
+          plan: withApprovals(
+            plan,
+            new Set([...steps.implied, ...toAsk]),
+            catalogueOfPlan(plan, createToolIndex(tools), pinsByTool(toolPins)),
+          ),
+          request,
+          before: old,
+          autoExecute: request.replan?.execute ?? true,
+          unitsOf: (fresh) => carriedVersion(fresh, facts, steps),
+        });
+        const { planId, version, status, autoExecute } = next;
+        const { diagnostics } = result;
+        const moved = { planId, version, status, autoExecute, diagnostics, error: null, replan: null };
+        // Only the version is compared: once the new version is in the journal the request moves on,
+        // whichever planner has claimed it.
+        const condition = { version: request.version };
+        return {
+          type: "append",
+          events,
+          planId,
+          storesVersion: true,
+          following: () => [
+            { collection: "plans", insert: document },
+            { collection: "requests", id: request._id, condition, set: { ...settled(now), ...moved } },
+          ],
+          done: document,
+        };
+      });
+    },
+
+    /**
+     * Ends a replan without a new version: the request gets the status that its plan ended with, and the
+     * error.
+     * @throws {LeaseLostError}
+     */
+    async failReplan(
+      claim: PlanningClaim,
+      { error, diagnostics }: { error: RecordedError; diagnostics: Diagnostic[] },
+    ) {
+      const { request, epoch } = claim;
+      const { _id, planId } = request;
+      const status = endedAs(await currentPlan(request));
+      const condition = {
+        planId,
+        status: "PLANNING",
+        "lease.epoch": epoch,
+        "planning.work": "replan",
+      };
+      await claims.append<void>(claim, () => {
+        const now = new Date(clock.now());
+        const ended = { status, error, diagnostics, replan: null, ...answerAfter(request, status, now) };
+        return {
+          type: "append",
+          events: [{ type: "planning.failed", error }],
+          following: () => [
+            { collection: "requests", id: _id, condition, set: { ...settled(now), ...ended } },
+          ],
+          done: undefined,
+        };
+      });
+    },
+  };
+}
+
+/** The status of a request by the end of its plan, which was not replaced. */
+function endedAs(plan: PlanDocument | null): RequestStatus {
+  return plan && isPlanEnd(plan.status) ? REQUEST_STATUS[plan.status] : "FAILED";
+}
+
+/**
+ * The fields for an answer that the client wants: planning of an answer from partial results, or the error.
+ */
+function answerAfter({ wantsAnswer }: RequestDocument, status: RequestStatus, now: Date): Document {
+  if (wantsAnswer !== true) return {};
+  if (status === "PARTIAL") return parkedFor("answer", now);
+  const message = "The plan failed and replanning made no new one, so there are no results to describe";
+  return { answerError: { code: "PLAN_NOT_COMPLETED", message } };
+}
+
+/** The operations that the planner needs. */
+export type PlanningStore = ReturnType<typeof createPlanningStore>;

@@ -14,17 +14,24 @@ import { randomUUID } from "node:crypto";
 import type { FoldedRequest } from "@planwright/engine";
 import { escapeHalves, type RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { GroupSet } from "../commit/group-commit.ts";
 import type { Collections } from "../database/collections.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import type { GroupSet } from "../journal/group-commit.ts";
 import type { NewEntry } from "../journal/journal.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { ContractAsk } from "../records/tool-documents.ts";
 import { createContractAnswers } from "../tools/tool-store.ts";
-import { exceededLimit, type LimitExceeded, modelUseOf } from "./model-budget.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
-import type { EndedModelCall, ModelCallBegin, ModelCallEnd, PlanningClaim } from "./planning-store.ts";
+import {
+  type EndedModelCall,
+  exceededLimit,
+  type LimitExceeded,
+  type ModelCallBegin,
+  type ModelCallEnd,
+  modelUseOf,
+  type PlanningClaim,
+} from "./planning-store.ts";
 
 type Begun = { type: "open"; callId: string } | ({ type: "exceeded" } & LimitExceeded);
 
@@ -65,10 +72,7 @@ export function createModelCalls(
       return begun;
     },
 
-    /**
-     * Stores the end of a call and counts its costs. Safe to repeat. Needs no lease, because the costs are
-     * real.
-     */
+    /** Stores the end of a call and counts its costs. Safe to repeat. Needs no lease: costs are real. */
     async endModelCall(callId: string, end: ModelCallEnd) {
       const claim = open.get(callId);
       if (!claim) return;
@@ -121,10 +125,11 @@ function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest, mor
 }
 
 /** The part of the store by which a planner answers questions about the contracts of a server's tools. */
-export function createContractAsks({ collections, clock }: StoreDependencies) {
-  const { modelCalls } = collections;
+export function createContractAsks(context: StoreDependencies) {
+  const { clock } = context;
+  const { modelCalls } = context.collections;
   return {
-    ...createContractAnswers({ collections, clock }),
+    ...createContractAnswers(context),
     /** Stores a call for a question before it is sent. It belongs to no request and to no journal. */
     async beginContractCall({ id, tenant }: ContractAsk, call: Omit<ModelCallBegin, "purpose">) {
       const callId = `${id}/${randomUUID()}`;
@@ -148,7 +153,7 @@ export type ContractAskStore = ReturnType<typeof createContractAsks>;
  * replan is never used for the next one.
  */
 export function earlierCalls(
-  { modelCalls }: Pick<Collections, "modelCalls">,
+  { modelCalls }: Collections,
   { _id, tenant, epoch, planning: { claimsOfWork } }: RequestDocument,
 ): Promise<EndedModelCall[]> {
   return modelCalls

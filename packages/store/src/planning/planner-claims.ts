@@ -10,14 +10,14 @@
 import { type FoldedRequest, fold, type JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { NewEntry } from "../journal/journal.ts";
-import { appendAsOwner, type FollowingOf, type OwnerEntries } from "../journal/owner-entries.ts";
+import { type NewEntry } from "../journal/journal.ts";
+import { appendAsOwner, type FollowingOf, type OwnerEntries } from "../journal/transact.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { PlanningClaim } from "./planning-store.ts";
 
 /** An entry of a planner, with the writes to documents that follow it. */
-export interface PlannerTurn<Done> {
+interface PlannerTurn<Done> {
   type: "append";
   events: JournalEvent[];
   /** The version that the entry is about. Default: the version of the request when it was claimed. */
@@ -33,7 +33,7 @@ export interface PlannerTurn<Done> {
 }
 
 /** An entry, or the result when none is to be appended. */
-export type PlannerDecision<Done> = PlannerTurn<Done> | { type: "nothing"; done: Done };
+type PlannerDecision<Done> = PlannerTurn<Done> | { type: "nothing"; done: Done };
 
 /** Decides the next entry from the state after all earlier ones. */
 type Decide<Done> = (state: FoldedRequest) => PlannerDecision<Done>;
@@ -48,7 +48,7 @@ interface PlannerEntries extends OwnerEntries {
 }
 
 /** Claims of planners over a journal. */
-export function createPlannerClaims({ journal, transact }: Pick<StoreDependencies, "journal" | "transact">) {
+export function createPlannerClaims({ journal, transact }: StoreDependencies) {
   const entriesOf = new WeakMap<PlanningClaim, PlannerEntries>();
 
   async function append<Done>(

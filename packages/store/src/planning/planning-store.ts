@@ -1,10 +1,14 @@
-import type { StepRun } from "@planwright/engine";
+import { type FoldedPlanning, type StepRun, sumOf } from "@planwright/engine";
 import type { JsonValue, Plan } from "@planwright/plan";
 import type { RecordedError } from "../records/errors.ts";
-import type { ModelCallDocument, ModelSpending } from "../records/model-call-document.ts";
+import type {
+  ModelCallDocument,
+  ModelLimits,
+  ModelSpending,
+  ModelUse,
+} from "../records/model-call-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { createPlanningStore } from "./create-planning-store.ts";
 
 /** The result of a plan that has ended. */
 export interface PlanRecord {
@@ -32,10 +36,7 @@ export type EndedModelCall = Pick<
   | "error"
 >;
 
-/**
- * A claim on a request to plan. `request.planning.work` is the work to do. Writes with a stale epoch match
- * nothing.
- */
+/** A claim on a request to plan; `request.planning.work` is the work. A stale epoch matches nothing. */
 export interface PlanningClaim {
   request: RequestDocument;
   epoch: number;
@@ -72,5 +73,51 @@ export type ModelCallEnd = Pick<
   Required<Pick<ModelCallDocument, "cachedInputTokens" | "pricing">> &
   Pick<ModelCallDocument, "isAnswerComplete"> & { spent: ModelSpending };
 
-/** The operations that the planner needs. */
-export type PlanningStore = ReturnType<typeof createPlanningStore>;
+/* Limits and use of the model calls of one request. Pure: the journal has the amounts. */
+
+/** A limit that the next call might exceed, with the amounts. */
+export interface LimitExceeded {
+  limit: keyof ModelLimits;
+  max: number;
+  /** Spent and reserved so far. */
+  used: number;
+  /** Maximum of the next call. */
+  needed: number;
+}
+
+/** No calls, tokens or costs. */
+export const NO_SPENDING: ModelSpending = { modelCalls: 0, tokens: 0, costUsd: 0 };
+
+/** The use before the first call. */
+export const NO_USE: ModelUse = { spent: NO_SPENDING, reserved: NO_SPENDING };
+
+/** The use by the folded model calls of a request. */
+export function modelUseOf({ spent, calls }: Pick<FoldedPlanning, "spent" | "calls">): ModelUse {
+  return { spent, reserved: sumOf(calls.values()) };
+}
+
+/**
+ * The first limit that another call could exceed, if all reserved amounts are spent; null when there is none.
+ */
+export function exceededLimit(
+  limits: ModelLimits | undefined,
+  { spent, reserved }: ModelUse,
+  next: ModelSpending,
+): LimitExceeded | null {
+  for (const { limit, unit } of LIMITS) {
+    const max = limits?.[limit] ?? null;
+    const used = spent[unit] + reserved[unit];
+    const needed = next[unit];
+    if (max !== null && round(used + needed) > max) return { limit, max, used: round(used), needed };
+  }
+  return null;
+}
+
+const LIMITS = [
+  { limit: "maxModelCalls", unit: "modelCalls" },
+  { limit: "maxTokens", unit: "tokens" },
+  { limit: "maxCostUsd", unit: "costUsd" },
+] as const;
+
+/** Rounds to a billionth, to remove errors of binary fractions. */
+const round = (value: number) => Math.round(value * 1e9) / 1e9;

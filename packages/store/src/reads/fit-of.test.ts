@@ -2,8 +2,8 @@ import type { RequestStatus } from "@planwright/plan";
 import { expect, test } from "vitest";
 import type { VersionFacts } from "../records/document-heads.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { type Fit, fitOf } from "./fit-of.ts";
-import type { RequestFilter } from "./read-store.ts";
+import type { RequestFilter } from "./list-requests.ts";
+import { type Fit, fitOf } from "./list-requests.ts";
 
 const requestId = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const createdAt = new Date(1_700_000_000_000);

@@ -4,16 +4,15 @@
  * requests, and by plans the rest of one second: when a filter leaves fewer than the page size, the cursor continues
  * after the last request, or second, that was scanned. A filter by calls also reads the journals of at most 1,000 requests.
  */
-import type { RequestId } from "@planwright/plan";
+import type { RequestId, RequestStatus } from "@planwright/plan";
 import type { Document, Filter } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { idsAfter } from "../journal/entry-log.ts";
+import type { VersionFacts } from "../records/document-heads.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";
-import { patternOf } from "./fit-of.ts";
-import type { Page } from "./paged-reads.ts";
-import type { CalledTool, RequestFilter, RequestPage } from "./read-store.ts";
+
+import { type Page, parseCursor, type RequestCursor, toCursor } from "./record-pages.ts";
 
 /** Maximum number of requests or plans that one page scans. */
 const WINDOW = 10_000;
@@ -41,11 +40,7 @@ interface Position {
 }
 
 /** The list of requests. @throws {CursorInvalidError} */
-export function createListRequests({
-  requests,
-  plans,
-  journal,
-}: Pick<Collections, "requests" | "plans" | "journal">) {
+export function createListRequests({ requests, plans, journal }: Collections) {
   return async (
     tenant: string,
     {
@@ -291,10 +286,7 @@ function created({ createdFrom, createdBefore }: RequestFilter): Document {
   };
 }
 
-/**
- * The time range, after the cursor: as bounds of the index. Requests of the cursor's instant are
- * distinguished by id.
- */
+/** The time range after the cursor, as bounds of the index; requests of one instant differ by id. */
 function timeFilter(filter: RequestFilter, { after, direction }: Position): Document {
   const range = created(filter);
   if (!after) return range;
@@ -347,4 +339,114 @@ function secondOf(id: RequestId): number {
 function behindSecond(second: number, direction: Position["direction"]): RequestCursor {
   const createdAt = new Date(direction === -1 ? second - 1 : second + 1_000);
   return { createdAt, id: `${edge(createdAt, 0)}${(direction === -1 ? "z" : "0").repeat(20)}` };
+}
+
+/*
+ * Decides whether a request matches a filter, from documents in memory: the same result as the list of
+ * requests, without a query.
+ */
+
+/**
+ * `fits`: the list contains the request. `left`: it does not, but may have contained it before. `never`: it
+ * does not and never did, because the fields that differ never change.
+ */
+export type Fit = "fits" | "left" | "never";
+
+/** True when {@link fitOf} needs the versions of the plan. */
+export function asksForVersions({ tool, errorCode, needs }: RequestFilter): boolean {
+  return tool !== undefined || errorCode !== undefined || (needs !== undefined && needs !== "answer");
+}
+
+/** Whether a request matches. Pure. @param versions - may be empty if not {@link asksForVersions} */
+export function fitOf(
+  filter: RequestFilter,
+  request: RequestDocument,
+  versions: readonly VersionFacts[],
+): Fit {
+  if (!matchesFixedFields(filter, request)) return "never";
+  const users = versions.filter(({ tools }) => filter.tool === undefined || tools.includes(filter.tool));
+  // Versions are only added, and removed only with their request.
+  if (filter.tool !== undefined && users.length === 0) return "never";
+  return hasStatus(filter, request) && hasVersion(filter, request, users) ? "fits" : "left";
+}
+
+/** Checks the fields that are fixed when a request is accepted. */
+function matchesFixedFields(
+  { tag, text, createdFrom, createdBefore }: RequestFilter,
+  request: RequestDocument,
+): boolean {
+  const { tags = [], query, createdAt } = request;
+  if (tag !== undefined && !tags.includes(tag)) return false;
+  if (createdFrom && createdAt < createdFrom) return false;
+  if (createdBefore && createdAt >= createdBefore) return false;
+  return text === undefined || (query !== null && patternOf(text, "iu").test(query));
+}
+
+/** Matches texts that contain this text in any case. Special characters are escaped. */
+function patternOf(text: string, flags: "i" | "iu"): RegExp {
+  return new RegExp(text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`), flags);
+}
+
+function hasStatus({ status, needs }: RequestFilter, request: RequestDocument): boolean {
+  if (needs === "answer" && request.status !== "NEEDS_INPUT") return false;
+  return status === undefined || status.length === 0 || status.includes(request.status);
+}
+
+/** @param users - versions that use the tool of the filter */
+function hasVersion(
+  filter: RequestFilter,
+  request: RequestDocument,
+  users: readonly VersionFacts[],
+): boolean {
+  const { tool, errorCode } = filter;
+  const need = filter.needs === "answer" ? undefined : filter.needs;
+  if (!asksForVersions(filter)) return true;
+  const isWanted = (version: VersionFacts): boolean =>
+    (errorCode === undefined || version.errorCode === errorCode) &&
+    (need === undefined || version.needs.includes(need));
+  if (users.some(isWanted)) return true;
+  // A request whose planning failed has the error itself.
+  return tool === undefined && need === undefined && request.error?.code === errorCode;
+}
+
+/** A filter of requests. All given fields have to match. */
+export interface RequestFilter {
+  status?: readonly RequestStatus[] | undefined;
+  /** Name of a tool that a version of the plan uses. */
+  tool?: string | undefined;
+  /** Code of planning, of the last replan or of a version; with `tool`, of a version that uses the tool. */
+  errorCode?: string | undefined;
+  /** A tag of the request. */
+  tag?: string | undefined;
+  /** A text that the query contains, in any case. */
+  text?: string | undefined;
+  createdFrom?: Date | undefined;
+  createdBefore?: Date | undefined;
+  /** A tool that a plan of the request called, and when. Not for `fitOf`: it needs the journal. */
+  called?: CalledTool | undefined;
+  /** What the request needs from a person: an approval, a decision about a doubt, or an answer. */
+  needs?: RequestNeed | undefined;
+}
+
+/** A call of a tool that was sent, or is to be sent, at a time. */
+interface CalledTool {
+  /** Its name as in the plan. */
+  tool: string;
+  /** Sent at this time or later. */
+  from?: Date | undefined;
+  /** Sent before this time. */
+  before?: Date | undefined;
+}
+
+/** A need of a request: see {@link RequestFilter}. */
+export type RequestNeed = "approval" | "doubt" | "answer";
+
+/** A page of the list of requests. */
+export interface RequestPage {
+  /** 1 to 100. */
+  first: number;
+  after?: string | undefined;
+  filter?: RequestFilter | undefined;
+  /** By time of creation, then by id. Default "newest" first. */
+  order?: "newest" | "oldest" | undefined;
 }

@@ -13,52 +13,39 @@ import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import { createTenantReads } from "../database/read-group.ts";
-import { IN_ONE_BATCH, readLists } from "../database/read-lists.ts";
-import { withDecisions } from "../heads/pending-controls.ts";
+import { createTenantReads, IN_ONE_BATCH, readLists } from "../database/read-lists.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type EntryLog, idsAfter } from "../journal/entry-log.ts";
-import { OUTLINE, type UnitReads } from "../journal/unit-reads.ts";
-import { readStepRuns, withValues } from "../journal/unit-values.ts";
-import { countUnfinished } from "../leases/leased-collection.ts";
-import { measureOutputParts, readOutputPart, readOutputs } from "../outputs/output-store.ts";
-import type {
-  ModelCallTexts,
-  PlanGraph,
-  PlanHead,
-  PlanTexts,
-  WantedValues,
-} from "../records/document-heads.ts";
+import { measureOutputParts, readOutputPart, readOutputs } from "../journal/outputs.ts";
+import { OUTLINE, readStepRuns, type UnitReads, withValues } from "../journal/unit-reads.ts";
+import { countUnfinished } from "../leases/lease-table.ts";
+import { withDecisions } from "../plans/plan-needs.ts";
 import {
   MODEL_CALL_HEAD,
   type ModelCallHead,
+  type ModelCallTexts,
   PARTS,
   PLAN_HEAD,
+  type PlanGraph,
+  type PlanHead,
   type PlanResults,
+  type PlanTexts,
   type RequestState,
   type StoredPlanHead,
+  type WantedValues,
 } from "../records/document-heads.ts";
-import type { JournalDocument } from "../records/journal-documents.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
-import type { OutputRef } from "../records/output-document.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
-import type { RequestDocument } from "../records/request-document.ts";
+import type { OutputRef, PlanDocument } from "../records/plan-document.ts";
+import type { JournalDocument, RequestDocument } from "../records/request-document.ts";
 import type { ToolDocument } from "../records/tool-documents.ts";
 import { createToolReads } from "../tools/tool-store.ts";
-import { createEventPages } from "./event-pages.ts";
 import { createListRequests } from "./list-requests.ts";
-import type { ModelCosts } from "./model-costs.ts";
-import { readModelCosts } from "./model-costs.ts";
-import { createRecordPages } from "./record-pages.ts";
+import { createEventPages, createRecordPages } from "./record-pages.ts";
 import { createStepPages } from "./step-pages.ts";
-import { createReadWorkload } from "./workload.ts";
+import { createReadWorkload, type ModelCosts, readModelCosts } from "./workload.ts";
 
 /** The part of the store that reads for clients. */
-export function createReads({
-  collections,
-  unitReads,
-  clock,
-}: Pick<StoreDependencies, "collections" | "unitReads" | "clock">) {
+export function createReads({ collections, unitReads, clock }: StoreDependencies) {
   const { requests, plans, modelCalls, tools } = collections;
   // Polling clients read these: many clients of one request cost MongoDB one read.
   const readRequest = createTenantReads(
@@ -121,17 +108,11 @@ export function createReads({
     /** Sizes of the documents of such an output, in bytes of UTF-8. @throws {OutputMissingError} */
     measureOutputParts: (tenant: string, ref: OutputRef): Promise<number[]> =>
       measureOutputParts(collections, tenant, ref),
-    /**
-     * The text of one of these documents in UTF-8, from 0: together they are the JSON text of the output.
-     * @throws {OutputMissingError}
-     */
+    /** The text of one of these documents, from 0: together they are the output's JSON text. */
     readOutputPart: (tenant: string, ref: OutputRef, part: number): Promise<Uint8Array> =>
       readOutputPart(collections, tenant, ref, part),
 
-    /**
-     * A page may have fewer items than `first` although more follow: `cursor` is null only at the end.
-     * @throws {CursorInvalidError}
-     */
+    /** `cursor` is null only at the end, also of a short page. @throws {CursorInvalidError} */
     listRequests: createListRequests(collections),
     ...createStepPages(unitReads),
     ...createRecordPages(collections, unitReads),
@@ -150,17 +131,11 @@ export function createReads({
 
 /* States of requests at an entry of their journals. */
 
-/**
- * Maximum number of units in cached states: for a reader that moves forward through a journal each entry is
- * read once.
- */
+/** Maximum number of units in cached states: a reader that moves forward reads each entry once. */
 const MAX_CACHED_UNITS = 20_000;
 
 /** The part of the store that reads journals up to an entry. */
-function createStateReads(
-  { requests, plans, journal }: Pick<Collections, "requests" | "plans" | "journal">,
-  log: Pick<EntryLog, "readTails">,
-) {
+function createStateReads({ requests, plans, journal }: Collections, log: EntryLog) {
   const states = new LRUCache<RequestId, FoldedRequest>({
     maxSize: MAX_CACHED_UNITS,
     sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
@@ -204,10 +179,7 @@ function createStateReads(
       return { seq: last, at, owner, epoch, plan, steps: plan ? await stepsOf(tenant, plan) : [] };
     },
 
-    /**
-     * The seq of the last entry of each journal, in the order of the ids; 0 when there is none, and for
-     * unknown requests. One read.
-     */
+    /** The seq of the last entry of each journal, in the order of the ids; 0 without one. One read. */
     async readLastSeqs(tenant: string, requestIds: readonly RequestId[]): Promise<number[]> {
       const pipelines = requestIds.map((requestId) => [
         { $match: { _id: idsAfter({ requestId, seq: 0 }), tenant } },
@@ -223,10 +195,7 @@ function createStateReads(
 }
 
 /** The part of the store that reads documents without large values, and these values separately. */
-function createHeadReads(
-  { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
-  unitReads: UnitReads,
-) {
+function createHeadReads({ plans, modelCalls }: Collections, unitReads: UnitReads) {
   // Polling clients read these: many clients of one request cost MongoDB one read.
   const planHead = createTenantReads(
     async (tenant, ids: PlanId[]) => {
@@ -264,10 +233,7 @@ function createHeadReads(
   }
 
   return {
-    /**
-     * As with `getPlan`, calls of the same turn share one read. In the order of the ids; null for unknown
-     * ones.
-     */
+    /** In the order of the ids; null for unknown ones. Calls of the same turn share one read. */
     getPlanHeads: (tenant: string, planIds: readonly PlanId[]): Promise<(PlanHead | null)[]> =>
       Promise.all(planIds.map(async (id) => (await planHead({ tenant, id }))[0] ?? null)),
     /** All versions of the plans of many requests in one read; versions of one request newest first. */
@@ -337,3 +303,6 @@ function createHeadReads(
     readModelCallTexts: partsOf<ModelCallTexts>(modelCalls, PARTS.modelCallTexts),
   };
 }
+
+/** Reads requests and all their records. */
+export type ReadStore = ReturnType<typeof createReads>;

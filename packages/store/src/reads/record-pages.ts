@@ -1,22 +1,25 @@
 /** Pages of the records of a request: one read by an index, for any page and any number of requests. */
-import type { RequestId } from "@planwright/plan";
+import { type RequestId, RequestIdSchema, type StepStatus } from "@planwright/plan";
 import type { Collection, Document } from "mongodb";
 import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
 import { listsById, readLists } from "../database/read-lists.ts";
-import { withDecisions } from "../heads/pending-controls.ts";
+import { idsAfter, WITHOUT_VALUES } from "../journal/entry-log.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
+import { withDecisions } from "../plans/plan-needs.ts";
 import {
+  EVENT_LISTS,
+  type EventHead,
+  MAX_LISTED,
   MODEL_CALL_HEAD,
   type ModelCallHead,
   PLAN_HEAD,
   type PlanHead,
   type StoredPlanHead,
 } from "../records/document-heads.ts";
+import { CursorInvalidError } from "../records/errors.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import { fromCursorText, toCursorText } from "./cursor.ts";
-import type { ListPage, Page } from "./paged-reads.ts";
 
 const VersionSchema = z.tuple([z.number().int().min(1)]);
 const CallSchema = z.tuple([z.number().int().min(0), z.string().min(1).max(100)]);
@@ -47,10 +50,7 @@ interface RecordList<T, Complete> {
 }
 
 /** The part of the store that reads versions and model calls in pages. */
-export function createRecordPages(
-  { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
-  unitReads: Pick<UnitReads, "ofPlan">,
-) {
+export function createRecordPages({ plans, modelCalls }: Collections, unitReads: UnitReads) {
   return {
     /** Versions of a request's plan, newest first. */
     listPlanPages: pagesOf<StoredPlanHead, PlanHead>({
@@ -106,4 +106,149 @@ function pagesOf<T extends { requestId: RequestId }, Complete>(list: RecordList<
       return { items, cursor: all.length > first && last ? cursorOf(last) : null };
     }
   };
+}
+
+/* Pages of a request's journal, event by event, without large values. One read by the index of entry ids. */
+
+/** Left out besides {@link WITHOUT_VALUES}: other fields with parts of outputs, and answers of users. */
+const MORE_VALUES = ["events.outputRef.preview", "events.resolution.output", "events.answers.answer"];
+
+const EventCursorSchema = z.tuple([z.number().int().min(1).max(99_999_999), z.number().int().min(0)]);
+
+/** The cursor after this event. */
+export function eventCursor({ seq, position }: Pick<EventHead, "seq" | "position">): string {
+  return toCursorText([seq, position]);
+}
+
+/** The part of the store that reads journals in pages. */
+export function createEventPages({ journal }: Collections) {
+  return {
+    /** Events of a request's journal, in its order. */
+    async listEventPages(
+      tenant: string,
+      requestIds: readonly RequestId[],
+      { first, after }: ListPage,
+    ): Promise<Map<RequestId, Page<EventHead>>> {
+      const from = after === undefined ? null : fromCursorText(EventCursorSchema, after);
+      const pipelines = requestIds.map((requestId) => pageOf(tenant, requestId, { first, from }));
+      const found = await readLists<Document>(journal, "journal", pipelines);
+      const lists = listsById(requestIds, found.map(toHead), ({ requestId }) => requestId);
+      return new Map(
+        [...lists].map(([id, all]) => {
+          const items = all.slice(0, first);
+          const last = items.at(-1);
+          return [id, { items, cursor: all.length > first && last ? eventCursor(last) : null }];
+        }),
+      );
+    },
+  };
+}
+
+/** Stages that read the events of a page, and one more if there is one. */
+function pageOf(
+  tenant: string,
+  requestId: RequestId,
+  { first, from }: { first: number; from: [seq: number, position: number] | null },
+): Document[] {
+  const [seq, position] = from ?? [1, -1];
+  return [
+    // The entry of the cursor may have more events after it.
+    { $match: { _id: idsAfter({ requestId, seq: seq - 1 }), tenant } },
+    { $sort: { _id: 1 } },
+    // Each entry has at least one event; the entry of the cursor may have none after it.
+    { $limit: first + 2 },
+    { $unset: [...Object.keys(WITHOUT_VALUES), ...MORE_VALUES] },
+    { $unwind: { path: "$events", includeArrayIndex: "position" } },
+    { $match: { $or: [{ seq: { $gt: seq } }, { position: { $gt: position } }] } },
+    { $limit: first + 1 },
+    {
+      $set: Object.fromEntries(
+        EVENT_LISTS.flatMap((list) => [
+          [`lengths.${list}`, ofList(list, { $size: `$events.${list}` })],
+          [`events.${list}`, ofList(list, { $slice: [`$events.${list}`, MAX_LISTED] })],
+        ]),
+      ),
+    },
+  ];
+}
+
+/** An expression for a list; the field is absent if the event does not have the list. */
+function ofList(list: string, made: Document): Document {
+  return { $cond: [{ $isArray: `$events.${list}` }, made, "$$REMOVE"] };
+}
+
+function toHead({ requestId, planId, seq, position, at, by, events, lengths = {} }: Document): EventHead {
+  return { requestId, planId, seq, position, at, by, event: events, lengths };
+}
+
+/** A page of a list; `cursor` continues after its last item, null at the end. */
+export interface Page<T> {
+  items: T[];
+  cursor: string | null;
+}
+
+/** A page of a list. A cursor is valid only for its list. */
+export interface ListPage {
+  /** 1 to 100. */
+  first: number;
+  after?: string | undefined;
+}
+
+/** A filter of steps and items of a plan. All given fields have to match. */
+export interface StepFilter {
+  status?: readonly StepStatus[] | undefined;
+  /** Position of a step in the plan, from 0: selects the step and its items. */
+  position?: number | undefined;
+  /** True: only items of forEach steps; false: only steps. */
+  items?: boolean | undefined;
+}
+
+/** A page of the steps and items of a plan. */
+export interface StepPage extends ListPage {
+  filter?: StepFilter | undefined;
+}
+
+/** The units of a plan that a diagnosis may name. */
+export interface DiagnosedUnits<Unit> {
+  /** In plan order: all steps, up to 1,000 items that failed or are open, and some of the others. */
+  units: Unit[];
+  /** Numbers of all items by their status, for each list. */
+  itemCounts: Map<string, { [status in StepStatus]?: number }>;
+}
+
+const RequestCursorSchema = z.tuple([z.number().int().min(0), RequestIdSchema]);
+
+/** The last request of a page; opaque to clients. */
+export interface RequestCursor {
+  createdAt: Date;
+  id: string;
+}
+
+/** The cursor of a position. */
+export function toCursor(position: RequestCursor): string {
+  return toCursorText([position.createdAt.getTime(), position.id]);
+}
+
+/** @throws {CursorInvalidError} if the text is not from {@link toCursor} */
+export function parseCursor(text: string): RequestCursor {
+  const [createdAt, id] = fromCursorText(RequestCursorSchema, text);
+  return { createdAt: new Date(createdAt), id };
+}
+
+/** A cursor, from the values after which a list continues. */
+export function toCursorText(values: readonly (string | number | null)[]): string {
+  return Buffer.from(JSON.stringify(values)).toString("base64url");
+}
+
+/** The values in a cursor. @throws {CursorInvalidError} for a text that is not of this kind of list */
+export function fromCursorText<T>(schema: z.ZodType<T>, text: string): T {
+  let decoded: unknown;
+  try {
+    decoded = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+  } catch {
+    throw new CursorInvalidError({ cursor: text.slice(0, 100) });
+  }
+  const parsed = schema.safeParse(decoded);
+  if (!parsed.success) throw new CursorInvalidError({ cursor: text.slice(0, 100) });
+  return parsed.data;
 }

@@ -11,8 +11,14 @@ import type { PlanId, StepStatus } from "@planwright/plan";
 import { z } from "zod";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { CursorInvalidError } from "../records/errors.ts";
-import { fromCursorText, toCursorText } from "./cursor.ts";
-import type { DiagnosedUnits, Page, StepFilter, StepPage } from "./paged-reads.ts";
+import {
+  type DiagnosedUnits,
+  fromCursorText,
+  type Page,
+  type StepFilter,
+  type StepPage,
+  toCursorText,
+} from "./record-pages.ts";
 
 const CursorSchema = z.tuple([z.number().int().min(0), z.number().int().min(0).nullable()]);
 
@@ -46,10 +52,7 @@ const NAMED_STATUSES: readonly StepStatus[] = [
 const MAX_NAMED_ITEMS = 1_000;
 const MAX_OTHER_ITEMS = 100;
 
-/**
- * The units of a plan that a diagnosis may name, whatever the number of its items. Pure.
- * @param units - all units of a plan, in plan order
- */
+/** The units of a plan, given in plan order, that a diagnosis may name, whatever their number. Pure. */
 export function diagnosedUnits<Unit extends Pick<StepRun, "stepId" | "item" | "status">>(
   units: Iterable<Unit>,
 ): DiagnosedUnits<Unit> {
@@ -160,11 +163,7 @@ function wantedBy(page: StepPage): (unit: Pick<StepRun, "position" | "item" | "s
   return (unit) => isAfter(unit) && isStepWanted(unit, filter);
 }
 
-/**
- * The same page, from units in memory. Pure.
- * @param units - all units of a plan, in plan order
- * @throws {CursorInvalidError}
- */
+/** The same page, from all units of a plan in memory, in plan order. Pure. @throws {CursorInvalidError} */
 export function pageOfSteps<Unit extends StepRun>(units: readonly Unit[], page: StepPage): Page<Unit> {
   return pageOf(units.filter(wantedBy(page)), page.first);
 }

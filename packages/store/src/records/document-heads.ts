@@ -34,10 +34,7 @@ export type PlanHead = Omit<
   textBytes: number;
   /** Size of its {@link PlanResults}. */
   resultBytes: number;
-  /**
-   * The outputs, if they are small: most readers of a plan that has ended want them. Absent: they are large,
-   * or there are none yet.
-   */
+  /** The outputs, if they are small. Absent: they are large, or there are none yet. */
   smallOutputs?: NonNullable<PlanDocument["outputs"]>;
 };
 /** What {@link PLAN_HEAD} returns: a head without the fields that are in the journal. */

@@ -1,10 +1,7 @@
 import { CodedError } from "@planwright/plan";
 
-/**
- * The base of an error with this code.
- * @param messageOf - makes the message from the facts
- */
-export function storeError<const Code extends string, const Retryable extends boolean, Facts extends object>(
+/** The base of an error with this code, and of the message for its facts. */
+function storeError<const Code extends string, const Retryable extends boolean, Facts extends object>(
   code: Code,
   retryable: Retryable,
   messageOf: (facts: Facts) => string,
@@ -18,10 +15,7 @@ export function storeError<const Code extends string, const Retryable extends bo
   };
 }
 
-/**
- * Another worker owns the plan or request now, or it has ended. The former owner stops and writes nothing
- * more.
- */
+/** Another worker owns the plan or request, or it has ended. The former owner writes nothing more. */
 export class LeaseLostError extends storeError(
   "LEASE_LOST",
   false,
@@ -109,3 +103,18 @@ export interface RecordedError {
   code: string;
   message: string;
 }
+
+/** The events are too large for one entry. An executor splits them and stores large values apart. */
+export class EntryTooLargeError extends storeError(
+  "STORE_ENTRY_TOO_LARGE",
+  false,
+  ({ place, sizeBytes, maxBytes }: { place: string; sizeBytes: number; maxBytes: number }) =>
+    `Entry ${place} has ${sizeBytes} bytes; at most ${maxBytes} can be stored in one`,
+) {}
+
+/** A change could not be written: the document lags behind its journal. A later try succeeds. */
+export class RequestLagsError extends storeError(
+  "STORE_REQUEST_LAGS",
+  true,
+  ({ requestId }: { requestId: string }) => `Request ${requestId} lags behind its journal`,
+) {}

@@ -44,10 +44,7 @@ export interface ModelCallDocument {
   latencyMs: number;
   /** Null when the price of the model is unknown. */
   costUsd: number | null;
-  /**
-   * How `costUsd` was computed: from the provider's token counts, from our estimate, or not at all without a
-   * price. Absent: no call of a model.
-   */
+  /** How `costUsd` was computed: by the provider's counts, our estimate, or not. Absent: no call of a model. */
   pricing?: "priced" | "estimated" | "unpriced";
   /** Number of the try of this model for the same answer, from 1. */
   attempt?: number;
@@ -65,9 +62,6 @@ export interface ModelCallDocument {
   createdAt: Date;
   /** True when `answer` is the complete answer: nothing was redacted or cut. Absent: unknown. */
   isAnswerComplete?: boolean;
-  /**
-   * Null while the call runs, and for ever when its planner died. Absent: the call was recorded after its
-   * end.
-   */
+  /** Null while the call runs, or its planner died. Absent: the call was recorded after its end. */
   endedAt?: Date | null;
 }

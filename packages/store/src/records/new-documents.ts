@@ -10,8 +10,7 @@ import {
 } from "@planwright/plan";
 import type { ModelLimits } from "./model-call-document.ts";
 import type { PlanDocument } from "./plan-document.ts";
-import type { PlanOrigin } from "./plan-origin.ts";
-import type { GivenContext, RequestDocument, TraceOrigin } from "./request-document.ts";
+import type { GivenContext, PlanOrigin, RequestDocument, TraceOrigin } from "./request-document.ts";
 
 /** Input of new work, a sentence or a plan. */
 export interface NewWork {
@@ -153,7 +152,8 @@ function followUpOf({ replans, wantsAnswer }: RequestDocument): Pick<PlanDocumen
  */
 const CLOCK_SLACK_MS = 1_000;
 
-const dueAtOnce = (now: Date) => new Date(now.getTime() - CLOCK_SLACK_MS);
+/** The due time of work that begins now. */
+export const dueAtOnce = (now: Date) => new Date(now.getTime() - CLOCK_SLACK_MS);
 
 /** Epoch of the first claim of a first version: before it the journal has no events of its steps. */
 export const FIRST_EPOCH = 1;

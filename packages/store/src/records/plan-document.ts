@@ -11,9 +11,7 @@ import type {
   ToolPin,
   WaitReason,
 } from "@planwright/plan";
-import type { Leased } from "./leased.ts";
-import type { PlanOrigin } from "./plan-origin.ts";
-import type { TraceOrigin } from "./request-document.ts";
+import type { Leased, PlanOrigin, TraceOrigin } from "./request-document.ts";
 
 /** What happens after the end of a plan. */
 export interface PlanFollowUp {
@@ -86,16 +84,10 @@ export interface PlanDocument extends Leased {
   dueAt: Date | null;
   /** Number of finished units at the last claim: when a later claim finds more, there is progress. */
   progressSeen: number;
-  /**
-   * 1: the claim that found this progress took the plan from an owner that had not released it. That owner is
-   * not among `claims`. Absent: 0.
-   */
+  /** 1: the claim that found this progress, not among `claims`, took the plan from an owner. Absent: 0. */
   lostAtProgress?: 0 | 1;
   waitReason: WaitReason | null;
-  /**
-   * True for a plan that was submitted to run at once, or that is not started yet: until its first claim the
-   * journal has no event of it and is not read.
-   */
+  /** Until its first claim the journal has no event of the plan and is not read: it was not started. */
   isFresh: boolean;
   /**
    * What the plan needs from a person: for units that wait for approval or are in doubt. Absent: nothing yet.
@@ -118,10 +110,7 @@ export interface PlanDocument extends Leased {
   items?: number;
   /** Number of the latest control. 0: none yet. */
   controlSeq: number;
-  /**
-   * Controls that are not in the journal yet, oldest first, at most {@link MAX_CONTROLS} and a cancel. The
-   * owner puts them into its next entry. Absent: none.
-   */
+  /** Controls that the owner puts into its next entry, oldest first, at most {@link MAX_CONTROLS}. */
   controls?: PendingControl[];
   /**
    * Number of the latest decision of an operator about a call. Readers of approvals and resolutions need the
@@ -165,3 +154,31 @@ export interface PlanDocument extends Leased {
 
 /** The end of a plan, from the engine. */
 export type FinishCommand = Omit<Extract<Command, { type: "finish" }>, "records">;
+
+/** Refers to an output that is stored separately. */
+export interface OutputRef {
+  /** Id of the first document of the output. */
+  id: string;
+  /** Size as JSON text in UTF-8, in bytes. */
+  sizeBytes: number;
+  /** Number of documents of the output. */
+  parts: number;
+  /** The beginning of the text, at most 1 KiB. Absent: none was stored. */
+  preview?: string | undefined;
+  /** True when the tool wrote this text, false when we made it from the value. */
+  isOwnText?: true | undefined;
+}
+
+/**
+ * An output that is stored separately, or a part of one. `_id` is `{planId}/{key}@{epoch}`; further parts
+ * have the suffixes `#1`, `#2` and so on. It is never changed.
+ */
+export interface OutputDocument {
+  _id: string;
+  tenant: string;
+  planId: PlanId;
+  /** Epoch of the owner that wrote it. */
+  epoch: number;
+  /** JSON text. */
+  text: string;
+}

@@ -1,18 +1,18 @@
+import type { JournalEntry } from "@planwright/engine";
 import type {
   Diagnostic,
   GapValue,
   JsonObject,
   OpenQuestion,
   PlanId,
+  PlanningContext,
   PolicyInput,
   Priority,
   RequestId,
   RequestStatus,
 } from "@planwright/plan";
 import type { RecordedError } from "./errors.ts";
-import type { Leased } from "./leased.ts";
 import type { ModelLimits, ModelUse } from "./model-call-document.ts";
-import type { PlanOrigin } from "./plan-origin.ts";
 
 /**
  * Work of a planner for a request: its first plan, another version after a failure, or an answer in words.
@@ -58,10 +58,7 @@ export interface TraceOrigin {
   tracestate?: string;
 }
 
-/**
- * What a user asked, and its current state. In all documents, times that decisions depend on are set by the
- * server (`$$NOW`).
- */
+/** What a user asked, and its state. Times that decisions depend on are the server's, in all documents. */
 export interface RequestDocument extends Leased {
   _id: RequestId;
   tenant: string;
@@ -74,10 +71,7 @@ export interface RequestDocument extends Leased {
   /** Its place among the waiting work of its tenant. Absent: normal. */
   priority?: Priority;
   status: RequestStatus;
-  /**
-   * The plan of the current version. The id of the first one is fixed when the request is accepted, so
-   * planning twice cannot make two plans.
-   */
+  /** The plan of the current version. The first id is fixed at acceptance: planning twice makes one plan. */
   planId: PlanId;
   /** Version of the current plan, from 1. */
   version: number;
@@ -85,10 +79,7 @@ export interface RequestDocument extends Leased {
   autoExecute: boolean;
   /** The work of planners. The lease of the request belongs to its planner. */
   planning: {
-    /**
-     * Number of claims of the current work, also those whose owners survived. The current claim can use
-     * answers of models to earlier claims.
-     */
+    /** Number of claims of this work, also survived ones: the current claim can use their models' answers. */
     claimsOfWork: number;
     startedAt: Date | null;
     finishedAt: Date | null;
@@ -128,10 +119,7 @@ export interface RequestDocument extends Leased {
   questionsAsked?: number;
   /** Answers of the user, oldest first. */
   answers: GivenAnswer[];
-  /**
-   * The draft that the questions are about: planning continues with it when they are answered. Null or
-   * absent: there is none.
-   */
+  /** The draft that the questions are about, with which planning continues. Null or absent: none. */
   draft?: KeptDraft | null;
   /**
    * SHA-256 of the idempotency key, and SHA-256 of the submission. Absent or null: no key, or it has expired.
@@ -171,4 +159,76 @@ export interface KeptDraft {
 export interface RemovalDocument {
   _id: RequestId;
   tenant: string;
+}
+
+/** The worker that may write, and its fencing token. */
+export interface Lease {
+  /** Id of the worker. */
+  owner: string;
+  /** Fencing token: raised by one with each claim. */
+  epoch: number;
+}
+
+/** Fields of work that one worker at a time owns: a request for a planner, or a plan for an executor. */
+export interface Leased {
+  lease: Lease | null;
+  /** Highest epoch so far; kept when the lease is released. */
+  epoch: number;
+  /** Time from which a worker may claim it; null while a worker holds it, or when there is nothing to do. */
+  dueAt: Date | null;
+  /** Claims since the last progress, without survived ones: work that kills its workers is ended. */
+  claims: number;
+  /** Highest epoch whose owner reported that it survived the loss of its lease. Absent: none. */
+  survivedEpoch?: number;
+  /** The previous owner, if it had not released the lease at the last claim; otherwise null or absent. */
+  takenFrom?: string | null;
+}
+
+/** The author of a plan. */
+export interface PlanOrigin {
+  kind: "model" | "offline" | "submitted";
+  /** Name of the model, such as "openai:gpt-4o"; null without one. */
+  model: string | null;
+}
+
+/**
+ * Time and place for all work of a request: from its caller, otherwise the time when it was accepted, in UTC.
+ */
+export function contextOf({
+  context = {},
+  createdAt,
+}: Pick<RequestDocument, "context" | "createdAt">): PlanningContext {
+  const { now = createdAt, timezone = "UTC", locale = null, facts = {} } = context;
+  return { now, timezone, locale, facts };
+}
+
+/** An entry as it is stored. Its id contains its seq, so each seq can be taken once. */
+export interface JournalDocument extends JournalEntry {
+  /** `{requestId}/{seq}` */
+  _id: string;
+}
+
+/** The kind of a worker process. */
+export type WorkerKind = "planner" | "executor";
+
+/** A worker process and its heartbeat. */
+export interface WorkerDocument {
+  /** Id of the process, also in its leases. */
+  _id: string;
+  kind: WorkerKind;
+  /** Whether a planner has a language model; null when unknown. */
+  hasModel: boolean | null;
+  /** The address at which it listens, which no other process has at the same time; null when unknown. */
+  addressKey: string | null;
+  /** Time without a heartbeat after which it may be declared dead, in milliseconds. */
+  deadAfterMs: number;
+  /** False once it is stopping. */
+  takesWork: boolean;
+  startedAt: Date;
+  /** Time of the last heartbeat, by the clock of MongoDB. */
+  seenAt: Date;
+  /** Time when it was declared dead; null while it lives. A dead worker stays dead. */
+  deadAt: Date | null;
+  /** Number of plans or requests that were taken from it after its death. Absent: none. */
+  leasesLost?: number;
 }

@@ -25,3 +25,26 @@ export interface TenantDocument extends Partial<TenantLimits> {
   _id: string;
   updatedAt: Date;
 }
+
+/** Permissions of a caller: `read` data, `execute` own plans, `operate` running plans, `admin` all. */
+export const ScopeSchema = z.enum(["read", "execute", "operate", "admin"]);
+export type Scope = z.infer<typeof ScopeSchema>;
+
+/** Owner of requests, plans and keys. */
+export const TenantSchema = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 of A-Z a-z 0-9 _ -");
+
+/** A key as it is stored, without the key itself. */
+export interface ApiKeyDocument {
+  /** "key_" and 16 of a-z 2-7: identifies the key and is not secret. */
+  _id: string;
+  /** SHA-256 of the key, in hex. A slow hash is not needed: 256 random bits cannot be guessed. */
+  hash: string;
+  tenant: string;
+  name: string;
+  scopes: Scope[];
+  createdAt: Date;
+  /** To the minute; null until the first use. */
+  lastUsedAt: Date | null;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+}

@@ -12,10 +12,7 @@ export interface ToolDocument {
   updatedAt: Date;
 }
 
-/**
- * State of an executor's connection to a tool server. `_id` is the server's name: the latest report of any
- * executor is stored.
- */
+/** Connection to a tool server, by the latest report of any executor. `_id` is the server's name. */
 export interface ToolServerDocument {
   _id: string;
   server: string;
@@ -95,10 +92,7 @@ export interface ServerReload {
   stderrTail: string | null;
 }
 
-/**
- * The shape of one tool's outputs in one tenant's runs, for one descriptor of the tool. `_id` is
- * `{tenant}/{server}/{digest}`.
- */
+/** Shape of a tool's outputs in one tenant, for one descriptor. `_id` is `{tenant}/{server}/{digest}`. */
 export interface ObservedOutputDocument {
   _id: string;
   tenant: string;
@@ -114,10 +108,7 @@ export interface ObservedOutputDocument {
   seenAt: Date;
 }
 
-/**
- * Results of the calls of one tool in one tenant within one hour, counted by all executors. `_id` is
- * `{tenant}/{server}/{tool}/{hour}`.
- */
+/** Calls of a tool in one tenant within one hour. `_id` is `{tenant}/{server}/{tool}/{hour}`. */
 export interface ToolCallStatsDocument {
   _id: string;
   tenant: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type LatencyHistogram, latencyBucket, latencyQuantile } from "./latency-histogram.ts";
+import { type LatencyHistogram, latencyBucket, latencyQuantile } from "./tool-call-stats.ts";
 
 function quantileOf(durations: readonly number[], quantile: number): number | null {
   const histogram: LatencyHistogram = {};

@@ -72,7 +72,7 @@ const NOT_CONNECTED: ToolServerReport["state"][] = ["connecting", "unreachable"]
  * @param tenant - adds the shapes of outputs that its runs have shown (`observedOutput`). Default: no shapes
  */
 export async function readCatalogue(
-  { tools, observedOutputs }: Pick<Collections, "tools" | "observedOutputs">,
+  { tools, observedOutputs }: Collections,
   tenant?: string,
 ): Promise<ToolDescriptor[]> {
   const [published, seen] = await Promise.all([
@@ -154,7 +154,7 @@ export function createToolReads(collections: Collections) {
 }
 
 /** The part of the store by which executors report tools, their servers and what calls have shown. */
-export function createToolReports({ collections, clock }: Pick<StoreDependencies, "collections" | "clock">) {
+export function createToolReports({ collections, clock }: StoreDependencies) {
   const { tools, toolServers, observedOutputs } = collections;
   return {
     /** Replaces the tools of a server in the catalogue; tools that are absent are removed. */
@@ -237,10 +237,7 @@ export function createToolReports({ collections, clock }: Pick<StoreDependencies
 }
 
 /** The part of the store by which operators ask about tool servers. */
-export function createServerControls({
-  collections,
-  clock,
-}: Pick<StoreDependencies, "collections" | "clock">) {
+export function createServerControls({ collections, clock }: StoreDependencies) {
   const { toolServers } = collections;
 
   /** The newest question about the contracts of a server's tools; null without one. */
@@ -252,10 +249,7 @@ export function createServerControls({
   return {
     readContractAsk,
 
-    /**
-     * Asks all executors to connect to a tool server anew; each of them reports what came of it in `toolServers`.
-     * Null when no executor knows the server.
-     */
+    /** Asks all executors to connect to a tool server anew. Null when no executor knows the server. */
     async askReload(server: string, by: string): Promise<AskedReload | null> {
       const at = new Date(clock.now());
       const change = { $max: { reloadAskedAt: at }, $set: { reloadAskedBy: by } };
@@ -290,10 +284,7 @@ export function createServerControls({
 }
 
 /** The part of the store by which a planner takes and answers such questions. */
-export function createContractAnswers({
-  collections,
-  clock,
-}: Pick<StoreDependencies, "collections" | "clock">) {
+export function createContractAnswers({ collections, clock }: StoreDependencies) {
   const { toolServers } = collections;
   return {
     /** Takes an open question for this planner, which is then the only one that asks a model; null without any. */

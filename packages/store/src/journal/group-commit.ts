@@ -1,0 +1,459 @@
+/**
+ * Group commit of conditional writes: all writes of a process are sent in bulks over all
+ * collections. While many writes are in flight the next bulk collects; while few are, no write waits for
+ * another bulk.
+ *
+ * 1. A write resolves only when its bulk was acknowledged (majority, journalled) and it is known whether it
+ *    matched.
+ * 2. Writes to one document are sent one after the other in the order in which they were given. Waiting plain
+ *    sets under the same condition are merged: the later fields win, and both resolve together.
+ * 3. Each write leaves its `writeId` in its document. So a bulk whose answer was lost can be sent again: a
+ *    write that was refused can be distinguished from one that was done the first time. The driver's own
+ *    retries are not needed: they cost MongoDB a record of every write.
+ * 4. A write that cannot be stored at all fails alone: the others of its bulk are done.
+ * 5. Of two ordered writes the second is never visible without the first, and is not done when the first one
+ *    failed.
+ * 6. A write that waits for a lock, for example while an operator edits the document, delays no other write
+ *    for long.
+ */
+import type { ClientBulkWriteModel, Collection, Document, MongoClient } from "mongodb";
+import type { Collections } from "../database/collections.ts";
+import { isTimeLimit, isTransient } from "../database/transient-errors.ts";
+import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
+import {
+  followOneByOne,
+  type GroupedCollection,
+  type GroupSet,
+  type GroupUpdate,
+  type HeadWrite,
+  mergeInto,
+  type PendingWrite,
+  toUpdate,
+  type Waiter,
+  type WriteResult,
+} from "./pending-write.ts";
+
+/** Options of {@link createGroupCommit}. */
+interface GroupCommitOptions {
+  database: string;
+  /** Distinguishes this process's writeIds from all others. */
+  owner: string;
+  /** How long a bulk is sent again while MongoDB does not answer, in milliseconds. Default 30,000. */
+  retryForMs?: number | undefined;
+  /** Waits between tries, in milliseconds. Default 250. */
+  retryEveryMs?: number | undefined;
+  /**
+   * How long a bulk may wait for locks before its writes are sent one by one, in milliseconds. Default 2,500.
+   */
+  stuckAfterMs?: number | undefined;
+  /** Called after each acknowledged bulk, with the number of writes in it. Default: none. */
+  onBulk?: ((writes: number) => void) | undefined;
+}
+
+interface DocumentOf {
+  requests: RequestDocument;
+  plans: PlanDocument;
+}
+
+/** Sends the writes of all callers in shared bulks. */
+export interface GroupCommit {
+  /** True once the write is durable, false when its condition did not hold. */
+  set(write: GroupSet): Promise<boolean>;
+  /**
+   * Two writes to different documents. The second is never visible without the first. Returns for each
+   * whether its own condition held.
+   * @throws {StoreUnavailableError | WriteNotPossibleError}
+   */
+  setInOrder(first: GroupSet | GroupUpdate, second: GroupSet | GroupUpdate): Promise<[boolean, boolean]>;
+  /** The same with expressions of an update pipeline. */
+  update(write: GroupUpdate): Promise<boolean>;
+  /** The document after the write, perhaps with later ones too; null when the condition did not hold. */
+  updateAndRead<Name extends GroupedCollection>(
+    write: (GroupSet | GroupUpdate) & { collection: Name },
+  ): Promise<DocumentOf[Name] | null>;
+  /** Resolves when nothing is waiting or in flight. */
+  idle(): Promise<void>;
+  /** Acknowledged bulks, and writes in them, so far: for metrics and benchmarks. */
+  counts(): { bulks: number; writes: number };
+}
+
+/** With at most this number of writes in flight, new writes are sent at once. */
+const CALM_WRITES = 8;
+
+export type { GroupedCollection, GroupSet, GroupUpdate };
+
+/** A group commit through one client, which has `retryWrites: false` and the write concern of all writes. */
+export function createGroupCommit(client: MongoClient, options: GroupCommitOptions): GroupCommit {
+  const { owner, onBulk } = options;
+  const send = createSendWrites(client, options);
+  const queue = createWriteQueue(owner);
+  /** Resolved when nothing is waiting or in flight. */
+  let waitingForIdle: (() => void)[] = [];
+  let isAboutToSend = false;
+  let bulks = 0;
+  let writes = 0;
+
+  function enqueue(
+    write: GroupSet | GroupUpdate,
+    options?: QueueOptions,
+  ): { result: Promise<WriteResult>; pending: PendingWrite } {
+    const added = queue.add(write, options);
+    sendSoon();
+    return added;
+  }
+
+  /** Sends one turn of the event loop later, so that all writes of the same turn share the first bulk. */
+  function sendSoon(): void {
+    if (isAboutToSend) return;
+    isAboutToSend = true;
+    setImmediate(() => {
+      isAboutToSend = false;
+      while (queue.inFlight() <= CALM_WRITES) {
+        const batch = queue.takeBatch();
+        if (batch.length === 0) break;
+        for (const part of splitSmallBatch(batch)) void commit(part);
+      }
+      if (!queue.isIdle()) return;
+      for (const resolve of waitingForIdle) resolve();
+      waitingForIdle = [];
+    });
+  }
+
+  /** @param isRepeat - some or all writes of the batch may have been done already */
+  async function commit(given: readonly PendingWrite[], isRepeat = false): Promise<void> {
+    const batch = given.filter((write) => !failsWithPredecessor(write));
+    if (batch.length === 0) return;
+    try {
+      const done = await send(batch, isRepeat);
+      bulks += 1;
+      writes += batch.length;
+      onBulk?.(batch.length);
+      for (const write of batch) {
+        resolve(write, { isDone: done.has(write), document: done.get(write) ?? null });
+      }
+    } catch (error) {
+      if (batch.length > 1 && isTimeLimit(error)) {
+        await commitOneByOne(batch);
+      } else if (batch.length > 1 && !isTransient(error)) {
+        for (const write of batch) await commit([write], true);
+      } else for (const write of batch) reject(write, failureOf(batch, error));
+    }
+  }
+
+  /** Sends each write alone, so that none waits for another's lock, but for the one that it follows. */
+  async function commitOneByOne(batch: readonly PendingWrite[]): Promise<void> {
+    const alone = new Map<PendingWrite, Promise<void>>();
+    for (const write of batch) {
+      const first = write.follows && alone.get(write.follows);
+      alone.set(write, first ? first.then(() => commit([write], true)) : commit([write], true));
+    }
+    await Promise.all(alone.values());
+  }
+
+  function failureOf(batch: readonly PendingWrite[], error: unknown): Error {
+    return isTransient(error)
+      ? new StoreUnavailableError({ operation: "group commit" }, error)
+      : new WriteNotPossibleError({ ids: batch.map(({ id }) => id) }, error);
+  }
+
+  /** True for a write whose predecessor has failed: it fails as well. */
+  function failsWithPredecessor(write: PendingWrite): boolean {
+    const failure = write.follows?.outcome;
+    if (!(failure instanceof Error)) return false;
+    reject(write, failure);
+    return true;
+  }
+
+  function resolve(write: PendingWrite, result: WriteResult): void {
+    write.outcome = "acknowledged";
+    for (const waiter of write.waiters) waiter.resolve(result);
+    releaseWrite(write);
+  }
+
+  function reject(write: PendingWrite, failure: Error): void {
+    write.outcome = failure;
+    for (const waiter of write.waiters) waiter.reject(failure);
+    releaseWrite(write);
+  }
+
+  function releaseWrite(write: PendingWrite): void {
+    queue.release(write);
+    sendSoon();
+  }
+
+  async function isDone(result: Promise<WriteResult>): Promise<boolean> {
+    return (await result).isDone;
+  }
+
+  return {
+    set: (write) => isDone(enqueue(write).result),
+    setInOrder(first, second) {
+      const { result, pending } = enqueue(first);
+      return Promise.all([isDone(result), isDone(enqueue(second, { follows: pending }).result)]);
+    },
+    update: (write) => isDone(enqueue(write).result),
+    async updateAndRead<Name extends GroupedCollection>(
+      write: (GroupSet | GroupUpdate) & { collection: Name },
+    ) {
+      const { document } = await enqueue(write, { wantsDocument: true }).result;
+      return document as DocumentOf[Name] | null;
+    },
+    idle: () =>
+      new Promise((resolve) => {
+        waitingForIdle.push(resolve);
+        sendSoon();
+      }),
+    counts: () => ({ bulks, writes }),
+  };
+}
+
+/** Does writes that follow from an entry, in their order, in the bulks of a process. */
+export async function followInBulks(
+  group: GroupCommit,
+  collections: Collections,
+  writes: readonly HeadWrite[],
+): Promise<void> {
+  const [first, second, ...others] = writes;
+  if (first && second && others.length === 0 && isGrouped(first) && isGrouped(second))
+    return void (await group.setInOrder(first, second));
+  for (const write of writes) {
+    if (!isGrouped(write)) await followOneByOne(collections, [write]);
+    else if ("set" in write) await group.set(write);
+    else await group.update(write);
+  }
+}
+
+function isGrouped(write: HeadWrite): write is GroupSet | GroupUpdate {
+  return "id" in write && write.collection !== "modelCalls";
+}
+
+/** In a small batch each write that wants its document is sent alone: it needs no second read. */
+function splitSmallBatch(batch: readonly PendingWrite[]): (readonly PendingWrite[])[] {
+  if (batch.length > CALM_WRITES) return [batch];
+  const reading = batch.filter(({ wantsDocument }) => wantsDocument);
+  const others = batch.filter(({ wantsDocument }) => !wantsDocument);
+  return [...reading.map((write) => [write]), ...(others.length > 0 ? [others] : [])];
+}
+
+/** How a write is queued. */
+interface QueueOptions {
+  /** The caller wants the document as it is after the write. */
+  wantsDocument?: boolean;
+  /** The new write is never visible without this one. */
+  follows?: PendingWrite;
+}
+
+/** Writes that wait for a bulk, in order for each document, and the documents with one in flight. */
+function createWriteQueue(owner: string) {
+  /** By document; the first write of each queue goes into the next bulk. */
+  const waiting = new Map<string, PendingWrite[]>();
+  /** Documents with a write in flight. */
+  const busy = new Set<string>();
+  let sequence = 0;
+
+  /** True for a write that could be visible without the one that it follows. */
+  function isTooEarly({ follows }: PendingWrite, batch: ReadonlySet<PendingWrite>): boolean {
+    return follows !== undefined && !follows.outcome && !batch.has(follows);
+  }
+
+  return {
+    /** Queues a write. It is merged with a waiting one if both are plain sets under the same condition. */
+    add(write: GroupSet | GroupUpdate, { wantsDocument = false, follows }: QueueOptions = {}) {
+      const { result, waiter } = createWaiter();
+      const { collection, id, condition } = write;
+      const key = `${collection}/${id}`;
+      const queue = waiting.get(key) ?? [];
+      const last = queue.at(-1);
+      const body = "set" in write ? { set: write.set } : { expressions: write.expressions };
+      if (last && !wantsDocument && !follows && mergeInto(last, condition, body)) {
+        last.waiters.push(waiter);
+        return { result, pending: last };
+      }
+      sequence += 1;
+      const writeId = `${owner}:${sequence}`;
+      const target = { key, collection, id, condition };
+      const pending: PendingWrite = { ...target, body, writeId, wantsDocument, waiters: [waiter], follows };
+      queue.push(pending);
+      waiting.set(key, queue);
+      return { result, pending };
+    },
+
+    /** Takes the writes that may be sent now, the first of each document. They are in flight from then on. */
+    takeBatch(): PendingWrite[] {
+      const batch = new Set<PendingWrite>();
+      for (const [key, queue] of waiting) {
+        const [first] = queue;
+        if (!first || busy.has(key) || isTooEarly(first, batch)) continue;
+        queue.shift();
+        if (queue.length === 0) waiting.delete(key);
+        batch.add(first);
+        if (batch.size === MAX_BATCH) break;
+      }
+      for (const { key } of batch) busy.add(key);
+      return [...batch];
+    },
+
+    /** The write has ended: the next one to its document may be sent. */
+    release: ({ key }: PendingWrite) => void busy.delete(key),
+    /** Number of writes in flight. */
+    inFlight: () => busy.size,
+    /** True when nothing is waiting or in flight. */
+    isIdle: () => waiting.size === 0 && busy.size === 0,
+  };
+}
+
+function createWaiter(): { result: Promise<WriteResult>; waiter: Waiter } {
+  const waiter: Waiter = { resolve: () => undefined, reject: () => undefined };
+  const result = new Promise<WriteResult>((resolve, reject) => Object.assign(waiter, { resolve, reject }));
+  return { result, waiter };
+}
+
+/** The writes that were done, each with its document if the caller wants it. */
+type Done = Map<PendingWrite, Document | null>;
+
+type StringKeyed = Document & { _id: string };
+/** The driver types documents by namespace. */
+type Schemas = Record<string, StringKeyed>;
+
+/**
+ * Sends writes to different documents as one command, and repeats it while MongoDB does not answer.
+ *
+ * A write that is repeated may have been done before. A document that has its `writeId` is not written again,
+ * and shows that the write is done. A bulk that waits too long for locks is not repeated: its error is
+ * thrown, like every error that a repeat does not help.
+ */
+function createSendWrites(
+  client: MongoClient,
+  { database, retryForMs = 30_000, retryEveryMs = 250, stuckAfterMs = 2_500 }: GroupCommitOptions,
+) {
+  const db = client.db(database);
+
+  function collectionOf(name: GroupedCollection): Collection<StringKeyed & { writeId: string | null }> {
+    return db.collection(name);
+  }
+
+  /** A single write costs MongoDB and the driver a third less than a bulk of one. */
+  async function sendOne(write: PendingWrite, isRepeat: boolean): Promise<Done> {
+    const { filter, update } = toUpdate(write, isRepeat);
+    const collection = collectionOf(write.collection);
+    const settings = { maxTimeMS: stuckAfterMs };
+    if (!write.wantsDocument) {
+      const { matchedCount } = await collection.updateOne(filter, update, settings);
+      return new Map(matchedCount === 1 ? [[write, null]] : []);
+    }
+    const document = await collection.findOneAndUpdate(filter, update, {
+      ...settings,
+      returnDocument: "after",
+    });
+    return new Map(document ? [[write, document]] : []);
+  }
+
+  async function sendBulk(batch: readonly PendingWrite[], isRepeat: boolean): Promise<Done> {
+    const models = batch.map((write): ClientBulkWriteModel<Schemas> => {
+      const namespace = `${database}.${write.collection}`;
+      return { name: "updateOne", namespace, ...toUpdate(write, isRepeat) };
+    });
+    const settings = { ordered: false, verboseResults: true, maxTimeMS: stuckAfterMs } as const;
+    const { updateResults } = await client.bulkWrite<Schemas>(models, settings);
+    return readDocuments(batch.filter((_, index) => updateResults?.get(index)?.matchedCount === 1));
+  }
+
+  /** Finds the writes that were done, by this try or an earlier one. */
+  async function findDone(batch: readonly PendingWrite[]): Promise<Done> {
+    const found = await findById(batch, { writeId: 1 });
+    return readDocuments(batch.filter(({ key, writeId }) => found.get(key)?.["writeId"] === writeId));
+  }
+
+  async function readDocuments(done: readonly PendingWrite[]): Promise<Done> {
+    const documents = await findById(done.filter(({ wantsDocument }) => wantsDocument));
+    return new Map(done.map((write) => [write, documents.get(write.key) ?? null]));
+  }
+
+  async function findById(
+    writes: readonly PendingWrite[],
+    projection: Document = {},
+  ): Promise<Map<string, Document>> {
+    const found = new Map<string, Document>();
+    for (const name of new Set(writes.map(({ collection }) => collection))) {
+      const ids = writes.flatMap(({ collection, id }) => (collection === name ? [id] : []));
+      const documents = collectionOf(name).find({ _id: { $in: ids } }, { projection });
+      for await (const document of documents) found.set(`${name}/${document._id}`, document);
+    }
+    return found;
+  }
+
+  return async (batch: readonly PendingWrite[], wasSent: boolean): Promise<Done> => {
+    const deadlineAt = performance.now() + retryForMs;
+    for (let isRepeat = wasSent; ; isRepeat = true) {
+      try {
+        const [first] = batch;
+        const done =
+          first && batch.length === 1 ? await sendOne(first, isRepeat) : await sendBulk(batch, isRepeat);
+        return isRepeat && done.size < batch.length ? await findDone(batch) : done;
+      } catch (error) {
+        if (performance.now() > deadlineAt || !isTransient(error)) throw error;
+        if (batch.length > 1 && isTimeLimit(error)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, retryEveryMs));
+      }
+    }
+  };
+}
+
+/** Options of {@link createBatches}. */
+interface BatchesOptions<Item> {
+  /** Sends a batch and settles every item in it; never rejects. */
+  send: (batch: readonly Item[]) => Promise<void>;
+  /** Calls a function one turn later: items of one turn share a batch. Default `setImmediate`. */
+  soon?: ((happen: () => void) => void) | undefined;
+}
+
+/** Maximum number of items in one batch. */
+const MAX_BATCH = 1_000;
+/** Maximum number of batches in flight. */
+const MAX_IN_FLIGHT = 2;
+
+/** Batches in the order in which their items were added. At most two are in flight. */
+export function createBatches<Item>({
+  send,
+  soon = (happen) => void setImmediate(happen),
+}: BatchesOptions<Item>) {
+  let waiting: Item[] = [];
+  let waitingForIdle: (() => void)[] = [];
+  let inFlight = 0;
+  let isAboutToSend = false;
+
+  function sendSoon(): void {
+    if (isAboutToSend) return;
+    isAboutToSend = true;
+    soon(() => {
+      isAboutToSend = false;
+      while (inFlight < MAX_IN_FLIGHT && waiting.length > 0) {
+        const batch = waiting.slice(0, MAX_BATCH);
+        waiting = waiting.slice(MAX_BATCH);
+        inFlight += 1;
+        void send(batch).finally(() => {
+          inFlight -= 1;
+          sendSoon();
+        });
+      }
+      if (waiting.length > 0 || inFlight > 0) return;
+      for (const resolve of waitingForIdle) resolve();
+      waitingForIdle = [];
+    });
+  }
+
+  return {
+    add(item: Item) {
+      waiting.push(item);
+      sendSoon();
+    },
+    /** Resolves when nothing is waiting or in flight. */
+    idle: () =>
+      new Promise<void>((resolve) => {
+        waitingForIdle.push(resolve);
+        sendSoon();
+      }),
+  };
+}

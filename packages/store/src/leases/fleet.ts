@@ -1,0 +1,257 @@
+import { type PlanStatus, UNFINISHED_PLAN_STATUSES, WAIT_REASONS, type WaitReason } from "@planwright/plan";
+import { ASKING_INDEX, type Collections, NEEDS_INDEX, WAITING_INDEX } from "../database/collections.ts";
+import type { ServerClock } from "../database/server-clock.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument, WorkerDocument, WorkerKind } from "../records/request-document.ts";
+import {
+  heldBy,
+  isDue,
+  type LEASED_COLLECTIONS,
+  type LeasedDocument,
+  leasedCollection,
+} from "./lease-table.ts";
+
+/** A live worker, and how much it holds. */
+export interface FleetWorker
+  extends Pick<WorkerDocument, "kind" | "hasModel" | "takesWork" | "startedAt" | "seenAt"> {
+  name: string;
+  /** Time since its last heartbeat, in milliseconds. */
+  silentMs: number;
+  /** Number of plans of all tenants that an executor holds, or of requests that a planner holds. */
+  holds: number;
+}
+
+/** A worker that died within the last hour. */
+export interface LostWorker extends Pick<WorkerDocument, "kind" | "startedAt" | "seenAt" | "deadAt"> {
+  name: string;
+  /** Number of plans or requests of all tenants that were taken from it after its death. */
+  leasesLost: number;
+}
+
+/** Work that may be claimed and that no worker holds. */
+export interface WaitingWork {
+  /** Number for all tenants; counted up to {@link MAX_DUE}. */
+  due: number;
+  /** The work that has been due longest; null when nothing is due. */
+  oldest:
+    | (Pick<RequestDocument, "tenant"> & { requestId: RequestDocument["_id"]; since: Date; ageMs: number })
+    | null;
+}
+
+/** The workers of all services, and the work that waits for them. */
+export interface Fleet {
+  /** Time of the reading. */
+  at: Date;
+  /** Executors, then planners, by name; at most {@link MAX_WORKERS}. */
+  workers: FleetWorker[];
+  /** The newest first; at most {@link MAX_LOST}. */
+  lost: LostWorker[];
+  /** Plans that wait for an executor. */
+  plans: WaitingWork;
+  /** Requests that wait for a planner. */
+  requests: WaitingWork;
+}
+
+/** Maximum number of due plans, and of due requests, that are counted. */
+const MAX_DUE = 10_000;
+const MAX_WORKERS = 1_000;
+const MAX_LOST = 100;
+
+/** Reads all workers, the work that they hold and the work that waits for them, of all tenants. */
+export function createReadFleet(collections: Collections, clock: ServerClock): () => Promise<Fleet> {
+  const { workers } = collections;
+  const liveNow = () =>
+    workers.find({ $expr: isLive }).sort({ kind: 1, _id: 1 }).limit(MAX_WORKERS).toArray();
+  const recentlyLost = () =>
+    workers
+      .find({ $or: [{ deadAt: { $ne: null } }, { $expr: isSilent }] })
+      .sort({ seenAt: -1 })
+      .limit(MAX_LOST)
+      .toArray();
+
+  async function holdsOf({ _id, kind }: WorkerDocument): Promise<number> {
+    const held = leasedCollection(collections, kind === "executor" ? "plans" : "requests");
+    return held.countDocuments(heldBy(_id));
+  }
+
+  return async () => {
+    const at = new Date(clock.now());
+    const [live, lost, ofPlans, ofRequests] = await Promise.all([
+      liveNow(),
+      recentlyLost(),
+      waitingIn(collections, "plans", at),
+      waitingIn(collections, "requests", at),
+    ]);
+    return {
+      at,
+      workers: await Promise.all(live.map(async (worker) => toWorker(worker, await holdsOf(worker), at))),
+      lost: lost.map(toLost),
+      plans: ofPlans,
+      requests: ofRequests,
+    };
+  };
+}
+
+/** Reads the work of one kind that is due and that no worker holds; one document, and an index up to a limit. */
+export async function waitingIn(
+  collections: Collections,
+  name: (typeof LEASED_COLLECTIONS)[number],
+  now: Date,
+): Promise<WaitingWork> {
+  const collection = leasedCollection<OldestWork>(collections, name);
+  const filter = { dueAt: isDue(now) };
+  const [due, [first]] = await Promise.all([
+    collection.countDocuments(filter, { limit: MAX_DUE }),
+    collection
+      .find(filter, { projection: { tenant: 1, requestId: 1, dueAt: 1 } })
+      .sort({ dueAt: 1 })
+      .limit(1)
+      .toArray(),
+  ]);
+  return { due, oldest: first ? oldestOf(first, now) : null };
+}
+
+/** A plan, or a request, whose `_id` is the id of the request. */
+interface OldestWork extends Pick<RequestDocument, "tenant"> {
+  requestId?: RequestDocument["_id"];
+}
+
+function oldestOf(
+  { _id, requestId = _id, tenant, dueAt }: LeasedDocument & OldestWork,
+  now: Date,
+): WaitingWork["oldest"] {
+  if (!dueAt) return null;
+  return { tenant, requestId, since: dueAt, ageMs: Math.max(0, now.getTime() - dueAt.getTime()) };
+}
+
+function toWorker(
+  { _id: name, kind, hasModel, takesWork, startedAt, seenAt }: WorkerDocument,
+  holds: number,
+  now: Date,
+): FleetWorker {
+  const silentMs = Math.max(0, now.getTime() - seenAt.getTime());
+  return { name, kind, hasModel, takesWork, startedAt, seenAt, silentMs, holds };
+}
+
+function toLost({ _id: name, kind, startedAt, seenAt, deadAt, leasesLost = 0 }: WorkerDocument): LostWorker {
+  return { name, kind, startedAt, seenAt, deadAt, leasesLost };
+}
+
+/** A number of documents, and the age of the oldest of them; null when there is none, or it is not known. */
+interface Waiting {
+  /** Counted up to {@link MAX_FIGURE}. */
+  count: number;
+  oldestAgeMs: number | null;
+}
+
+/** Figures of the whole system, of all tenants, for monitoring. */
+export interface SystemFigures {
+  /** Live workers that take work. */
+  workers: Readonly<Record<WorkerKind, number>>;
+  /** Unfinished plans by status, waiting ones also by reason. Each count is at most {@link MAX_FIGURE}. */
+  plans: { status: PlanStatus; reason: WaitReason | null; count: number }[];
+  /** Plans with approvals or doubts, also ended ones, and requests with open questions. */
+  needs: ({ kind: "approval" | "doubt" | "answer" } & Waiting)[];
+  /** Plans that wait for an executor, and requests that wait for a planner. */
+  due: ({ work: "plans" | "requests" } & Waiting)[];
+}
+
+/** Maximum of each count of documents; a higher number is an alarm in any case. */
+const MAX_FIGURE = 10_000;
+/** Fixed by the collection of workers: documents are removed one hour after their last heartbeat. */
+const BY_ID = { hint: { _id: 1 } } as const;
+
+/**
+ * Reads the figures of the whole system, if the process is the first worker: of all live ones the one that
+ * started first. So one process reads them, and another one when that process dies. Every query reads an index
+ * of unfinished work up to a limit, whatever the number of ended requests is.
+ * @returns null for all other workers
+ */
+export function createReadFigures(
+  collections: Collections,
+  clock: ServerClock,
+): (owner: string) => Promise<SystemFigures | null> {
+  const { workers, plans, requests } = collections;
+  const limit = MAX_FIGURE;
+  const plansIn = async (status: PlanStatus, reason: WaitReason | null) => ({
+    status,
+    reason,
+    count:
+      reason === null
+        ? await plans.countDocuments({ status }, { limit })
+        : await plans.countDocuments({ status, waitReason: reason }, { limit, hint: WAITING_INDEX }),
+  });
+
+  async function plansThatNeed(kind: NonNullable<PlanDocument["needs"]>[number], now: number) {
+    const [count, [oldest]] = await Promise.all([
+      plans.countDocuments({ needs: { $eq: kind } }, { limit, hint: NEEDS_INDEX }),
+      plans
+        .find(
+          { needs: { $eq: kind }, needsSince: { $type: "date" } },
+          { projection: { _id: 0, needsSince: 1 }, hint: NEEDS_INDEX },
+        )
+        .sort({ needsSince: 1 })
+        .limit(1)
+        .toArray(),
+    ]);
+    return { kind, count, oldestAgeMs: ageOf(oldest?.needsSince, now) };
+  }
+
+  async function requestsThatAsk(now: number) {
+    const filter = { status: "NEEDS_INPUT" } as const;
+    const [count, [oldest]] = await Promise.all([
+      requests.countDocuments(filter, { limit, hint: ASKING_INDEX }),
+      requests
+        .find(filter, { projection: { _id: 0, updatedAt: 1 }, hint: ASKING_INDEX })
+        .sort({ updatedAt: 1 })
+        .limit(1)
+        .toArray(),
+    ]);
+    return { kind: "answer" as const, count, oldestAgeMs: ageOf(oldest?.updatedAt, now) };
+  }
+
+  async function dueIn(work: "plans" | "requests", now: number) {
+    const { due, oldest } = await waitingIn(collections, work, new Date(now));
+    return { work, count: due, oldestAgeMs: oldest?.ageMs ?? null };
+  }
+
+  return async (owner) => {
+    const live = await workers.find({ $expr: isLive }, BY_ID).limit(MAX_WORKERS).toArray();
+    const [first] = live.toSorted(
+      (one, other) => one.startedAt.getTime() - other.startedAt.getTime() || (one._id < other._id ? -1 : 1),
+    );
+    if (first?._id !== owner) return null;
+    const now = clock.now();
+    const taking = (kind: WorkerKind) =>
+      live.filter((worker) => worker.kind === kind && worker.takesWork).length;
+    const statuses = UNFINISHED_PLAN_STATUSES.flatMap((status): [PlanStatus, WaitReason | null][] =>
+      status === "WAITING" ? REASONS.map((reason) => [status, reason]) : [[status, null]],
+    );
+    const [counts, needs, due] = await Promise.all([
+      Promise.all(statuses.map(([status, reason]) => plansIn(status, reason))),
+      Promise.all([plansThatNeed("approval", now), plansThatNeed("doubt", now), requestsThatAsk(now)]),
+      Promise.all([dueIn("plans", now), dueIn("requests", now)]),
+    ]);
+    return {
+      workers: { planner: taking("planner"), executor: taking("executor") },
+      plans: counts,
+      needs,
+      due,
+    };
+  };
+}
+
+const REASONS = Object.keys(WAIT_REASONS) as WaitReason[];
+
+function ageOf(since: Date | null | undefined, now: number): number | null {
+  return since ? Math.max(0, now - since.getTime()) : null;
+}
+
+/** Time when a worker counts as silent, by the clock of MongoDB. */
+const silentSince = { $add: ["$seenAt", "$deadAfterMs"] };
+
+/** Expression: the worker was silent for so long that it may be declared dead, and that was not done yet. */
+export const isSilent = { $and: [{ $eq: ["$deadAt", null] }, { $lte: [silentSince, "$$NOW"] }] };
+
+/** Expression: the worker is alive. */
+export const isLive = { $and: [{ $eq: ["$deadAt", null] }, { $gt: [silentSince, "$$NOW"] }] };

@@ -1,0 +1,153 @@
+import {
+  type ControlEvent,
+  type EffectFacts,
+  effectOfUnit,
+  type FoldedPlan,
+  type FoldedUnit,
+} from "@planwright/engine";
+import { needsPerson, STEP_LIFECYCLE } from "@planwright/plan";
+import type { Document } from "mongodb";
+import type { UnitReads } from "../journal/unit-reads.ts";
+import type { PlanHead, StoredPlanHead } from "../records/document-heads.ts";
+import {
+  MAX_UNDECIDED,
+  type PendingControl,
+  type PlanApproval,
+  type PlanDocument,
+  type UndecidedUnit,
+  type UnitResolution,
+} from "../records/plan-document.ts";
+
+type Needs = NonNullable<PlanDocument["needs"]>;
+
+/** What a plan needs from a person, by the states of its units. Sorted. Pure. */
+export function needsOf(units: Iterable<Pick<FoldedUnit, "status">>): Needs {
+  const needs = new Set<Needs[number]>();
+  for (const { status } of units) {
+    const need = STEP_LIFECYCLE[status].needs;
+    if (needsPerson(need)) needs.add(need as Needs[number]);
+  }
+  return [...needs].toSorted();
+}
+
+/** When the first approval that units wait for expires; null without one. Pure. */
+export function approvalUntil(units: Iterable<Pick<FoldedUnit, "expiresAt">>): Date | null {
+  let first: Date | null = null;
+  for (const { expiresAt } of units) if (expiresAt && (!first || expiresAt < first)) first = expiresAt;
+  return first;
+}
+
+/** The units of a running plan about which an operator may decide, without those that were decided. Pure. */
+export function undecidedOf(plan: FoldedPlan): NonNullable<PlanDocument["undecided"]> {
+  const units: UndecidedUnit[] = [];
+  for (const unit of plan.units.values()) {
+    const undecided = toUndecided(plan, unit);
+    if (undecided) units.push(undecided);
+    if (units.length === MAX_UNDECIDED) break;
+  }
+  return { controlSeq: plan.controlSeq, units };
+}
+
+function toUndecided(
+  { units, approvals, resolutions }: FoldedPlan,
+  { key, stepId, status, approvalHash, attempts: { length: attempt } }: FoldedUnit,
+): UndecidedUnit | undefined {
+  if (status === "WAITING_APPROVAL" && approvalHash !== null) {
+    const isDecided = approvals.some((one) => one.stepId === stepId && one.approvalHash === approvalHash);
+    return isDecided ? undefined : { key, approvalHash };
+  }
+  // The output of a completed list says in_doubt for its items: they are settled after the end of the plan.
+  if (status !== "IN_DOUBT" || units.get(stepId)?.status === "COMPLETED") return undefined;
+  const isDecided = resolutions.some((one) => one.key === key && one.attempt === attempt);
+  return isDecided ? undefined : { key, attempt };
+}
+
+/** The fields of a plan about its needs. Pure. @param now - null: not known */
+export function needsFields(
+  before: Pick<PlanDocument, "needs" | "needsSince">,
+  needs: Needs,
+  now: Date | null,
+): Required<Pick<PlanDocument, "needs" | "needsSince">> {
+  if (needs.length === 0) return { needs, needsSince: null };
+  // A plan of an earlier version may have needs without a time.
+  return { needs, needsSince: (before.needs ?? []).length > 0 ? (before.needsSince ?? null) : now };
+}
+
+/** Units that failed or were cancelled after a call that acted or may have acted, without doubts. Pure. */
+export function countMayHaveActed(units: Iterable<EffectFacts>): number {
+  let count = 0;
+  for (const unit of units) {
+    if (unit.status !== "FAILED" && unit.status !== "CANCELLED") continue;
+    const effect = effectOfUnit(unit);
+    if (effect === "possible" || effect === "done") count += 1;
+  }
+  return count;
+}
+
+/*
+ * Controls in the document of their plan: from the answer to their client until they are in the journal
+ * (docs/architecture.md, J6).
+ */
+
+/** Expression: the controls of a plan. */
+export const CONTROLS = { $ifNull: ["$controls", []] };
+
+/** Filter: a plan with controls. */
+export const HAS_CONTROLS = { controls: { $elemMatch: { id: { $gt: 0 } } } };
+
+/** Expression: the controls after one of them. */
+export function controlsAfter(id: number): Document {
+  return { $filter: { input: CONTROLS, cond: { $gt: ["$$this.id", id] } } };
+}
+
+/** The event of a control in an entry that is not its client's. Pure. */
+export function askedEvent({ event, ...asked }: PendingControl): ControlEvent {
+  return { ...event, asked };
+}
+
+/** Operators' decisions on the calls of a plan, oldest first. */
+export interface GivenDecisions {
+  approvals: readonly PlanApproval[];
+  resolutions: readonly UnitResolution[];
+}
+
+/**
+ * The decisions in a journal, then those that wait in the plan's document. Pure.
+ * @param plan - the document, or its head, read before the journal
+ */
+export function givenDecisions(
+  { controls = [] }: Pick<PlanDocument, "controls">,
+  folded: FoldedPlan | undefined,
+): GivenDecisions {
+  const isNew = ({ id }: PendingControl): boolean => id > (folded?.controlSeq ?? 0);
+  const waiting = controls.filter(isNew).map(({ event, by, at }) => ({ event, by, at }));
+  return {
+    approvals: [
+      ...(folded?.approvals ?? []),
+      ...waiting.flatMap(({ event, by, at }) => {
+        if (event.type !== "approval.given") return [];
+        const { stepId, approved, approvalHash, reason } = event;
+        return [{ stepId, approved, approvalHash, reason, by, at }];
+      }),
+    ],
+    resolutions: [
+      ...(folded?.resolutions ?? []),
+      ...waiting.flatMap(({ event, by, at }) => {
+        if (event.type !== "doubt.resolved") return [];
+        const { key, attempt, resolution } = event;
+        return [{ key, attempt, resolution, by, at }];
+      }),
+    ],
+  };
+}
+
+/** Heads of plans with the decisions of operators on their calls. Most have none and cost no read. */
+export function withDecisions(unitReads: UnitReads, heads: readonly StoredPlanHead[]): Promise<PlanHead[]> {
+  return Promise.all(
+    heads.map(async (head) => {
+      const hasDecisions = (head.decisionSeq ?? head.controlSeq) > 0;
+      const read = hasDecisions ? await unitReads.ofPlan(head.tenant, head._id) : undefined;
+      return { ...head, ...givenDecisions(head, read?.plan) };
+    }),
+  );
+}

@@ -1,0 +1,115 @@
+import type { EventOf, JournalEvent } from "@planwright/engine";
+import { createPlanId, type Diagnostic, type Plan, type RandomBytes, type ToolPin } from "@planwright/plan";
+import type { ServerClock } from "../database/server-clock.ts";
+import { newPlan } from "../records/new-documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { PlanOrigin, RequestDocument } from "../records/request-document.ts";
+import type { CarriedVersion } from "./carried-version.ts";
+import type { RepeatedCall } from "./carry-over.ts";
+import { needsFields, needsOf } from "./plan-needs.ts";
+
+/** A version of a plan, with the events that store it and, if it is to run at once, start it. */
+interface VersionTurn {
+  document: PlanDocument;
+  events: JournalEvent[];
+}
+
+/** The next version of a plan, and the request at that version. */
+export interface NextVersionTurn extends VersionTurn {
+  request: RequestDocument;
+  now: Date;
+}
+
+/** The inputs of the next version. */
+interface NextVersionParts extends Omit<Parameters<typeof newPlan>[0], "status" | "now"> {
+  /** The current document. */
+  request: RequestDocument;
+  /** The previous version; null when there is none. */
+  before: PlanDocument | null;
+  /** Start executing as soon as it is stored. */
+  autoExecute: boolean;
+  /** The units of the new version; some may have ended already. */
+  unitsOf: (document: PlanDocument) => CarriedVersion;
+  /** Units that are called again although they acted or may have acted. Default: none. */
+  repeats?: readonly RepeatedCall[] | undefined;
+  /** Ids of steps that may repeat an effect. Default: none. */
+  accepted?: Iterable<string> | undefined;
+}
+
+/** The units of a first version. */
+export const NOTHING_CARRIED: CarriedVersion = { units: [], moved: [] };
+
+/** The next version of a request's plan, with a new plan id. */
+export function nextVersionTurn(
+  { clock, randomBytes }: { clock: ServerClock; randomBytes: RandomBytes },
+  { request: current, before, autoExecute, unitsOf, repeats, accepted, ...parts }: NextVersionParts,
+): NextVersionTurn {
+  const now = new Date(clock.now());
+  const request: RequestDocument = {
+    ...current,
+    planId: createPlanId(now.getTime(), randomBytes),
+    version: current.version + 1,
+    status: autoExecute ? "EXECUTING" : "READY",
+    autoExecute,
+    lease: null,
+    dueAt: null,
+    planning: { ...current.planning, work: null, wait: null },
+    replan: null,
+    error: null,
+    answer: null,
+    answerError: null,
+    updatedAt: now,
+  };
+  const fresh = newPlan({ ...parts, request, status: autoExecute ? "QUEUED" : "READY", now });
+  return { ...versionTurn(fresh, { ...unitsOf(fresh), repeats, accepted }, before ?? fresh), request, now };
+}
+
+/**
+ * A version of a plan with its units, of which some may have ended already. Pure.
+ * @param before - the previous version: the new one continues its epochs, so that an epoch identifies one
+ *   owner over all versions
+ */
+export function versionTurn(
+  fresh: PlanDocument,
+  content: CarriedVersion & Pick<NextVersionParts, "repeats" | "accepted">,
+  before: Pick<PlanDocument, "epoch">,
+): VersionTurn {
+  const { units, moved, repeats = [] } = content;
+  const accepted = [...(content.accepted ?? [])];
+  const progressSeen = units.filter(({ finishedAt }) => finishedAt !== null).length;
+  const needs = needsOf(units);
+  const { epoch } = before;
+  const document = {
+    ...fresh,
+    isFresh: false,
+    progressSeen,
+    epoch,
+    ...(needs.length > 0 && needsFields(fresh, needs, fresh.createdAt)),
+  };
+  const carried = units.filter(({ carriedFrom }) => carriedFrom !== null);
+  const event: EventOf<"plan.stored"> = {
+    type: "plan.stored",
+    planId: document._id,
+    version: document.version,
+    isValid: document.status !== "INVALID",
+    carried: carried.map(({ key }) => key),
+    settled: carried.flatMap(({ key, resolvedBy }) => (resolvedBy ? [{ key, ...resolvedBy }] : [])),
+    unanswered: units.flatMap(({ carriedFrom, unanswered }) => (carriedFrom === null ? unanswered : [])),
+    ...(repeats.length > 0 && { repeats: [...repeats] }),
+    ...(moved.length > 0 && { moved }),
+    ...(accepted.length > 0 && { accepted }),
+  };
+  const isStarted = document.status === "QUEUED";
+  return { document, events: [event, ...(isStarted ? [{ type: "execution.asked" as const }] : [])] };
+}
+
+/** A new version of a plan, from a planner. */
+export interface NewVersion {
+  plan: Plan;
+  /** From the catalogue that the plan was checked against. Default: nothing is pinned. */
+  toolPins?: ToolPin[] | undefined;
+  /** Raw text of the answer. */
+  raw: string | null;
+  origin: PlanOrigin;
+  diagnostics: Diagnostic[];
+}

@@ -1,0 +1,74 @@
+import type { ClientBulkWriteModel } from "mongodb";
+import type { Collections } from "../database/collections.ts";
+import { insertUnlessThere, isBulkOfDuplicates } from "../database/transient-errors.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
+
+/** Accepted work: a request, and its plan if it came with one. */
+export interface Accepted {
+  request: RequestDocument;
+  plan?: PlanDocument | undefined;
+}
+
+/**
+ * Stores accepted work. It is durable (majority, journalled) when an insert resolves. A document that is
+ * there already was stored by an insert whose answer was lost; it is kept as it is.
+ */
+export interface AcceptanceLog {
+  /** Stores requests without a key, and after them their plans, in one command. */
+  insert(accepted: readonly Accepted[]): Promise<void>;
+  /**
+   * The same for a request with a key. False when the key belongs to another request: then nothing is stored.
+   */
+  insertKeyed(accepted: Accepted): Promise<boolean>;
+}
+
+/** The driver types documents by namespace. */
+type Schemas = Record<string, RequestDocument | PlanDocument>;
+
+/**
+ * Accepted work in MongoDB.
+ * @param collections - of a client with majority and journalled writes that does not repeat writes by itself
+ */
+export function createMongoAcceptanceLog({ client, requests, plans }: Collections): AcceptanceLog {
+  /** Requests first: a plan without its request would be executed although it was never accepted. */
+  function modelsOf(accepted: readonly Accepted[]): ClientBulkWriteModel<Schemas>[] {
+    return [
+      ...accepted.map(({ request }) => toInsert(requests.namespace, request)),
+      ...accepted.flatMap(({ plan }) => (plan ? [toInsert(plans.namespace, plan)] : [])),
+    ];
+  }
+
+  return {
+    async insert(accepted) {
+      const models = modelsOf(accepted);
+      const [only] = accepted;
+      // A single insert costs MongoDB and the driver less than a bulk of one.
+      if (only && models.length === 1) return insertUnlessThere(requests, only.request);
+      try {
+        await client.bulkWrite<Schemas>(models, { ordered: false });
+      } catch (error) {
+        if (!isBulkOfDuplicates(error)) throw error;
+      }
+    },
+    async insertKeyed({ request, plan }) {
+      try {
+        await client.bulkWrite<Schemas>(modelsOf([{ request, plan }]), { ordered: true });
+        return true;
+      } catch (error) {
+        if (!isBulkOfDuplicates(error)) throw error;
+      }
+      // Another request has the key, or this one was stored before, perhaps without its plan.
+      if (!(await requests.findOne({ _id: request._id }, { projection: { _id: 1 } }))) return false;
+      if (plan) await insertUnlessThere(plans, plan);
+      return true;
+    },
+  };
+}
+
+function toInsert(
+  namespace: string,
+  document: RequestDocument | PlanDocument,
+): ClientBulkWriteModel<Schemas> {
+  return { name: "insertOne", namespace, document };
+}

@@ -1,0 +1,299 @@
+import { createHash } from "node:crypto";
+import {
+  createPlanId,
+  createRequestId,
+  type Diagnostic,
+  type Plan,
+  type PlanId,
+  type RandomBytes,
+  type RequestId,
+  type ToolPin,
+} from "@planwright/plan";
+import type { Collections } from "../database/collections.ts";
+import type { ServerClock } from "../database/server-clock.ts";
+import { insertUnlessThere, type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
+import { createBatches } from "../journal/group-commit.ts";
+import {
+  IdempotencyKeyReusedError,
+  StoreUnavailableError,
+  WriteNotPossibleError,
+} from "../records/errors.ts";
+import { type NewWork, newPlan, newRequest, type PlanningOptions } from "../records/new-documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
+import type { AcceptanceLog, Accepted } from "./acceptance-log.ts";
+
+/** Dependencies of {@link createAcceptance}. */
+interface AcceptanceDependencies {
+  accept: Accept;
+  collections: Collections;
+  clock: ServerClock;
+  randomBytes: RandomBytes;
+}
+
+/** The part of the store that accepts new work. */
+export function createAcceptance(dependencies: AcceptanceDependencies) {
+  const { accept, collections, clock, randomBytes } = dependencies;
+  const { requests, plans } = collections;
+
+  const newIds = () => {
+    const nowMs = clock.now();
+    return {
+      requestId: createRequestId(nowMs, randomBytes),
+      planId: createPlanId(nowMs, randomBytes),
+      now: new Date(nowMs),
+    };
+  };
+
+  /**
+   * Accepts a submission unless its key has been used, and returns the request of the key. Of simultaneous
+   * calls one is accepted.
+   * @throws {IdempotencyKeyReusedError} when that request was made from another submission
+   */
+  async function acceptOnce(
+    { request, plan }: Accepted,
+    { key, payloadHash }: Idempotency,
+  ): Promise<RequestDocument> {
+    const { tenant } = request;
+    const idempotency = { key: createHash("sha256").update(key).digest("hex"), payloadHash };
+    for (;;) {
+      const keyed = { ...request, idempotency };
+      if (await accept.storeKeyed({ request: keyed, plan })) return keyed;
+      const found = await requests.findOne({ tenant, "idempotency.key": idempotency.key });
+      // The key expired between the insert and the read: it is free again.
+      if (!found) continue;
+      if (found.createdAt.getTime() <= clock.now() - KEY_LIFE_MS) {
+        await requests.updateOne(
+          { _id: found._id, "idempotency.key": idempotency.key },
+          { $set: { idempotency: null } },
+        );
+        continue;
+      }
+      if (found.idempotency?.payloadHash !== payloadHash)
+        throw new IdempotencyKeyReusedError({ requestId: found._id });
+      return found;
+    }
+  }
+
+  /**
+   * The plan of the first version. It is stored here if the process that accepted it died before it did that.
+   * Undefined when the request's key was removed meanwhile (`removeHalfAccepted`): the key is free.
+   */
+  async function firstPlan(request: RequestDocument, sent: PlanDocument): Promise<PlanDocument | undefined> {
+    const { _id: requestId, planId, tenant } = request;
+    const find = () => plans.findOne({ tenant, requestId, version: 1 });
+    const stored = await find();
+    if (stored) return stored;
+    const { matchedCount } = await requests.updateOne(
+      { _id: requestId, "idempotency.key": request.idempotency?.key },
+      [{ $set: { updatedAt: "$$NOW" } }],
+    );
+    if (matchedCount === 0) return undefined;
+    await insertUnlessThere(plans, { ...sent, _id: planId, requestId });
+    return (await find()) ?? sent;
+  }
+
+  return {
+    /**
+     * Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. A key
+     * that was used for the same sentence returns the request that it made. @throws
+     * {IdempotencyKeyReusedError}
+     */
+    async createRequest({
+      idempotency,
+      ...asked
+    }: NewWork & PlanningOptions & { query: string; idempotency?: Idempotency | undefined }) {
+      const request = newRequest({ ...newIds(), ...asked, source: "query" });
+      if (idempotency) return acceptOnce({ request }, idempotency);
+      await accept.store({ request });
+      return request;
+    },
+
+    /**
+     * Accepts a submitted plan, valid or not: a request READY (or EXECUTING with `autoExecute`), or FAILED
+     * with a plan INVALID. `plan` is null when the submission could not be read as a plan. A key that was
+     * used for the same plan returns the request that it made, with its first version. @throws
+     * {IdempotencyKeyReusedError}
+     */
+    async submitPlan({
+      idempotency,
+      plan,
+      toolPins,
+      raw,
+      diagnostics,
+      ...asked
+    }: NewWork & {
+      query: string | null;
+      plan: Plan | null /** From the catalogue that the plan was checked against. Default: nothing is pinned. */;
+      toolPins?: ToolPin[] | undefined;
+      raw: string;
+      diagnostics: Diagnostic[];
+      idempotency?: Idempotency | undefined;
+    }) {
+      const { autoExecute } = asked;
+      const ids = newIds();
+      const accepted = newRequest({ ...ids, ...asked, source: "plan" });
+      const isValid = plan !== null && diagnostics.every((diagnostic) => diagnostic.severity !== "error");
+      const request: RequestDocument = {
+        ...accepted,
+        status: isValid ? (autoExecute ? "EXECUTING" : "READY") : "FAILED",
+        error: isValid ? null : { code: "PLAN_INVALID", message: "The submitted plan is not valid" },
+        diagnostics,
+        dueAt: null,
+        planning: { ...accepted.planning, finishedAt: ids.now },
+      };
+      const document = newPlan({
+        request,
+        plan,
+        toolPins,
+        raw,
+        origin: { kind: "submitted", model: null },
+        diagnostics,
+        status: isValid ? (autoExecute ? "QUEUED" : "READY") : "INVALID",
+        now: ids.now,
+      });
+      if (!idempotency) {
+        await accept.store({ request, plan: document });
+        return { request, plan: document };
+      }
+      for (;;) {
+        const kept = await acceptOnce({ request, plan: document }, idempotency);
+        if (kept._id === request._id) return { request: kept, plan: document };
+        const first = await firstPlan(kept, document);
+        if (first) return { request: kept, plan: first };
+      }
+    },
+  };
+}
+
+/**
+ * A client's name for a submission: sending it again does nothing twice. Valid for 24 h, within one tenant.
+ */
+export interface Idempotency {
+  key: string;
+  /** SHA-256 of the submission: the key is refused for another one. */
+  payloadHash: string;
+}
+
+/** How long an idempotency key is valid, in milliseconds. */
+export const KEY_LIFE_MS = 86_400_000;
+
+/** Accepts new work. */
+export type AcceptanceStore = ReturnType<typeof createAcceptance>;
+
+/** Options of {@link createAccept}. */
+interface AcceptOptions extends Retry {
+  log: AcceptanceLog;
+  /** See `BatchesOptions`. */
+  soon?: ((happen: () => void) => void) | undefined;
+}
+
+/**
+ * Accepts requests and plans.
+ *
+ * 1. A request is stored before its plan: there is never a plan without its request.
+ * 2. Work that arrives while bulks are in flight goes out together. Work that cannot be stored at all fails
+ *    alone.
+ * 3. When the process and MongoDB die between the two inserts, a request without its plan remains, and its
+ *    client got no answer. A repeat with the same key stores the plan. Without a key the request is removed
+ *    (`removeHalfAccepted`).
+ */
+type Accept = ReturnType<typeof createAccept>;
+
+interface Waiting {
+  accepted: Accepted;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+/** Acceptance over a log. */
+export function createAccept(options: AcceptOptions) {
+  const { log } = options;
+  const batches = createBatches<Waiting>({ send: commit, soon: options.soon });
+
+  const untilAnswered = <T>(attempt: () => Promise<T>): Promise<T> =>
+    repeatUntilAnswered("accept", attempt, options);
+
+  async function commit(batch: readonly Waiting[]): Promise<void> {
+    try {
+      await untilAnswered(() => log.insert(batch.map(({ accepted }) => accepted)));
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) for (const { reject } of batch) reject(error);
+      else if (batch.length > 1) for (const one of batch) await commit([one]);
+      else for (const { accepted, reject } of batch) reject(failureOf(accepted, error));
+    }
+  }
+
+  return {
+    /** Durable when it resolves. @throws {StoreUnavailableError | WriteNotPossibleError} */
+    store: (accepted: Accepted) =>
+      new Promise<void>((resolve, reject) => batches.add({ accepted, resolve, reject })),
+    /** The same, or false when the key belongs to another request. @throws {StoreUnavailableError} */
+    storeKeyed: (accepted: Accepted) => untilAnswered(() => log.insertKeyed(accepted)),
+    /** Resolves when nothing is waiting or in flight. */
+    idle: () => batches.idle(),
+  };
+}
+
+function failureOf(
+  { request, plan }: { request: RequestDocument; plan?: PlanDocument | undefined },
+  error: unknown,
+) {
+  return new WriteNotPossibleError({ ids: [request._id, ...(plan ? [plan._id] : [])] }, error);
+}
+
+/**
+ * Age at which a request without its plan is removed, in milliseconds. By then the process that was storing
+ * the plan has stopped trying, or has stored it.
+ */
+const HALF_AFTER_MS = 60_000;
+/** How far back the first search of a process goes, in milliseconds. */
+const LOOK_BACK_MS = 600_000;
+
+/**
+ * Removes requests that came with a plan which is not stored: their acceptance was interrupted, and no client
+ * got an answer. A client may repeat its key meanwhile. If it completes its request first, the request is
+ * kept. Otherwise it finds the key free, and its submission is accepted as a new request.
+ */
+export function createRemoveHalfAccepted({
+  requests,
+  plans,
+}: Pick<Collections, "requests" | "plans">): (nowMs: number) => Promise<number> {
+  let checkedUntilMs: number | undefined;
+
+  /** Removes the key, so that no client completes the request. False when one is completing it. */
+  async function removeKey(_id: RequestId, untilMs: number): Promise<boolean> {
+    const { matchedCount } = await requests.updateOne(
+      { _id, version: 1, updatedAt: { $lt: new Date(untilMs) } },
+      { $set: { idempotency: null } },
+    );
+    return matchedCount > 0;
+  }
+
+  return async (nowMs) => {
+    const untilMs = nowMs - HALF_AFTER_MS;
+    const fromMs = checkedUntilMs ?? untilMs - LOOK_BACK_MS;
+    const found = await requests
+      .find(
+        { _id: { $gte: idFrom(fromMs), $lt: idFrom(untilMs) }, source: "plan", version: 1 },
+        { projection: { planId: 1 } },
+      )
+      .toArray();
+    const planIds = found.map(({ planId }): PlanId => planId);
+    const stored = await plans.find({ _id: { $in: planIds } }, { projection: { _id: 1 } }).toArray();
+    const known = new Set(stored.map(({ _id }) => _id));
+    const half = found.flatMap(({ _id, planId }) => (known.has(planId) ? [] : [_id]));
+    const removable: RequestId[] = [];
+    for (const id of half) if (await removeKey(id, untilMs)) removable.push(id);
+    if (removable.length > 0) await requests.deleteMany({ _id: { $in: removable } });
+    // Requests that are being completed are checked again: their process may die before it stores the plan.
+    if (removable.length === half.length) checkedUntilMs = untilMs;
+    return removable.length;
+  };
+}
+
+/** An id begins with the second in which it was made. */
+function idFrom(ms: number): RequestId {
+  return `req_${Math.floor(ms / 1_000)}` as RequestId;
+}

@@ -1,0 +1,169 @@
+/**
+ * A control never competes with the owner of a plan (J6): it is one update of the plan's document, durable
+ * when it is answered, and the owner puts it into its next entry before anything else.
+ *
+ * 1. Only a plan that was started and has not ended by its document takes controls. One that comes while the
+ *    owner writes its last entry is settled by the rules of ended plans (`createSettleLateControls`).
+ * 2. Controls are numbered: an executor applies each once, in their order, also after a crash.
+ * 3. A plan that no executor holds becomes due, so that one claims it and gets its controls with the claim.
+ */
+import type { ControlEvent, EventOf } from "@planwright/engine";
+import { type PlanId, STARTED_PLAN_STATUSES } from "@planwright/plan";
+import type { Document } from "mongodb";
+import type { StoreDependencies } from "../journal/dependencies.ts";
+import type { PlanUnits } from "../journal/unit-reads.ts";
+import { CONTROLS, type GivenDecisions, givenDecisions } from "../plans/plan-needs.ts";
+import { TooManyControlsError } from "../records/errors.ts";
+import { MAX_CONTROLS, type PlanDocument, type UndecidedUnit } from "../records/plan-document.ts";
+
+/** Expression: no executor holds the plan. */
+export const IS_FREE = { $eq: ["$lease", null] };
+
+/** Expression: the number of a plan's next control. */
+const NEXT = { $add: ["$controlSeq", 1] };
+
+/** A control to ask for. */
+interface NewControl {
+  event: ControlEvent;
+  by: string;
+  /** What must hold for the plan, in addition to being open. */
+  condition: Document;
+  /** Fields of the plan's document that change, as expressions. */
+  change: Document;
+}
+
+/** True for a plan that takes controls. */
+export function isOpen({ status, finishedAt }: Pick<PlanDocument, "status" | "finishedAt">): boolean {
+  return STARTED_PLAN_STATUSES.includes(status) && finishedAt === null;
+}
+
+/**
+ * Adds controls to plans' documents, over grouped writes: one whose answer was lost is recognized. Gives the plan with
+ * the control; null when the plan is not open, is of another tenant, or the condition does not hold.
+ * @throws {StoreUnavailableError | TooManyControlsError}
+ */
+export function createAskControl({ collections, group }: StoreDependencies) {
+  return async (
+    tenant: string,
+    planId: PlanId,
+    { event, by, condition, change }: NewControl,
+  ): Promise<PlanDocument | null> => {
+    const hasRoom = { $lt: [{ $size: CONTROLS }, MAX_CONTROLS] };
+    const open = { tenant, status: { $in: STARTED_PLAN_STATUSES }, finishedAt: null, ...condition };
+    const control = { id: NEXT, event: { $literal: event }, by: { $literal: by }, at: "$$NOW" };
+    const asked = await group.updateAndRead({
+      collection: "plans",
+      id: planId,
+      // There is at most one cancel: it always finds room.
+      condition: event.type === "cancel.asked" ? open : { ...open, $expr: hasRoom },
+      expressions: {
+        dueAt: { $cond: [IS_FREE, "$$NOW", "$dueAt"] },
+        updatedAt: "$$NOW",
+        ...change,
+        controlSeq: NEXT,
+        controls: { $concatArrays: [CONTROLS, [control]] },
+      },
+    });
+    if (asked) return asked;
+    const isFull = { _id: planId, ...open, $expr: { $not: [hasRoom] } };
+    if (event.type !== "cancel.asked" && (await collections.plans.findOne(isFull)))
+      throw new TooManyControlsError({ planId, max: MAX_CONTROLS });
+    return null;
+  };
+}
+
+/** A decision of an operator about a call. */
+type DecisionEvent = EventOf<"approval.given" | "doubt.resolved">;
+
+/** What a decision of an operator is judged by. */
+export interface DecisionState {
+  plan: PlanDocument;
+  read: PlanUnits;
+  given: GivenDecisions;
+}
+
+/** A decision that is asked for, or the answer why it is not. */
+export type Decided<Answer> = { type: "ask"; event: DecisionEvent } | { type: "answer"; answer: Answer };
+
+/** A decision of an operator that a caller asks for. */
+interface AskedDecision<Answer> {
+  tenant: string;
+  planId: PlanId;
+  by: string;
+  /** The decision, if it is about this unit, which waits for one. */
+  about: (unit: UndecidedUnit) => DecisionEvent | undefined;
+  decide: (now: DecisionState) => Decided<Answer>;
+}
+
+/** The fields that say which units wait for a decision. */
+const DECISION_HEAD = {
+  status: 1,
+  finishedAt: 1,
+  cancelRequestedAt: 1,
+  undecided: 1,
+  controls: 1,
+  controlSeq: 1,
+} as const;
+type DecisionHead = Pick<PlanDocument, keyof typeof DECISION_HEAD>;
+
+/**
+ * The units that wait for a decision by the document of their plan; none if only the journal can say it:
+ * after a cancel, and when controls were removed that `undecided` does not take into account. Pure.
+ */
+function waitingUnits(head: DecisionHead): UndecidedUnit[] {
+  const { undecided, controls = [], controlSeq } = head;
+  if (!undecided || !isOpen(head) || head.cancelRequestedAt !== null) return [];
+  const later = controls.filter(({ id }) => id > undecided.controlSeq).map(({ event }) => event);
+  if (undecided.controlSeq + later.length !== controlSeq) return [];
+  const isDecided = (unit: UndecidedUnit): boolean =>
+    later.some((event) =>
+      "attempt" in unit
+        ? event.type === "doubt.resolved" && event.key === unit.key
+        : event.type === "approval.given" && event.stepId === unit.key,
+    );
+  return undecided.units.filter((unit) => !isDecided(unit));
+}
+
+/**
+ * Decisions of operators. One about a unit that waits for it by the plan's document is accepted by that alone;
+ * any other is judged by the units as this process has folded them, which may take a second for a long
+ * journal. The owner of the plan applies it only if the call still waits for exactly this decision. Gives undefined for
+ * an unknown plan, for one that is being removed, and for another tenant's.
+ * @throws {StoreUnavailableError | TooManyControlsError}
+ */
+export function createAskDecision({ collections, unitReads }: StoreDependencies, askControl: AskControl) {
+  return async <Answer>({
+    tenant,
+    planId,
+    by,
+    about,
+    decide,
+  }: AskedDecision<Answer>): Promise<{ type: "asked"; plan: PlanDocument } | Answer | undefined> => {
+    /** Of two decisions at once the second is judged again. */
+    const ask = (event: DecisionEvent, { controlSeq }: Pick<PlanDocument, "controlSeq">) =>
+      askControl(tenant, planId, { event, by, condition: { controlSeq }, change: { decisionSeq: NEXT } });
+    for (;;) {
+      const head = await collections.plans.findOne<DecisionHead>(
+        { _id: planId, tenant },
+        { projection: DECISION_HEAD },
+      );
+      const [event] = head ? waitingUnits(head).flatMap((unit) => about(unit) ?? []) : [];
+      if (head && event) {
+        const plan = await ask(event, head);
+        if (plan) return { type: "asked", plan };
+        continue;
+      }
+      // In this order: a control leaves the document after it is in the journal.
+      const plan = await collections.plans.findOne({ _id: planId, tenant });
+      const read = plan && (await unitReads.ofPlan(tenant, planId));
+      if (!plan || !read || read.request.isRemoved) return undefined;
+      const decided = decide({ plan, read, given: givenDecisions(plan, read.plan) });
+      if (decided.type === "answer") return decided.answer;
+      const asked = await ask(decided.event, plan);
+      if (asked) return { type: "asked", plan: asked };
+    }
+  };
+}
+
+export type AskControl = ReturnType<typeof createAskControl>;
+export type AskDecision = ReturnType<typeof createAskDecision>;

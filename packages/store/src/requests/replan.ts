@@ -1,0 +1,115 @@
+import { outlineOf, stepRuns } from "@planwright/engine";
+import { isTerminalPlanStatus, type RequestId } from "@planwright/plan";
+import type { Document } from "mongodb";
+import type { StoreDependencies } from "../journal/dependencies.ts";
+import { PLANNING_CANCELLED, parkedFor } from "../plans/plan-end.ts";
+import type { ReplanOptions, RequestDocument } from "../records/request-document.ts";
+import type { ReplanAnswer, VersionOptions } from "./change-request.ts";
+import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
+
+/** Maximum number of replans of one request, automatic ones included. */
+const MAX_REPLANS = 20;
+
+/** The part of the store that asks for replans, and cancels planning. */
+export function createReplan(context: StoreDependencies) {
+  const { clock } = context;
+  const { requests } = context.collections;
+
+  return {
+    /**
+     * Gives a request whose plan has ended, but is not COMPLETED, to a planner, which makes another version
+     * from the results of this one. Of several simultaneous replans and reruns one is accepted.
+     * @throws {IdempotencyKeyReusedError} when the key was used for something else
+     */
+    async requestReplan(
+      tenant: string,
+      requestId: RequestId,
+      { fromVersion, idempotency, by = "api", ...replan }: ReplanOptions & VersionOptions,
+    ): Promise<ReplanAnswer> {
+      const decide = ({ request, plan, state }: ChangedRequest): ReplanDecision => {
+        const no = (answer: ReplanAnswer): ReplanDecision => ({ type: "answer", answer });
+        if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
+        const isPlanning = request.status === "PLANNING" || state.planning.replanAsked;
+        if (!plan || isPlanning) return no({ type: "no plan", request });
+        if (plan.plan === null || plan.status === "INVALID") return no({ type: "invalid", request, plan });
+        if (!isTerminalPlanStatus(plan.status)) return no({ type: "not ended", plan });
+        if (plan.status === "COMPLETED") return no({ type: "nothing failed" });
+        const units = stepRuns({ outline: outlineOf(plan), plan: state.plans.get(plan._id) });
+        const keys = units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);
+        if (keys.length > 0) return no({ type: "in doubt", keys });
+        const { max = 0, made = 0 } = request.replans ?? {};
+        if (made >= MAX_REPLANS) return no({ type: "too many", made });
+
+        const now = new Date(clock.now());
+        const marks = {
+          ...parkedFor("replan", now),
+          status: "PLANNING" as const,
+          replans: { max, made: made + 1 },
+          replan,
+          updatedAt: now,
+        };
+        const { version } = request;
+        const condition = {
+          version,
+          status: { $ne: "PLANNING" },
+          "replans.made": notAbove(made),
+        };
+        return {
+          type: "append",
+          events: [{ type: "replan.asked", ...replan }],
+          by,
+          following: () => [{ collection: "requests", id: requestId, condition, set: marks }],
+          changed: { type: "asked" },
+        };
+      };
+      const asked = { tenant, requestId, operation: "replan", idempotency, decide };
+      const answer = await changeRequest<ReplanAnswer, { type: "asked" }>(context, asked);
+      if (answer?.type !== "asked") return answer ?? { type: "unknown" };
+      const request = await requests.findOne({ _id: requestId, tenant });
+      return request ? { type: "replanning", request } : { type: "unknown" };
+    },
+
+    /**
+     * Ends planning of a first plan or another version, whether it waits or runs. The request is CANCELLED,
+     * no plan is made, and the planner that holds it has lost its lease. Null when the request is not being
+     * planned.
+     * @param by - who asks, for the journal. Default "api"
+     */
+    async cancelPlanning(tenant: string, requestId: RequestId, by = "api"): Promise<RequestDocument | null> {
+      const decide = ({ request }: ChangedRequest): ChangeDecision<null, { type: "cancelled" }> => {
+        if (request.status !== "PLANNING") return { type: "answer", answer: null };
+        const { epoch } = request;
+        // Excludes planning that began since: a new claim has the next epoch, and another replan raises the count.
+        const condition = {
+          status: "PLANNING",
+          version: request.version,
+          epoch,
+          "replans.made": notAbove(request.replans?.made ?? 0),
+        };
+        return {
+          type: "append",
+          events: [{ type: "planning.cancelled" }],
+          by,
+          following: () => [
+            { collection: "requests", id: requestId, condition, expressions: PLANNING_CANCELLED },
+          ],
+          changed: { type: "cancelled" },
+        };
+      };
+      const answer = await changeRequest(context, {
+        tenant,
+        requestId,
+        operation: "cancel planning",
+        decide,
+      });
+      return answer ? requests.findOne({ _id: requestId, tenant }) : null;
+    },
+  };
+}
+
+type ReplanDecision = ChangeDecision<ReplanAnswer, { type: "asked" }>;
+
+/** A count that is not higher, or is absent. */
+function notAbove(count: number): Document {
+  return count === 0 ? { $in: [0, null] } : { $lte: count };
+}

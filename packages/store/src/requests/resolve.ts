@@ -1,0 +1,219 @@
+import {
+  type EventOf,
+  type JournalEvent,
+  type Resolution,
+  type StepRun,
+  stepRunAt,
+  toEventError,
+} from "@planwright/engine";
+import type { PlanId } from "@planwright/plan";
+import type { StoreDependencies } from "../journal/dependencies.ts";
+import { measureValue } from "../journal/outputs.ts";
+import { nextEntry } from "../journal/transact.ts";
+import type { PlanUnits } from "../journal/unit-reads.ts";
+import { askedEvent, controlsAfter, HAS_CONTROLS, needsFields, needsOf } from "../plans/plan-needs.ts";
+import type { PendingControl, PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
+import {
+  type AskDecision,
+  createAskControl,
+  createAskDecision,
+  type Decided,
+  type DecisionState,
+} from "./ask-control.ts";
+import { createReplan } from "./replan.ts";
+
+/** The part of the store that records operators' decisions on calls in doubt. */
+export function createResolve(
+  { collections: { requests }, transact }: StoreDependencies,
+  askDecision: AskDecision,
+) {
+  /** Gives a unit of an ended plan its last state. False when another entry was appended first. */
+  async function settle({ plan, read, unit }: Settling, decision: UnitDecision): Promise<boolean> {
+    const { _id: planId, requestId } = plan;
+    const events = [settled(unit, decision)];
+    const { entry, after } = nextEntry(plan, read.request, { by: { kind: "api", id: decision.by }, events });
+    const needs = needsOf(after.plans.get(planId)?.units.values() ?? []);
+    const { type } = await transact({
+      entry,
+      // The request has changed now: it is kept as long as one that ended now.
+      following: ({ at: updatedAt }) => [
+        {
+          collection: "plans",
+          id: planId,
+          condition: { finishedAt: { $ne: null } },
+          set: { ...needsFields(plan, needs, updatedAt), updatedAt },
+        },
+        { collection: "requests", id: requestId, condition: {}, set: { updatedAt } },
+      ],
+    });
+    return type === "appended";
+  }
+
+  return {
+    /**
+     * Records an operator's decision on a unit that is in doubt. While the plan runs, its executor applies
+     * the decision. In a plan that has ended the unit gets its last state here: FAILED if the call is to be
+     * repeated, which is left to a rerun.
+     */
+    async resolveUnit(tenant: string, planId: PlanId, decision: UnitDecision): Promise<ResolutionAnswer> {
+      const { resolution, key, by } = decision;
+      if (resolution.type === "completed" && !measureValue(resolution.output).fits)
+        return { type: "too large" };
+      for (;;) {
+        const eventOf = (attempt: number) =>
+          ({ type: "doubt.resolved", key, attempt, resolution: eventResolution(resolution) }) as const;
+        const about = (unit: UndecidedUnit) =>
+          unit.key === key && "attempt" in unit && (decision.attempt ?? unit.attempt) === unit.attempt
+            ? eventOf(unit.attempt)
+            : undefined;
+        const decide = ({ plan, read, given }: DecisionState): Decided<ResolutionAnswer | Settling> => {
+          const unit = stepRunAt(read, key);
+          const step = stepRunAt(read, key.replace(/\[\d+\]$/, ""));
+          if (!unit || !step) return { type: "answer", answer: { type: "unknown" } };
+          const attempt = unit.attempts.length;
+          // The output of a completed step says in_doubt for the item, and never changes. A rerun still needs
+          // the decision.
+          const isOpen = step.status !== "COMPLETED" || plan.finishedAt !== null;
+          const isInDoubt = unit.status === "IN_DOUBT" && isOpen;
+          if (!isInDoubt || (decision.attempt ?? attempt) !== attempt)
+            return { type: "answer", answer: { type: "not in doubt", unit } };
+          if (plan.finishedAt) return { type: "answer", answer: { type: "settling", plan, read, unit } };
+          const isDecided = given.resolutions.some(
+            (earlier) => earlier.key === key && earlier.attempt === attempt,
+          );
+          // Answered like that also while the end of the plan is in the journal but not in its document: a
+          // later call settles the unit.
+          if (isDecided || read.plan?.endedSeq !== null)
+            return { type: "answer", answer: { type: "decided", unit } };
+          return { type: "ask", event: eventOf(attempt) };
+        };
+        const answer = await askDecision({ tenant, planId, by, about, decide });
+        if (!answer) return { type: "unknown" };
+        if (answer.type === "asked") return { type: "recorded", plan: answer.plan };
+        if (answer.type !== "settling") return answer;
+        const { plan } = answer;
+        if (await settle(answer, decision)) return { type: "recorded", plan };
+        // It is being removed.
+        if (!(await requests.findOne({ _id: plan.requestId }))) return { type: "unknown" };
+      }
+    },
+  };
+}
+
+/** A unit in doubt of a plan that has ended, to be settled. */
+interface Settling {
+  type: "settling";
+  plan: PlanDocument;
+  read: PlanUnits;
+  unit: StepRun;
+}
+
+function eventResolution(resolution: Resolution): EventOf<"doubt.resolved">["resolution"] {
+  return resolution.type === "failed"
+    ? { type: "failed", error: toEventError(resolution.error) }
+    : resolution;
+}
+
+/** The last state of a unit whose plan has ended: a call that should be repeated is left to a rerun. */
+function settled({ key, stepId, item, tool }: StepRun, { resolution, by }: UnitDecision): JournalEvent {
+  const resolvedBy = { by, resolution: resolution.type };
+  const unit = { type: "step.changed" as const, key, stepId, ...(item !== null && { item }), resolvedBy };
+  switch (resolution.type) {
+    case "completed": {
+      const { output } = resolution;
+      return { ...unit, status: "COMPLETED", output, outputBytes: measureValue(output).sizeBytes };
+    }
+    case "failed":
+      return { ...unit, status: "FAILED", error: toEventError(resolution.error) };
+    case "retry":
+      return {
+        ...unit,
+        status: "FAILED",
+        error: {
+          code: "SETTLED_AS_NOT_DONE",
+          message: `An operator (${by}) said that the call of ${tool} did not happen`,
+          retryable: true,
+        },
+      };
+  }
+}
+
+/**
+ * Settles controls that were asked while the owner wrote the last entry of their plan: they follow the end in
+ * the journal. A doubt gets its last state, and a cancel also ends the replanning that the end began. A pause,
+ * a resume and an approval find nothing to do.
+ */
+export function createSettleLateControls(context: StoreDependencies): (planId: PlanId) => Promise<void> {
+  const { collections, transact, group, unitReads } = context;
+  const askDecision = createAskDecision(context, createAskControl(context));
+  const decisions = createResolve(context, askDecision);
+  const changes = createReplan(context);
+
+  /** A repeat after a crash changes nothing. */
+  async function apply(plan: PlanDocument, { event, by }: PendingControl): Promise<void> {
+    const { _id: planId, requestId, tenant } = plan;
+    if (event.type === "doubt.resolved") {
+      const { key, attempt, resolution } = event;
+      await decisions.resolveUnit(tenant, planId, { key, attempt, resolution, by });
+    }
+    if (event.type !== "cancel.asked") return;
+    const request = await collections.requests.findOne({
+      _id: requestId,
+      tenant,
+      planId,
+      status: "PLANNING",
+    });
+    if (request) await changes.cancelPlanning(tenant, requestId, by);
+  }
+
+  /** Appends a control behind the end, unless it is in the journal, or the request is being removed. */
+  async function record(plan: PlanDocument, control: PendingControl): Promise<void> {
+    const events: JournalEvent[] = [askedEvent(control)];
+    for (;;) {
+      const request = await unitReads.ofRequest(plan.requestId);
+      if (request.isRemoved || (request.plans.get(plan._id)?.controlSeq ?? 0) >= control.id) return;
+      const by = { kind: "api", id: control.by } as const;
+      const { entry } = nextEntry(plan, request, { by, events });
+      const expressions = { controls: controlsAfter(control.id) };
+      const condition = { finishedAt: { $ne: null } };
+      const { type } = await transact({
+        entry,
+        following: () => [{ collection: "plans", id: plan._id, condition, expressions }],
+      });
+      if (type === "appended") return;
+      if (!(await collections.plans.findOne({ _id: plan._id }, { projection: { _id: 1 } }))) return;
+    }
+  }
+
+  return async (planId) => {
+    const plan = await collections.plans.findOne({ _id: planId, finishedAt: { $ne: null }, ...HAS_CONTROLS });
+    if (!plan) return;
+    for (const control of plan.controls ?? []) {
+      await apply(plan, control);
+      await record(plan, control);
+    }
+    // A plan that has ended takes no controls.
+    await group.set({ collection: "plans", id: planId, condition: {}, set: { controls: [], dueAt: null } });
+  };
+}
+
+/** An operator's decision on a unit that is in doubt. */
+export interface UnitDecision {
+  key: string;
+  /** The attempt that the operator looked at. Default: the one in doubt. */
+  attempt?: number | undefined;
+  resolution: Resolution;
+  by: string;
+}
+
+/** Result of {@link ControlStore.resolveUnit}. */
+type ResolutionAnswer =
+  | { type: "recorded"; plan: PlanDocument }
+  /** The unit is not in doubt (any more), the step of this item is COMPLETED, or the attempt is another one. */
+  | { type: "not in doubt"; unit: StepRun }
+  /** Another operator decided before. */
+  | { type: "decided"; unit: StepRun }
+  /** The output is larger than 32 KiB, or MongoDB cannot store it. */
+  | { type: "too large" }
+  /** No such plan, or no such unit in it. */
+  | { type: "unknown" };
