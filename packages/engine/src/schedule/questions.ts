@@ -14,14 +14,20 @@ import {
   stepsInValue,
   stringifyExactJson,
 } from "@planwright/plan";
-import { type List, listOf, listOfAnswer } from "../for-each/expand.ts";
-import { type ArgumentsState, toStepError } from "../state/arguments.ts";
+import {
+  type ArgumentsState,
+  isLargeList,
+  namedSources,
+  sizeOfAll,
+  sourcesOf,
+  toStepError,
+} from "../state/arguments.ts";
 import type { EngineState, StepNode } from "../state/engine-state.ts";
 import { answerTo } from "../state/outputs.ts";
 import { type Answer, type Approvable, MAX_END_BYTES, type Question } from "../state/protocol.ts";
 import type { Turn } from "../state/turn.ts";
-import { isLargeList, namedSources, sizeOfAll, sourcesOf } from "../state/unresolved-arguments.ts";
 import { resolveApprovable, toApprove } from "./approval.ts";
+import { type List, listOf, listOfAnswer } from "./expand.ts";
 
 /** Answers a question. Pure; takes as long as reading the outputs. */
 export function answerQuestion(question: Question): Answer {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { retryDelay } from "./retry-delay.ts";
+import { retryDelay } from "./after-failure.ts";
 
 const DEFAULT = { initialMs: 1_000, maxMs: 30_000, strategy: "exponential" } as const;
 

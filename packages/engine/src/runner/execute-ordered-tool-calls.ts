@@ -16,8 +16,8 @@ import {
   toolContract,
   validateArguments,
 } from "@planwright/plan";
-import { type Clock, createSystemClock } from "../runner/clock.ts";
-import { runPlan } from "../runner/run-plan.ts";
+import { type Clock, createSystemClock } from "./clock.ts";
+import { runPlan } from "./run-plan.ts";
 
 /** A tool with its implementation. */
 export interface RunnableTool extends ToolDescriptor {

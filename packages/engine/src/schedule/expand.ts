@@ -17,12 +17,10 @@ import {
 import type { Caller, EngineState, Items, StepNode, Unit } from "../state/engine-state.ts";
 import type { Answer, NotCalled, StepError } from "../state/protocol.ts";
 import { conditionFalse, createCaller, createUnit, itemKey } from "../state/units.ts";
-import { batchSize } from "./batch.ts";
+import { batchSize } from "./split-batch.ts";
 
 /** The items of a forEach with their durable records applied, or the error. */
-export type Expansion =
-  | { ok: true; items: Items; warnings: readonly string[] }
-  | { ok: false; error: StepError };
+type Expansion = { ok: true; items: Items; warnings: readonly string[] } | { ok: false; error: StepError };
 
 /** The items of a list, their keys, and which of them are not called, or the error. */
 export type List<Value extends HeldJson = HeldJson> =
@@ -36,7 +34,7 @@ export type List<Value extends HeldJson = HeldJson> =
   | { ok: false; error: StepError };
 
 /** What is read of a plan's state to determine the items of a list. */
-export type ListState = ArgumentsState & Pick<EngineState, "statuses">;
+type ListState = ArgumentsState & Pick<EngineState, "statuses">;
 
 /**
  * Determines the items of a forEach. They depend only on durable outputs and final statuses, so an expansion

@@ -7,8 +7,7 @@ import {
   readTool,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { PlanInvalidError } from "../runner/errors.ts";
-import { type RunPlanOptions, type RunResult, runPlan } from "../runner/run-plan.ts";
+import { PlanInvalidError, type RunPlanOptions, type RunResult, runPlan } from "./run-plan.ts";
 
 /** Name of the tool for agents. */
 export const EXECUTE_TOOL_PLAN = "execute_tool_plan";

@@ -233,7 +233,7 @@ export function stepAdvice(code: string, server?: string, unit?: FailedUnit): St
 export type FailedUnit = Parameters<typeof needsAcceptance>[0];
 
 /** State of a unit that has an error and has not ended: the advice for its code does not fit then. */
-export type OpenUnitState = "in doubt" | "tried again";
+type OpenUnitState = "in doubt" | "tried again";
 
 /**
  * What to do about an error while its unit has not ended: a unit in doubt is settled first, and a unit that
