@@ -1,11 +1,8 @@
 export { questionAbout, withAnswer } from "./decide/attempt-ended.ts";
 export { createEngineState, type EngineInput } from "./decide/create-engine-state.ts";
 export { decide } from "./decide/decide.ts";
+export { type FailedUnit, remedyWhile, type StepAdvice, stepAdvice } from "./decide/step-advice.ts";
 export { heldBytesOf, type UnitView, unitViews, waitReasonOf } from "./decide/views.ts";
-export { retryDelay } from "./failure/retry-delay.ts";
-export { type FailedUnit, remedyWhile, type StepAdvice, stepAdvice } from "./failure/step-advice.ts";
-export { isUnansweredLookup, isUnreachable } from "./failure/unreachable.ts";
-export { JournalInvalidError } from "./journal/errors.ts";
 export {
   type ControlEvent,
   type EventOf,
@@ -14,27 +11,26 @@ export {
   type JournalEvent,
   JournalEventSchema,
 } from "./journal/events.ts";
-export { advance, emptyRequest, fold } from "./journal/fold.ts";
-export { executorLost } from "./journal/fold-attempts.ts";
-export { isPlanningEvent, type PlanningEvent, sumOf } from "./journal/fold-planning.ts";
-export { resentCallWarning } from "./journal/fold-units.ts";
-export type {
-  FoldedAttempt,
-  FoldedError,
-  FoldedPlan,
-  FoldedPlanning,
-  FoldedRequest,
-  FoldedSpending,
-  FoldedUnit,
-  FoldedWait,
-  StepRun,
+export { advance, emptyRequest, fold, isPlanningEvent, type PlanningEvent, sumOf } from "./journal/fold.ts";
+export { executorLost, resentCallWarning } from "./journal/fold-units.ts";
+export {
+  type FoldedAttempt,
+  type FoldedError,
+  type FoldedPlan,
+  type FoldedPlanning,
+  type FoldedRequest,
+  type FoldedSpending,
+  type FoldedUnit,
+  type FoldedWait,
+  JournalInvalidError,
+  type StepRun,
 } from "./journal/folded.ts";
-export { recordsOf } from "./journal/records-of.ts";
 export {
   outlineOf,
   type PlacedUnit,
   type PlanOutline,
   type PlanState,
+  recordsOf,
   stepRunAt,
   stepRuns,
   toStepRun,
@@ -58,28 +54,34 @@ export {
   toEventError,
   turnEvents,
 } from "./journal/turn-events.ts";
+export { type Clock, createSystemClock, createVirtualClock, type VirtualClock } from "./runner/clock.ts";
 export {
   executeOrderedToolCalls,
   type OrderedCallResult,
   type OrderedCallsOptions,
   type RunnableCall,
   type RunnableTool,
-} from "./older-systems/execute-ordered-tool-calls.ts";
+} from "./runner/execute-ordered-tool-calls.ts";
 export {
   EXECUTE_TOOL_PLAN,
   type ExecuteToolPlanTool,
   executeToolPlan,
   readToolPlan,
   type ToolPlanResult,
-} from "./older-systems/execute-tool-plan.ts";
-export { type Clock, createSystemClock } from "./runner/clock.ts";
-export { PlanInvalidError } from "./runner/errors.ts";
+} from "./runner/execute-tool-plan.ts";
 export type { CallTool } from "./runner/make-call.ts";
-export type { RunEvent } from "./runner/run-event.ts";
-export { type RunPlanOptions, type RunResult, runPlan, type StepResult } from "./runner/run-plan.ts";
-export { createVirtualClock, type VirtualClock } from "./runner/virtual-clock.ts";
+export {
+  PlanInvalidError,
+  type RunEvent,
+  type RunPlanOptions,
+  type RunResult,
+  runPlan,
+  type StepResult,
+} from "./runner/run-plan.ts";
+export { isUnansweredLookup, isUnreachable, retryDelay } from "./schedule/after-failure.ts";
 export { callOfUnits, type ResolvedCall, resolveUnresolved } from "./schedule/prepare.ts";
 export { answerQuestion } from "./schedule/questions.ts";
+export { fromSent, type Sent, toSent, withStored } from "./state/arguments.ts";
 export {
   EFFECTS,
   type Effect,
@@ -113,9 +115,3 @@ export {
   type UnresolvedArguments,
 } from "./state/protocol.ts";
 export { isSkippedByCondition, itemKey, positionsInResults, unitKeysOf } from "./state/units.ts";
-export {
-  fromSent,
-  type Sent,
-  toSent,
-  withStored,
-} from "./state/unresolved-arguments.ts";

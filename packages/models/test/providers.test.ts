@@ -7,7 +7,6 @@ import { PROVIDER_NAMES } from "../src/providers/registry.ts";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const PROVIDERS = "packages/models/src/providers";
 const read = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
-const folders = readdirSync(`${ROOT}${PROVIDERS}`, { withFileTypes: true });
 
 /** Sources of the product, without tests and without the packages for tests. */
 const SOURCES = ["packages", "services"]
@@ -20,9 +19,11 @@ const SOURCES = ["packages", "services"]
   )
   .filter((path) => /(?<!\.test)\.tsx?$/.test(path));
 
-test("each name of the registry has a folder, and each folder is in the registry", () => {
-  const names = folders.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  expect(names.toSorted()).toEqual(PROVIDER_NAMES.toSorted());
+test("each name of the registry has a file, and each file with a definition is in the registry", () => {
+  const files = readdirSync(`${ROOT}${PROVIDERS}`).filter((file) =>
+    read(`${PROVIDERS}/${file}`).includes(": ProviderDefinition = {"),
+  );
+  expect(files).toEqual(PROVIDER_NAMES.map((name) => `${name}.ts`).toSorted());
 });
 
 test.each(PROVIDER_NAMES)("no source outside the folder of providers names %s", (provider) => {

@@ -17,12 +17,12 @@ const ASKED_FOR = [
   "packages/cli/src/report/step-line.ts",
   // The entry of an item with it in the list's output, and the engine's handling of such a step, also in a
   // plan that stops.
-  "packages/engine/src/for-each/envelope.ts",
+  "packages/engine/src/schedule/envelope.ts",
   "packages/engine/src/decide/settle.ts",
   "packages/engine/src/decide/stop.ts",
   // Its priority in a large debug bundle, and its count. A test compares the enums of the schema.
-  "services/api/src/debug/debug-bundle.ts",
-  "services/api/src/plans/step-counts.ts",
+  "services/api/src/resolvers/debug-bundle.ts",
+  "services/api/src/plans/step-views.ts",
 ];
 
 let copy: string | undefined;

@@ -62,13 +62,13 @@ export {
   redactJson,
   redactText,
 } from "./redaction/redact.ts";
-export { type Role, type RoleParts, type RolesOptions, runRoles } from "./service/run-roles.ts";
 export {
   createJobThreads,
   type JobAnswer,
   type JobThreads,
   ThreadEndedError,
 } from "./service/job-threads.ts";
+export { type Role, type RoleParts, type RolesOptions, runRoles } from "./service/run-roles.ts";
 export {
   createWorkerService,
   WORKER_SETTINGS,

@@ -31,28 +31,31 @@ import {
   type TokenSettings,
 } from "./access/gate.ts";
 import { type ApiSettings, readApiSettings } from "./env.ts";
-import { createFormatError } from "./errors/format-error.ts";
-import { createSendRefusal } from "./errors/http-errors.ts";
+import { createFormatError, createSendRefusal } from "./errors/format-error.ts";
+import { type ApiLogger, type ApiMetrics, createApiMetrics, createOperation } from "./errors/telemetry.ts";
 import { createRequestFeeds } from "./feeds/request-feeds.ts";
-import { serveGraphiql } from "./graphiql/page.ts";
 import { createApolloServer } from "./graphql/apollo-server.ts";
 import { createPipeline } from "./graphql/pipeline.ts";
+import { serveServerSentEvents } from "./graphql/server-sent-events.ts";
+import { createSubscriptions } from "./graphql/subscriptions.ts";
+import { serveWebSockets } from "./graphql/web-sockets.ts";
 import { createApp } from "./http/app.ts";
+import { serveGraphiql } from "./http/graphiql-page.ts";
 import { createHttpServer, cutWhenStuck, listen } from "./http/http-server.ts";
 import { serveOutputs } from "./http/serve-outputs.ts";
 import { createAdmission } from "./load/admission.ts";
-import { type AnswerLimits, createPace } from "./load/answer-bytes.ts";
-import { createByteBudget } from "./load/byte-budget.ts";
+import { type AnswerLimits, createByteBudget, createPace } from "./load/answer-bytes.ts";
 import { createRateLimit, createTenantLimits, type RateLimit } from "./load/tenant-limits.ts";
 import { serveMcp } from "./mcp/serve-mcp.ts";
-import { createContext, createOpenCalls, type GraphqlContext, type WorkOffers } from "./operation/context.ts";
+import {
+  createContext,
+  createKnownTools,
+  createOpenCalls,
+  type GraphqlContext,
+  type WorkOffers,
+} from "./operation/context.ts";
 import { readAtMostOnceASecond } from "./operation/fleet-view.ts";
-import { createKnownTools } from "./operation/known-tools.ts";
 import { createSchema } from "./resolvers/executable-schema.ts";
-import { serveServerSentEvents } from "./subscriptions/server-sent-events.ts";
-import { createSubscriptions } from "./subscriptions/subscriptions.ts";
-import { serveWebSockets } from "./subscriptions/web-sockets.ts";
-import { type ApiLogger, type ApiMetrics, createApiMetrics, createOperation } from "./telemetry/operation.ts";
 
 /** Dependencies of the service. */
 export interface ApiDependencies {

@@ -1,5 +1,9 @@
-import { type AnswerBytes, createAnswerBytes, createPace } from "../src/load/answer-bytes.ts";
-import { createByteBudget } from "../src/load/byte-budget.ts";
+import {
+  type AnswerBytes,
+  createAnswerBytes,
+  createByteBudget,
+  createPace,
+} from "../src/load/answer-bytes.ts";
 
 /** Measures an answer with the default limits of the service. */
 export function answerBytes(): AnswerBytes {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { EXAMPLES } from "../src/graphiql/page.ts";
+import { EXAMPLES } from "../src/http/graphiql-page.ts";
 import { type RunningApi, startTestApi } from "./running-api.ts";
 import { executeAs, planAs } from "./workers.ts";
 

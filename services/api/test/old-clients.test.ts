@@ -1,9 +1,8 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import { eventually } from "@planwright/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { createPlanWithRequestId } from "../src/legacy/create-plan-with-request-id.ts";
-import { executeByRequestId } from "../src/legacy/execute-by-request-id.ts";
-import { createKnownTools } from "../src/operation/known-tools.ts";
+import { createKnownTools } from "../src/operation/context.ts";
+import { createPlanWithRequestId, executeByRequestId } from "../src/resolvers/older-mutations.ts";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { AUTHOR, acceptedRequest, askAs, executeAs, failAs, failPlanningAs, planAs } from "./workers.ts";

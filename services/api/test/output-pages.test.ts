@@ -4,7 +4,7 @@ import { PlanIdSchema } from "@planwright/plan";
 import type { ClientStore, OutputRef } from "@planwright/store";
 import { expect, test } from "vitest";
 import type { GraphqlContext } from "../src/operation/context.ts";
-import { readOutputPage } from "../src/outputs/output-page.ts";
+import { readOutputPage } from "../src/operation/output-page.ts";
 import { answerBytes } from "./answer-bytes.ts";
 
 const MIB = 1_048_576;

@@ -7,12 +7,17 @@ import {
   readDeclaredOutput,
   valueOfHeld,
 } from "@planwright/plan";
-import { afterFailure, isAnswerToKey, sentBy } from "../failure/after-failure.ts";
-import { afterUnreachable, isUnansweredLookup, isUnreachable } from "../failure/unreachable.ts";
-import { ITEMS_FAILED_WARNING, readBatch } from "../for-each/shortfall.ts";
-import { stopList } from "../for-each/stop-list.ts";
+import {
+  afterFailure,
+  afterUnreachable,
+  isAnswerToKey,
+  isUnansweredLookup,
+  isUnreachable,
+  sentBy,
+} from "../schedule/after-failure.ts";
 import { resumeCaller } from "../schedule/dispatch.ts";
-import { release, waitUntil } from "../schedule/slots.ts";
+import { ITEMS_FAILED_WARNING, readBatch } from "../schedule/envelope.ts";
+import { release, stopList, waitUntil } from "../schedule/slots.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import {
   answerLost,
@@ -36,7 +41,7 @@ import {
 } from "../state/protocol.ts";
 import { type Change, change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
-import { concludeItems } from "./conclude-items.ts";
+import { concludeItems } from "./settle.ts";
 import { close, stopReason } from "./stop.ts";
 
 type AttemptEnded = Extract<EngineEvent, { type: "attempt.ended" }>;

@@ -16,14 +16,12 @@ import {
   type ToolDescriptor,
   toolOfStep,
 } from "@planwright/plan";
-import { createBarriers } from "../schedule/barriers.ts";
-import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../schedule/edges.ts";
+import { createBarriers, type Edges, edgesOf, remainingPaths, withoutCycles } from "../schedule/barriers.ts";
 import { opensBefore, precedes } from "../schedule/slots.ts";
-import type { EngineState, ToolSlot } from "../state/engine-state.ts";
-import { HeldOutputs } from "../state/held-outputs.ts";
+import { requiredSources } from "../state/arguments.ts";
+import { type EngineState, HeldOutputs, type ToolSlot } from "../state/engine-state.ts";
 import { publishOutput, requestedSteps } from "../state/outputs.ts";
 import type { StepError, StepRecord } from "../state/protocol.ts";
-import { requiredSources } from "../state/required-fields.ts";
 import { createStepNode } from "../state/step-node.ts";
 
 /** Input of {@link createEngineState}. */

@@ -17,9 +17,8 @@ import { callAgain, callHeld, checkWaits, dispatch, resumeCaller } from "../sche
 import { unitsOfThisVersion } from "../schedule/prepare.ts";
 import { addPartOf, shortfallNow } from "../schedule/questions.ts";
 import { enqueue } from "../schedule/slots.ts";
-import { applyDecision } from "../state/decisions.ts";
 import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "../state/engine-state.ts";
-import { executorLost, noteLostAnswer, resendsAllItems } from "../state/may-have-acted.ts";
+import { applyDecision, executorLost, noteLostAnswer, resendsAllItems } from "../state/may-have-acted.ts";
 import {
   applyLoaded,
   dropTo,
@@ -39,8 +38,7 @@ import {
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding, isSkippedByCondition } from "../state/units.ts";
 import { attemptEnded, refuse } from "./attempt-ended.ts";
-import { closeCutShort, concludeItems } from "./conclude-items.ts";
-import { finalize, settle, withdrawApproval } from "./settle.ts";
+import { closeCutShort, concludeItems, finalize, settle, withdrawApproval } from "./settle.ts";
 import { close, endGrace, expiredError, stop } from "./stop.ts";
 
 /**

@@ -1,18 +1,19 @@
 /** The state of a request and its plans after some entries of its journal. */
-import type {
-  EffectClass,
-  JsonObject,
-  JsonValue,
-  OutputText,
-  PlanId,
-  PlanStatus,
-  RequestId,
-  StepStatus,
-  WaitReason,
+import {
+  CodedError,
+  type EffectClass,
+  type JsonObject,
+  type JsonValue,
+  type OutputText,
+  type PlanId,
+  type PlanStatus,
+  type RequestId,
+  type StepStatus,
+  type WaitReason,
 } from "@planwright/plan";
 import type { Effect } from "../state/effect.ts";
 import type { Resolution } from "../state/protocol.ts";
-import type { EventOf } from "./events.ts";
+import type { EventOf, JournalEntry } from "./events.ts";
 
 /** An error; without its data when the entries were read without their values. */
 export type FoldedError = NonNullable<EventOf<"attempt.ended">["error"]>;
@@ -224,4 +225,29 @@ export interface FoldedRequest {
   planning: FoldedPlanning;
   /** The request is being removed: no change follows. Absent: it is not. */
   isRemoved?: true;
+}
+
+/**
+ * An entry cannot follow the entries before it: the journal was written against its rules, or was not read
+ * completely.
+ */
+export class JournalInvalidError extends CodedError<{ requestId: string; seq: number; reason: string }> {
+  readonly code = "JOURNAL_INVALID";
+  readonly retryable = false;
+  constructor(facts: { requestId: string; seq: number; reason: string }) {
+    super(`Entry ${facts.seq} of ${facts.requestId} is invalid: ${facts.reason}`, facts);
+  }
+}
+
+/** The entry that an event is part of, and the state that it changes. */
+export interface FoldContext {
+  /** A private copy: it may be changed. */
+  request: FoldedRequest;
+  entry: JournalEntry;
+  /**
+   * The plan version that the entry is about; it may be changed.
+   * @throws {JournalInvalidError} when the version was not stored before
+   */
+  plan: () => FoldedPlan;
+  invalid: (reason: string) => JournalInvalidError;
 }

@@ -1,3 +1,5 @@
+import { Heap } from "@planwright/plan";
+
 /** The clock of a run. */
 export interface Clock {
   /** Unix milliseconds. */
@@ -28,5 +30,75 @@ export function createSystemClock(): Clock {
       return () => clearTimeout(timer);
     },
     soon: (callback) => void setImmediate(callback),
+  };
+}
+
+/** A clock that jumps to the next timer as soon as nothing else can run. */
+export interface VirtualClock extends Clock {
+  /** Resolves after this virtual time. */
+  sleep(durationMs: number): Promise<void>;
+}
+
+interface Timer {
+  at: number;
+  order: number;
+  callback: (() => void) | undefined;
+}
+
+/**
+ * A clock for tests and simulation: an hour passes in microseconds, and deterministically. It moves in the
+ * next turn of the event loop, when all promises are settled. Code that uses it must wait only with `sleep`
+ * and `at`, not for real I/O.
+ * @param startMs - Unix milliseconds; default 0
+ */
+export function createVirtualClock(startMs = 0): VirtualClock {
+  const timers = new Heap<Timer>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
+  let nowMs = startMs;
+  let order = 0;
+  let isScheduled = false;
+  let soon: (() => void)[] = [];
+
+  const schedule = () => {
+    if (isScheduled || timers.size + soon.length === 0) return;
+    isScheduled = true;
+    setImmediate(advance);
+  };
+  const advance = () => {
+    isScheduled = false;
+    if (soon.length > 0) {
+      const callbacks = soon;
+      soon = [];
+      for (const callback of callbacks) callback();
+      schedule();
+      return;
+    }
+    const first = timers.pop();
+    if (!first) return;
+    if (first.callback) {
+      nowMs = Math.max(nowMs, first.at);
+      first.callback();
+    }
+    for (let next = timers.peek(); next && (next.at <= nowMs || !next.callback); next = timers.peek()) {
+      timers.pop();
+      next.callback?.();
+    }
+    schedule();
+  };
+  const at = (timeMs: number, callback: () => void) => {
+    const timer: Timer = { at: timeMs, order: order++, callback };
+    timers.push(timer);
+    schedule();
+    return () => {
+      timer.callback = undefined;
+    };
+  };
+  return {
+    now: () => nowMs,
+    at,
+    soon(callback) {
+      soon.push(callback);
+      schedule();
+    },
+    sleep: (durationMs) => new Promise((resolve) => void at(nowMs + durationMs, resolve)),
   };
 }

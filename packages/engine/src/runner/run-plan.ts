@@ -1,4 +1,6 @@
 import {
+  CodedError,
+  type Diagnostic,
   digitsOf,
   type FinalPlanStatus,
   type JsonValue,
@@ -14,11 +16,9 @@ import { createEngineState } from "../decide/create-engine-state.ts";
 import { decide } from "../decide/decide.ts";
 import { unitViews } from "../decide/views.ts";
 import type { EngineState } from "../state/engine-state.ts";
-import type { Command, EngineEvent, Resolution, StepError, StepRecord } from "../state/protocol.ts";
+import type { Call, Command, EngineEvent, Resolution, StepError, StepRecord } from "../state/protocol.ts";
 import { type Clock, createSystemClock } from "./clock.ts";
-import { PlanInvalidError } from "./errors.ts";
 import { type CallTool, makeCall, type RunningCall } from "./make-call.ts";
-import type { RunEvent } from "./run-event.ts";
 
 /** How a plan is run in memory. */
 export interface RunPlanOptions extends CallerDecisions {
@@ -300,3 +300,22 @@ async function resolutionOf(
   const resolution = settleInDoubt ? await settleInDoubt(record) : ({ type: "failed", error } as const);
   return { type: "resolve", key: record.key, resolution, at: now() };
 }
+
+/** The plan is invalid; the diagnostics say why. Nothing was called. */
+export class PlanInvalidError extends CodedError<{ diagnostics: readonly Diagnostic[] }> {
+  readonly code = "PLAN_INVALID";
+  readonly retryable = false;
+  constructor(diagnostics: readonly Diagnostic[]) {
+    const errors = diagnostics.filter((diagnostic) => diagnostic.severity === "error");
+    super(`The plan is invalid: ${errors.map((error) => error.message).join("; ") || "no reason given"}`, {
+      diagnostics,
+    });
+  }
+}
+
+/** Events of a running plan, in order. Times are in Unix milliseconds of the run's clock. */
+export type RunEvent =
+  | { type: "call.started"; call: Call; at: number }
+  /** A step or item has a new state. */
+  | { type: "step.changed"; record: StepRecord; at: number }
+  | { type: "plan.finished"; status: FinalPlanStatus; at: number };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createVirtualClock } from "./virtual-clock.ts";
+import { createVirtualClock } from "./clock.ts";
 
 test("timers fire in order of time, then of creation", async () => {
   const clock = createVirtualClock(1_000);

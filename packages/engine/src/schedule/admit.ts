@@ -1,6 +1,4 @@
 import { approvalTimeoutOf, isCallableStep, isForEachStep, isTerminalStepStatus } from "@planwright/plan";
-import { expandForEach } from "../for-each/expand.ts";
-import { stopList } from "../for-each/stop-list.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { hasInputs, holdOutput, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";
@@ -8,8 +6,9 @@ import { conditionFalse, isSkippedByCondition } from "../state/units.ts";
 import { callsToApprove, hasNoCalls, lacksApproval, noteExpiry } from "./approval.ts";
 import { holdForBarrier, waitsForBarrier } from "./barriers.ts";
 import { resumeCaller } from "./dispatch.ts";
+import { expandForEach } from "./expand.ts";
 import { approvableOf, conditionOf, itemsOfList } from "./questions.ts";
-import { enqueue, offer, waitUntil } from "./slots.ts";
+import { enqueue, offer, stopList, waitUntil } from "./slots.ts";
 
 /**
  * Advances a step whose dependencies are final: condition, approval, items, call. Condition and approval need

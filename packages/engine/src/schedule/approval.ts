@@ -10,13 +10,12 @@ import {
   sha256OfParts,
   unmarkNumbers,
 } from "@planwright/plan";
-import { callsOfList, type List, listOf } from "../for-each/expand.ts";
-import type { ArgumentsState } from "../state/arguments.ts";
+import { type ArgumentsState, callTemplate } from "../state/arguments.ts";
 import type { EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { type Approvable, BEGINNING_CHARS, type CallToApprove, type ToApprove } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { itemKey } from "../state/units.ts";
-import { callTemplate } from "../state/unresolved-arguments.ts";
+import { callsOfList, type List, listOf } from "./expand.ts";
 import { resolveCall } from "./prepare.ts";
 import { askForTimer } from "./slots.ts";
 

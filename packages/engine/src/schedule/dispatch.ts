@@ -5,15 +5,19 @@ import {
   isStepActive,
   isTerminalStepStatus,
 } from "@planwright/plan";
-import { stopList } from "../for-each/stop-list.ts";
-import { callOnceMore } from "../state/decisions.ts";
+import { insertsLarge } from "../state/arguments.ts";
 import type { Caller, EngineState, Prepared, StepNode, Unit } from "../state/engine-state.ts";
-import { asksLookup, canAskAgain, mayHaveActed, refusedChange } from "../state/may-have-acted.ts";
+import {
+  asksLookup,
+  callOnceMore,
+  canAskAgain,
+  mayHaveActed,
+  refusedChange,
+} from "../state/may-have-acted.ts";
 import { hasInputs } from "../state/outputs.ts";
 import type { Call } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
-import { insertsLarge } from "../state/unresolved-arguments.ts";
 import { needsApproval } from "./approval.ts";
 import { prepareCall, unitsToSend } from "./prepare.ts";
 import { approvableOf, itemsOfList } from "./questions.ts";
@@ -22,6 +26,7 @@ import {
   isBusy,
   occupy,
   offer,
+  stopList,
   takeDue,
   takeOffered,
   wakeBarrier,
@@ -179,7 +184,7 @@ function hasSlot({ running, barrierRunning, plan }: EngineState, { step }: Calle
  * Gives the command for a caller's next call. False when no call is made: its arguments are invalid and the
  * units FAILED, or its units in doubt must become PENDING first.
  */
-export function startCall(turn: Turn, caller: Caller): boolean {
+function startCall(turn: Turn, caller: Caller): boolean {
   // Protocol invariant 3, checked on every path: a unit has at most one running call, none once its end is
   // being stored, and none while it is in doubt, except as part of a repeated batch.
   if (caller.calling || !isDurable(caller)) return false;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { edgesOf, remainingPaths, withoutCycles } from "./edges.ts";
+import { edgesOf, remainingPaths, withoutCycles } from "./barriers.ts";
 
 /** Any graph, including cycles and self-edges. */
 const anyGraph = fc

@@ -6,24 +6,26 @@ import {
   sha256,
   valueOfHeld,
 } from "@planwright/plan";
-import { sentBy } from "../failure/after-failure.ts";
-import { batchArguments, batchItemSchema } from "../for-each/batch.ts";
-import { valuesOf } from "../for-each/expand.ts";
 import {
   type ArgumentsState,
+  callTemplate,
   checkArguments,
   fitArguments,
   itemScope,
+  missingField,
+  namedSources,
   resolveArguments,
+  unresolvedArguments,
 } from "../state/arguments.ts";
 import type { Caller, EngineState, Prepared, Unit } from "../state/engine-state.ts";
 import { asksLookup, resendsAllItems } from "../state/may-have-acted.ts";
 import type { Call, CallTemplate, CallUnits, StepError, UnresolvedArguments } from "../state/protocol.ts";
-import { missingField } from "../state/required-fields.ts";
-import { callTemplate, namedSources, unresolvedArguments } from "../state/unresolved-arguments.ts";
+import { sentBy } from "./after-failure.ts";
+import { valuesOf } from "./expand.ts";
+import { batchArguments, batchItemSchema } from "./split-batch.ts";
 
 /** The arguments of a caller's call, and the units that are not part of it. */
-export interface Preparation {
+interface Preparation {
   prepared: Prepared | undefined;
   refused: { unit: Unit; error: StepError }[];
 }

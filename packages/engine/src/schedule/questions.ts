@@ -15,9 +15,14 @@ import {
   stringifyExactJson,
   valueOfHeld,
 } from "@planwright/plan";
-import { type List, listOf, listOfAnswer } from "../for-each/expand.ts";
-import { endedListOf, readBatch, readsLarge, shortfallIn, shortfallOf } from "../for-each/shortfall.ts";
-import { type ArgumentsState, toStepError } from "../state/arguments.ts";
+import {
+  type ArgumentsState,
+  isLargeList,
+  namedSources,
+  sizeOfAll,
+  sourcesOf,
+  toStepError,
+} from "../state/arguments.ts";
 import type { EngineState, StepNode } from "../state/engine-state.ts";
 import { answerTo } from "../state/outputs.ts";
 import {
@@ -30,8 +35,9 @@ import {
   type Question,
 } from "../state/protocol.ts";
 import type { Turn } from "../state/turn.ts";
-import { isLargeList, namedSources, sizeOfAll, sourcesOf } from "../state/unresolved-arguments.ts";
 import { resolveApprovable, toApprove } from "./approval.ts";
+import { endedListOf, readBatch, readsLarge, shortfallIn, shortfallOf } from "./envelope.ts";
+import { type List, listOf, listOfAnswer } from "./expand.ts";
 
 /** Answers a question. Pure; takes as long as reading the outputs. */
 export function answerQuestion(question: Question): Answer {

@@ -1,5 +1,5 @@
 import type { Caller, EngineState, StepNode } from "../state/engine-state.ts";
-import type { Turn } from "../state/turn.ts";
+import { failureModeOf, type Turn } from "../state/turn.ts";
 
 /** Longest remaining path first, then plan order. */
 export function precedes(a: StepNode, b: StepNode): boolean {
@@ -127,4 +127,15 @@ function makeReady(state: EngineState, node: StepNode | undefined): boolean {
   node.waitsIn = "ready";
   state.ready.push(node);
   return true;
+}
+
+/**
+ * Stops a list after a failed item, if the list stops at failures: no further item starts. Its step fails as
+ * soon as running items have ended, so in a fail-fast plan nothing else starts either.
+ */
+export function stopList(state: EngineState, node: StepNode): void {
+  const { forEach } = node;
+  if (!forEach?.stopsAtFailure) return;
+  forEach.stopped = true;
+  if (failureModeOf(state, node) === "fail-fast") state.failing = true;
 }

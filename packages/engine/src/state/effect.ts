@@ -90,7 +90,7 @@ export function effectOfUnit({
 }
 
 /** The facts about a unit that did not complete, in the version that is current. */
-export interface OpenFacts {
+interface OpenFacts {
   status: StepStatus;
   effect: Effect | null;
   effectClass: EffectClass | null;

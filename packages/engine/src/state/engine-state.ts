@@ -7,22 +7,23 @@
  * 4. For each tool, the ready heap holds the best waiting steps, as many as the tool has free slots (see
  *    `wakeTool`).
  */
-import type {
-  EffectClass,
-  GrowingOutputs,
-  Heap,
-  HeldJson,
-  JsonObject,
-  OutputText,
-  OutputTexts,
-  Plan,
-  Step,
-  StepStatus,
-  ToolContract,
-  ToolDescriptor,
-  WaitReason,
+import {
+  type EffectClass,
+  type GrowingOutputs,
+  type Heap,
+  type HeldJson,
+  type JsonObject,
+  JsonText,
+  type JsonValue,
+  type OutputText,
+  type OutputTexts,
+  type Plan,
+  type Step,
+  type StepStatus,
+  type ToolContract,
+  type ToolDescriptor,
+  type WaitReason,
 } from "@planwright/plan";
-import type { HeldOutputs } from "./held-outputs.ts";
 import type {
   Answer,
   Approvable,
@@ -206,7 +207,7 @@ export interface Items {
  * A step, or the plan's end, that waits for outputs, or for an answer to a question about them. Outputs that are
  * already in memory stay there until all of them are loaded.
  */
-export interface Loading {
+interface Loading {
   readonly node: StepNode | undefined;
   readonly units: readonly Unit[];
 }
@@ -242,7 +243,7 @@ export type Stopping =
   | { type: "expired"; message: string | undefined };
 
 /** A caller that waits until a time. */
-export interface Wait {
+interface Wait {
   at: number;
   order: number;
   caller: Caller;
@@ -348,4 +349,37 @@ export interface EngineState {
    */
   firstShortfall: { node: StepNode; error: StepError | undefined } | undefined;
   finished: boolean;
+}
+
+/**
+ * Outputs by name. Large ones are held as texts: reading one as a value parses it, which blocks the process,
+ * so calls that insert large outputs are resolved by the shell (`UnresolvedArguments`).
+ */
+export class HeldOutputs extends Map<string, JsonValue> {
+  readonly #texts = new Map<string, JsonText>();
+
+  /** Sets an output. */
+  hold(name: string, output: HeldJson): void {
+    this.delete(name);
+    if (output instanceof JsonText) this.#texts.set(name, output);
+    else this.set(name, output);
+  }
+
+  /** The output as it is held. */
+  held(name: string): HeldJson | undefined {
+    return this.#texts.get(name) ?? super.get(name);
+  }
+
+  override get(name: string): JsonValue | undefined {
+    return this.#texts.get(name)?.value() ?? super.get(name);
+  }
+
+  override has(name: string): boolean {
+    return this.#texts.has(name) || super.has(name);
+  }
+
+  override delete(name: string): boolean {
+    const wasText = this.#texts.delete(name);
+    return super.delete(name) || wasText;
+  }
 }

@@ -124,7 +124,7 @@ export interface StepRecord {
 export const BEGINNING_CHARS = 1_024;
 
 /** Large arguments that an operator approves. Another thread has resolved them: this is what is kept of them. */
-export interface LargeApprovable {
+interface LargeApprovable {
   /** SHA-256 of their canonical JSON. */
   digest: string;
   /** For a forEach: the digests of the arguments of each call, by its key. */

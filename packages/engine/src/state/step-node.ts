@@ -6,7 +6,7 @@ import { createCaller, createUnit } from "./units.ts";
 const byPosition = (a: Caller, b: Caller) => a.position < b.position;
 
 /** What decides when a step starts, besides its dependencies. */
-export interface StepStart extends Pick<StepNode, "rank" | "goesFirst" | "opens"> {
+interface StepStart extends Pick<StepNode, "rank" | "goesFirst" | "opens"> {
   slot: ToolSlot;
 }
 

@@ -1,12 +1,12 @@
 import {
+  type FailureMode,
   type HeldJson,
   isTerminalStepStatus,
   type OutputText,
   type StepStatus,
   waitReasonOfStep,
 } from "@planwright/plan";
-import type { EngineState, Unit } from "./engine-state.ts";
-import { failureModeOf } from "./failure-mode.ts";
+import type { EngineState, StepNode, Unit } from "./engine-state.ts";
 import type { Approvable, CallToApprove, Command, StepError, StepRecord } from "./protocol.ts";
 
 /** One call of `decide`: the state, its commands, and the time and random number of the current event. */
@@ -92,4 +92,19 @@ function recordOf(unit: Unit): StepRecord {
   const waitReason = waitReasonOfStep(unit.status);
   if (waitReason) record.waitReason = waitReason;
   return record;
+}
+
+/**
+ * What the failure of this step does to the rest of the plan. The first that is set wins: the step's
+ * `onError`, the plan's policy, the declared `error_propagation` of the tool (profile `contract`: also its
+ * default). Otherwise fail-forward when the plan uses only read-only tools, else fail-fast.
+ */
+export function failureModeOf(state: EngineState, node: StepNode): FailureMode {
+  const { policy } = state.plan;
+  if (node.step.onError) return node.step.onError;
+  if (policy.onStepFailure !== "auto") return policy.onStepFailure;
+  if (node.tool.declaresErrorPropagation || policy.profile === "contract") {
+    return node.tool.contract.errorPropagation === "fail-fast" ? "fail-fast" : "fail-forward";
+  }
+  return state.onlyReadOnlyTools ? "fail-forward" : "fail-fast";
 }

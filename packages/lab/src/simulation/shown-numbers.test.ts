@@ -6,8 +6,10 @@
 import {
   emptyRequest,
   type FoldedPlan,
+  type FoldedUnit,
   fold,
   type JournalEntry,
+  type StepRun,
   timeUse,
   unitTime,
 } from "@planwright/engine";
@@ -15,8 +17,7 @@ import { durationText, isForPerson, isTerminalStepStatus } from "@planwright/pla
 import { diagnosedUnits, type PlanDocument } from "@planwright/store";
 import { expect, test } from "vitest";
 import { diagnose, lostExecutors } from "../../../../services/api/src/diagnosis/read-diagnosis.ts";
-import { planTimes } from "../../../../services/api/src/plans/plan-times.ts";
-import { shownExpiryOf } from "../../../../services/api/src/plans/wait-reason.ts";
+import { planTimes, shownExpiryOf } from "../../../../services/api/src/plans/step-views.ts";
 import { factsOf, planOf, requestOf, stepOf } from "../../../../services/api/test/diagnosis/facts.ts";
 import { simulateSeed } from "./simulate-seed.ts";
 

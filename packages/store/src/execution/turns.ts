@@ -12,6 +12,7 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import {
   keptError,
   type LargeValue,
+  MAX_INLINE_BYTES,
   measureOutput,
   measureValue,
   previewOf,

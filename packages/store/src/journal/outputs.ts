@@ -201,7 +201,7 @@ function isHighSurrogate(code: number): boolean {
 }
 
 /** Largest value that is stored in an entry, as JSON text in UTF-8, in bytes. */
-const MAX_INLINE_BYTES = 32_768;
+export const MAX_INLINE_BYTES = 32_768;
 /** Deepest nesting of a value in an entry. MongoDB's limit is 100, with the levels of the entry. */
 const MAX_INLINE_DEPTH = 50;
 

@@ -1,5 +1,5 @@
 import type { AccessStore } from "@planwright/store";
-import type { ApiLogger } from "../telemetry/operation.ts";
+import type { ApiLogger } from "../errors/telemetry.ts";
 import { type Caller, KNOWN_FOR_MS } from "./gate.ts";
 
 /** Reports when a credential ends, for work that stays open for a caller. */
@@ -13,7 +13,7 @@ export interface CredentialWatch {
 }
 
 /** Dependencies of {@link createCredentialWatch}. */
-export interface CredentialWatchDependencies {
+interface CredentialWatchDependencies {
   store: Pick<AccessStore, "findValidKeys">;
   logger: ApiLogger;
   /**

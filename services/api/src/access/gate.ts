@@ -14,9 +14,9 @@ import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } f
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { ApiError, ForbiddenError, UnauthenticatedError, UnavailableError } from "../errors/api-error.ts";
-import type { SendRefusal } from "../errors/http-errors.ts";
+import type { SendRefusal } from "../errors/format-error.ts";
+import type { ApiLogger, ApiMetrics } from "../errors/telemetry.ts";
 import type { RateLimit } from "../load/tenant-limits.ts";
-import type { ApiLogger, ApiMetrics } from "../telemetry/operation.ts";
 
 /** Checks every call before its operation starts, over every protocol. */
 export interface Gate {
@@ -33,7 +33,7 @@ export interface Gate {
 }
 
 /** Dependencies of {@link createGate}. */
-export interface GateDependencies {
+interface GateDependencies {
   authenticate: Authenticate;
   /** Default: no limit. */
   rateLimit?: Pick<RateLimit, "count"> | undefined;

@@ -31,7 +31,7 @@ Only create prints the key itself, once, on standard output: it cannot be read a
 `;
 
 /** One call of the command. */
-export type KeysCommand =
+type KeysCommand =
   | { do: "create"; key: NewApiKey }
   | { do: "list"; tenant: string | undefined }
   | { do: "revoke"; id: string }
@@ -155,7 +155,7 @@ function issueText({ path: [field], message }: z.core.$ZodIssue): string {
 }
 
 /** Where the command writes. */
-export interface KeysOutput {
+interface KeysOutput {
   /** Output for scripts. */
   print: (text: string) => void;
   /** Output for people. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseChanges } from "./parse-changes.ts";
+import { parseChanges } from "./plan-input.ts";
 
 const changeOf = (index: number) => ({ stepId: `s${index}`, set: { x: index } });
 

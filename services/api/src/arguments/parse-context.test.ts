@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MAX_FACTS_BYTES, parseContext } from "./parse-context.ts";
+import { MAX_FACTS_BYTES, parseContext } from "./parse-options.ts";
 
 test("absent and null fields are left out", () => {
   expect(parseContext(undefined)).toBeUndefined();

@@ -6,16 +6,15 @@ import {
   PLACEHOLDER,
   schemaOfShape,
 } from "@planwright/plan";
-import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
+import { type NextAction, type PartialDiagnosis, problem, stepName } from "./diagnosis.ts";
 import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { rerun, settleCompleted, settleRetry } from "./next-actions.ts";
-import { problem, stepName } from "./wording.ts";
 
 /**
  * True for a call with an idempotency key: the tool's server acts at most once for a key, however often the
  * call is sent.
  */
-export const hasKey = ({ effectClass }: StepFact): boolean => effectClass === "K";
+const hasKey = ({ effectClass }: StepFact): boolean => effectClass === "K";
 
 /** Steps whose calls may or may not have happened. */
 export function diagnoseDoubt(

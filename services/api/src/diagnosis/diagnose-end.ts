@@ -1,14 +1,34 @@
 import { type StepAdvice, stepAdvice } from "@planwright/engine";
-import { countText, findLeftOut, nearestName, toolOfStep } from "@planwright/plan";
-import { leftText } from "./better-version.ts";
-import { correctPlan } from "./correct-plan.ts";
+import {
+  countText,
+  findLeftOut,
+  isForEachStep,
+  type JsonValue,
+  nearestName,
+  PLACEHOLDER,
+  type Step,
+  type ToolDescriptor,
+  toolOfStep,
+} from "@planwright/plan";
 import { diagnoseDoubt, withDoubt } from "./diagnose-doubt.ts";
-import { diagnoseLists } from "./diagnose-lists.ts";
-import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
-import { type DiagnosisFacts, type ErrorFact, type PlanFact, type StepFact, serverOf } from "./facts.ts";
-import { amendPart, follow, goBack, replan, rerun } from "./next-actions.ts";
-import { stepsInDoubt } from "./open-decisions.ts";
-import { clipped, problem, serverName, stepName } from "./wording.ts";
+import {
+  clipped,
+  type NextAction,
+  type PartialDiagnosis,
+  problem,
+  serverName,
+  stepName,
+} from "./diagnosis.ts";
+import {
+  type DiagnosisFacts,
+  type ErrorFact,
+  leftText,
+  type PlanFact,
+  type StepFact,
+  serverOf,
+  stepsInDoubt,
+} from "./facts.ts";
+import { amendPart, follow, goBack, replan, rerun, showTool } from "./next-actions.ts";
 
 /** Why a plan ended in this way. */
 export function diagnoseEnd(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
@@ -304,4 +324,242 @@ function pathsOf({ document }: PlanFact, tool: string): string[] {
   return (document?.steps ?? []).flatMap((step, index) =>
     toolOfStep(step) === tool ? [`/steps/${index}/${"forEach" in step ? "forEach/do/tool" : "tool"}`] : [],
   );
+}
+
+/** Most codes and lists that are named; the others are counted. */
+const MAX_NAMED = 3;
+
+/** A forEach step that completed although some of its items failed. */
+interface PartlyDone {
+  list: StepFact;
+  /** Without those that its condition skipped. */
+  items: number;
+  failedCount: number;
+  /** Of very many the first ones. */
+  failed: readonly StepFact[];
+}
+
+/**
+ * A plan that is PARTIAL although every step is COMPLETED: items of a list failed, but no more than the list
+ * allows. Undefined when there is no such list.
+ */
+function diagnoseLists(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis | undefined {
+  const [first, ...others] = partlyDone(plan);
+  const [item] = first?.failed ?? [];
+  if (!first || !item) return undefined;
+  const error = item.error ?? { code: "TOOL_FAILED", message: "no message" };
+  const advice = stepAdvice(error.code, serverOf(facts, item.tool), item);
+  const named = others.slice(0, MAX_NAMED).map(({ list, ...rest }) => `${stepName(list)} ${shareOf(rest)}`);
+  const more = others.length > MAX_NAMED ? [`${others.length - MAX_NAMED} more lists`] : [];
+  const also = others.length > 0 ? ` Also ${[...named, ...more].join(", ")}.` : "";
+  return {
+    code: "ITEMS_FAILED",
+    message: `${shareOf(first)} of step ${stepName(first.list)} failed: ${codesOf(first.failed)}`,
+    errorCode: error.code,
+    reasons: [
+      `Item ${item.item ?? 0}: ${problem(error)}. ${advice.why}${also}`,
+      "Enough items succeeded for the plan, so the step is COMPLETED; because of the failed items its plan is PARTIAL at best.",
+    ],
+    stepKeys: first.failed.map(({ key }) => key),
+    since: plan.finishedAt,
+    next: nextOfList(facts, advice),
+  };
+}
+
+function partlyDone({ steps, itemCounts }: PlanFact): PartlyDone[] {
+  return steps
+    .filter(({ item, status }) => item === null && status === "COMPLETED")
+    .map((list) => {
+      const counts = itemCounts.get(list.id) ?? {};
+      const items = Object.values(counts).reduce((sum, count) => sum + count, 0);
+      const failed = steps.filter(
+        ({ id, item, status }) => id === list.id && item !== null && status === "FAILED",
+      );
+      return { list, items: items - (counts.SKIPPED ?? 0), failedCount: counts.FAILED ?? 0, failed };
+    })
+    .filter(({ failed }) => failed.length > 0);
+}
+
+const shareOf = ({ items, failedCount }: Pick<PartlyDone, "items" | "failedCount">) =>
+  `${failedCount} of ${countText(items, "item")}`;
+
+/** The codes of failed items in order, each with its count if there are several. */
+function codesOf(failed: readonly StepFact[]): string {
+  const counts = new Map<string, number>();
+  for (const { error } of failed) {
+    const code = error?.code ?? "TOOL_FAILED";
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+  }
+  const codes = [...counts].map(
+    ([code, times]) => `${clipped(code, 64)}${counts.size > 1 ? ` (${times})` : ""}`,
+  );
+  const more = codes.length - MAX_NAMED;
+  return [...codes.slice(0, MAX_NAMED), ...(more > 0 ? [`${more} more codes`] : [])].join(", ");
+}
+
+/** The same calls again; or a new plan if those would fail again. */
+function nextOfList({ request }: DiagnosisFacts, { instruction, action }: StepAdvice): NextAction[] {
+  const isCorrected = action === "correct" || action === "repeat";
+  const first = isCorrected ? "If the reason lay outside and is gone, call" : `${instruction}, call`;
+  const again = rerun(request, `${first} exactly the failed items again; completed items are kept:`);
+  if (!isCorrected || request.plan?.origin.kind !== "model") return [again];
+  return [again, replan(request, "Or have the planner replan the rest, knowing the failures:")];
+}
+
+/*
+ * How a request continues whose failed call would fail again as it is: another argument, another part of the
+ * plan, or a new plan of the planner. None of these starts over: completed steps are kept, and a step that may
+ * have acted is named.
+ */
+
+/** The part of a step that is wrong, for errors that are not about an argument; a JSON Pointer below the step. */
+const WRONG_PART: Readonly<Record<string, string>> = {
+  CONDITION_INVALID: "when",
+  CONDITION_FALSE: "when",
+  ITEMS_INVALID: "forEach/items",
+  ITEMS_TOO_LARGE: "forEach/items",
+};
+
+/**
+ * The actions that correct the plan after this failure, the best one first. Pure.
+ * @param step - the step that failed first; undefined when no step did, but a requested output is missing
+ */
+function correctPlan(
+  facts: DiagnosisFacts,
+  plan: PlanFact,
+  step: StepFact | undefined,
+  advice: Advice,
+): NextAction[] {
+  const { request } = facts;
+  const isModels = plan.origin.kind === "model";
+  const correction = step ? correctStep(facts, plan, step, advice) : correctOutputs(request);
+  const another = isModels
+    ? replan(request, "Have the planner replan the rest, knowing the failures; completed steps are kept:")
+    : rerun(request, "If the reason lay outside and is gone, let what failed run again:");
+  const isChanged = step !== undefined && advice.code === "TOOL_CHANGED" && !isModels;
+  if (!correction) return [another];
+  // What the tool's own words name is corrected at once. Otherwise the planner corrects it, if there is one;
+  // and an argument that is only guessed comes last.
+  const { action, certainty } = correction;
+  const isFirst = certainty === "named" || (certainty === "part" && !isModels);
+  // A new argument is required: the same call would be refused.
+  if (isFirst && isChanged) return [action, showTool(step.tool, "See the tool as it is now:")];
+  return isFirst ? [action, another] : [another, action];
+}
+
+type Advice = Pick<StepAdvice, "instruction"> & { code: string };
+
+/** A correction by hand. */
+interface Correction {
+  action: NextAction;
+  /** named: the error names what is to be corrected. part: the code does. guess: only the step is known. */
+  certainty: "named" | "part" | "guess";
+}
+
+function correctOutputs(request: DiagnosisFacts["request"]): Correction {
+  const description =
+    "Correct the outputs of the plan; completed steps are kept, and nothing is called again:";
+  const action = amendPart(request, { paths: ["/outputs"], value: PLACEHOLDER }, description);
+  return { action, certainty: "part" };
+}
+
+function correctStep(
+  { request, tools }: DiagnosisFacts,
+  { document }: PlanFact,
+  { id, item, error, tool }: StepFact,
+  { instruction, code }: Advice,
+): Correction | undefined {
+  const index = document?.steps.findIndex((one) => one.id === id) ?? -1;
+  const step = document?.steps[index];
+  // The other items of a list are called with the same arguments, and most of them completed.
+  const isOfItems = item !== null && code === "CONDITION_INVALID";
+  if (!step || (item !== null && !isOfItems)) return undefined;
+  const description = `${instruction}; then run what did not complete. Completed steps are kept:`;
+  const part = isOfItems ? "forEach/when" : WRONG_PART[code];
+  if (part !== undefined) {
+    const paths = [`/steps/${index}/${part}`];
+    return { action: amendPart(request, { paths, value: PLACEHOLDER }, description), certainty: "part" };
+  }
+  const [from] = step.dependsOn;
+  if (code === "CONTRACT_FIELD_MISSING" && from !== undefined) {
+    const again = `Have the field returned; then call ${from} again, and what depends on it:`;
+    return { action: rerun(request, again, { from }), certainty: "part" };
+  }
+  const known = tools.find(({ name }) => name === tool);
+  const named = argumentToCorrect(step, known, error);
+  if (!named) return undefined;
+  // A tool that has changed accepts the same arguments, unless a new one is required.
+  if (code === "TOOL_CHANGED" && !named.isMissing)
+    return {
+      action: rerun(request, "Look at the current tool. To call it as it is now:"),
+      certainty: "part",
+    };
+  const needs = `${tool} now requires ${named.name}: give its value, and run what did not complete. Completed steps are kept:`;
+  const says = code === "TOOL_CHANGED" ? clipped(needs) : description;
+  const action = rerun(request, says, { correct: { stepId: id, name: named.name } });
+  return { action, certainty: named.certainty };
+}
+
+/** Errors of references: an argument that has one is to be corrected. */
+const ABOUT_REFERENCES: ReadonlySet<string> = new Set(["REFERENCE_MISSING", "REFERENCE_UNRESOLVED"]);
+/** Shorter texts occur in messages by chance. */
+const MIN_VALUE_LENGTH = 3;
+
+/**
+ * The argument that a failed call needs otherwise: a parameter that the tool requires and the step does not
+ * give; the one that the error names; the one whose value the error repeats; with a reference, for errors of
+ * references. If there is none of these it is the first argument, which is a guess. Undefined for a call
+ * without arguments. Pure.
+ */
+function argumentToCorrect(
+  step: Step,
+  tool: ToolDescriptor | undefined,
+  error: ErrorFact | null,
+): { name: string; isMissing: boolean; certainty: "named" | "guess" } | undefined {
+  const given: Readonly<Record<string, JsonValue>> = isForEachStep(step)
+    ? step.forEach.do.arguments
+    : step.arguments;
+  const names = Object.keys(given);
+  const missing = requiredBy(tool).find((name) => !names.includes(name));
+  if (missing !== undefined) return { name: missing, isMissing: true, certainty: "named" };
+  const message = error?.message ?? "";
+  const longestFirst = [...new Set([...names, ...parametersOf(tool)])].toSorted(
+    (a, b) => b.length - a.length,
+  );
+  const withReference = ABOUT_REFERENCES.has(error?.code ?? "")
+    ? names.find((name) => /<<|\{\{|\$ref:/.test(JSON.stringify(given[name])))
+    : undefined;
+  const named =
+    longestFirst.find((name) => namesWord(message, name)) ??
+    names.find((name) => repeats(message, given[name])) ??
+    withReference;
+  if (named !== undefined) return { name: named, isMissing: false, certainty: "named" };
+  const [first] = names;
+  return first === undefined ? undefined : { name: first, isMissing: false, certainty: "guess" };
+}
+
+/** True when the message has this name as a word of its own, in any case, `author_id` also for `authorId`. */
+function namesWord(message: string, name: string): boolean {
+  const words = (text: string): string =>
+    ` ${text
+      .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+      .replace(/[^\p{L}\p{N}]+/gu, " ")
+      .trim()
+      .toLowerCase()} `;
+  const wanted = words(name);
+  return wanted.trim() !== "" && words(message).includes(wanted);
+}
+
+function repeats(message: string, value: JsonValue | undefined): boolean {
+  return typeof value === "string" && value.length >= MIN_VALUE_LENGTH && message.includes(value);
+}
+
+function requiredBy(tool: ToolDescriptor | undefined): string[] {
+  const required: unknown = tool?.inputSchema?.["required"];
+  return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+}
+
+function parametersOf(tool: ToolDescriptor | undefined): string[] {
+  const properties: unknown = tool?.inputSchema?.["properties"];
+  return typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
 }

@@ -10,11 +10,18 @@ import {
   unmarkNumbers,
 } from "@planwright/plan";
 import { diagnoseDoubt } from "./diagnose-doubt.ts";
-import type { PartialDiagnosis } from "./diagnosis.ts";
-import { type AttemptFact, type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
+import { clipped, type PartialDiagnosis, problem, serverName, stepName } from "./diagnosis.ts";
+import {
+  type AttemptFact,
+  type DiagnosisFacts,
+  type PlanFact,
+  runningCalls,
+  type StepFact,
+  serverOf,
+  stepsInDoubt,
+  stepsToApprove,
+} from "./facts.ts";
 import { act, decide, follow, listRunning, showFleet } from "./next-actions.ts";
-import { runningCalls, stepsInDoubt, stepsToApprove } from "./open-decisions.ts";
-import { clipped, problem, serverName, stepName } from "./wording.ts";
 
 /** The diagnosis of a plan that has not ended: the most urgent cause comes first. */
 export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {

@@ -1,3 +1,5 @@
+import type { ErrorFact, StepFact } from "./facts.ts";
+
 /** The code by which a client decides. Every code has its severity in {@link SEVERITY_OF}. */
 export type DiagnosisCode =
   | "APPROVAL_NEEDED"
@@ -30,7 +32,7 @@ export type DiagnosisCode =
  * Whether a client or operator has to act: NONE and PROGRESS need nothing, ATTENTION a decision, FAILURE a
  * correction.
  */
-export type DiagnosisSeverity = "NONE" | "PROGRESS" | "ATTENTION" | "FAILURE";
+type DiagnosisSeverity = "NONE" | "PROGRESS" | "ATTENTION" | "FAILURE";
 
 const SEVERITY_OF: Readonly<Record<DiagnosisCode, DiagnosisSeverity>> = {
   APPROVAL_NEEDED: "ATTENTION",
@@ -115,3 +117,27 @@ const isSame =
   ({ command }: NextAction) =>
   (other: NextAction): boolean =>
     other.command.join(" ") === command.join(" ");
+
+/** A text from outside, on one line of at most `maxLength` characters. Default 300. */
+export function clipped(text: string, maxLength = 300): string {
+  const line = text
+    .slice(0, 4 * maxLength)
+    .replace(/\s+/gu, " ")
+    .trim();
+  return line.length > maxLength || text.length > 4 * maxLength ? `${line.slice(0, maxLength)} …` : line;
+}
+
+/** The message of a tool, a model or the engine, with its code. */
+export function problem({ code, message }: ErrorFact): string {
+  return `${clipped(message)} (${clipped(code, 64)})`;
+}
+
+/** Name of a step, with its tool when that has another name. */
+export function stepName({ key, tool }: Pick<StepFact, "key" | "tool">): string {
+  return key === tool ? clipped(key, 80) : `${clipped(key, 80)} (${clipped(tool, 80)})`;
+}
+
+/** `server "shop"`, or "its server" if no server offers the tool now. */
+export function serverName(server: string | undefined): string {
+  return server === undefined ? "its server" : `server "${server}"`;
+}

@@ -19,14 +19,26 @@ import type {
   PlanHead,
   RequestDocument,
 } from "@planwright/store";
-import type { KnownTools } from "../operation/known-tools.ts";
-import { type ShownStep, stepViews } from "../plans/step-views.ts";
-import { planWaitReason, requestWaitReason, shownDeadlineOf } from "../plans/wait-reason.ts";
-import { betterVersion } from "./better-version.ts";
+import type { KnownTools } from "../operation/context.ts";
+import {
+  planWaitReason,
+  requestWaitReason,
+  type ShownStep,
+  shownDeadlineOf,
+  stepViews,
+} from "../plans/step-views.ts";
 import { diagnoseEnd } from "./diagnose-end.ts";
 import { diagnoseRunning } from "./diagnose-running.ts";
-import { type Diagnosis, type NextAction, type PartialDiagnosis, toDiagnosis } from "./diagnosis.ts";
 import {
+  clipped,
+  type Diagnosis,
+  type NextAction,
+  type PartialDiagnosis,
+  problem,
+  toDiagnosis,
+} from "./diagnosis.ts";
+import {
+  betterVersion,
   type DiagnosisFacts,
   type ModelPause,
   type PlanFact,
@@ -34,14 +46,22 @@ import {
   type StepFact,
   type VersionFact,
 } from "./facts.ts";
-import { act, ask, follow, listTools, rerun, sendAgain, submit } from "./next-actions.ts";
-import { neededLimits, raisedLimits } from "./raised-limits.ts";
-import { clipped, problem } from "./wording.ts";
+import {
+  act,
+  ask,
+  follow,
+  listTools,
+  neededLimits,
+  raisedLimits,
+  rerun,
+  sendAgain,
+  submit,
+} from "./next-actions.ts";
 
 /**
  * Dependencies of {@link readDiagnosis}, limited to the caller's tenant and counted as part of the answer.
  */
-export interface DiagnosisDependencies {
+interface DiagnosisDependencies {
   reads: {
     plan(planId: PlanId): Promise<PlanHead | null>;
     graph(planId: PlanId): Promise<PlanGraph | null>;

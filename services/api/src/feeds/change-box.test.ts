@@ -1,6 +1,6 @@
 import type { ChangedRequest } from "@planwright/store";
 import { expect, test, vi } from "vitest";
-import { createChangeBox, MAX_UNREAD, type RequestChange } from "./change-box.ts";
+import { createChangeBox, MAX_UNREAD, type RequestChange } from "./request-feed.ts";
 
 const nothing = (): undefined => undefined;
 const left = (name: string) => ({ kind: "LEFT", requestId: `req_1700000000_${name}` }) as const;

@@ -1,7 +1,7 @@
 import type { RequestStatus } from "@planwright/plan";
 import type { ChangedRequest, ClientStore, LiveStore, RequestDocument } from "@planwright/store";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { RequestChange } from "./change-box.ts";
+import type { RequestChange } from "./request-feed.ts";
 import { createListFeeds, createRequestFeeds, type ListFeeds } from "./request-feeds.ts";
 
 const A = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";

@@ -12,13 +12,19 @@ import {
 } from "@planwright/store";
 import { LRUCache } from "lru-cache";
 import { OverloadedError } from "../errors/api-error.ts";
-import type { ApiLogger, ApiMetrics } from "../telemetry/operation.ts";
-import { type ChangeBox, createChangeBox, type RequestChange } from "./change-box.ts";
-import { createRequestFeed, type RequestFeed, type RequestSnapshot } from "./request-feed.ts";
+import type { ApiLogger, ApiMetrics } from "../errors/telemetry.ts";
+import {
+  type ChangeBox,
+  createChangeBox,
+  createRequestFeed,
+  type RequestChange,
+  type RequestFeed,
+  type RequestSnapshot,
+} from "./request-feed.ts";
 import { createRestWaits, type RestWaits } from "./rest-waits.ts";
 
 /** Dependencies of {@link createRequestFeeds}. */
-export interface RequestFeedsDependencies {
+interface RequestFeedsDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads"> & LiveStore;
   logger: ApiLogger;
   /** Most readers and waiting clients at the same time, of all tenants. */

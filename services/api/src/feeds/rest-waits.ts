@@ -5,17 +5,17 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { ChangeWatch, ClientStore, LiveStore, PlanHead, RequestDocument } from "@planwright/store";
 import { LRUCache } from "lru-cache";
-import type { ApiLogger } from "../telemetry/operation.ts";
+import type { ApiLogger } from "../errors/telemetry.ts";
 import { isAtRest } from "./request-feed.ts";
 
 /** A request with its current plan. */
-export interface RequestState {
+interface RequestState {
   request: RequestDocument;
   plan: PlanHead | null;
 }
 
 /** Dependencies of {@link createRestWaits}. */
-export interface RestWaitsDependencies {
+interface RestWaitsDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads"> & Pick<LiveStore, "watchRequestsAtRest">;
   logger: ApiLogger;
 }

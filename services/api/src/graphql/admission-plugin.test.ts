@@ -1,9 +1,9 @@
 import { ApolloServer } from "@apollo/server";
 import { buildSchema } from "graphql";
 import { expect, onTestFinished, test } from "vitest";
+import { createOperation } from "../errors/telemetry.ts";
 import { createAdmission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { createOperation } from "../telemetry/operation.ts";
 import { createOperationPlugin } from "./apollo-server.ts";
 import { createPipeline } from "./pipeline.ts";
 

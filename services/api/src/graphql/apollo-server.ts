@@ -9,18 +9,15 @@ import { ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/dis
 import { ApolloServerPluginDrainHttpServer } from "@apollo/server/plugin/drainHttpServer";
 import { stringifyExactJson } from "@planwright/plan";
 import { type FormattedExecutionResult, GraphQLError, type OperationTypeNode } from "graphql";
-import { AnswerTooLargeError, ApiError } from "../errors/api-error.ts";
-import { statusOf } from "../errors/error-codes.ts";
-import type { FormatError } from "../errors/format-error.ts";
-import { headersOf } from "../errors/http-errors.ts";
+import { AnswerTooLargeError, ApiError, statusOf } from "../errors/api-error.ts";
+import { type FormatError, headersOf } from "../errors/format-error.ts";
+import { type ApiLogger, noteLogFacts } from "../errors/telemetry.ts";
 import { jsonBytes, LIGHT_ANSWER_BYTES, stringifyInSlices } from "../load/answer-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { type ApiLogger, noteLogFacts } from "../telemetry/operation.ts";
-import { DOCUMENT_LIMITS, noSubscriptions } from "./limits.ts";
-import type { Pipeline } from "./pipeline.ts";
+import { DOCUMENT_LIMITS, noSubscriptions, type Pipeline } from "./pipeline.ts";
 
 /** Settings of {@link createApolloServer}. */
-export interface ApolloServerDependencies {
+interface ApolloServerDependencies {
   pipeline: Pipeline;
   /** Drained when the server stops: idle connections close, running answers are finished. */
   httpServers: readonly Server[];

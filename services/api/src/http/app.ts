@@ -1,18 +1,19 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import type { ApolloServer } from "@apollo/server";
 import { expressMiddleware } from "@as-integrations/express5";
 import type { createHealthHandler } from "@planwright/runtime";
 import cors from "cors";
-import express, { type Express, type Request, type RequestHandler, type Response } from "express";
+import express, { type Express, type Request, type RequestHandler, type Response, Router } from "express";
 import { type Gate, parseHost } from "../access/gate.ts";
-import { serveConsole } from "../console/serve-console.ts";
-import { createErrorHandler, MAX_BODY_BYTES, sendError } from "../errors/http-errors.ts";
+import { createErrorHandler, MAX_BODY_BYTES, sendError } from "../errors/format-error.ts";
+import type { ApiLogger } from "../errors/telemetry.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import type { ApiLogger } from "../telemetry/operation.ts";
-import { acceptGraphql } from "./accept-graphql.ts";
 import { readExactJson, readExactVariables } from "./exact-numbers.ts";
 
 /** Dependencies of {@link createApp}. */
-export interface AppDependencies {
+interface AppDependencies {
   /** Must be started. */
   apollo: ApolloServer<GraphqlContext>;
   /** The context of one HTTP request, which lasts until its response closes. */
@@ -165,3 +166,95 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
     preflightContinue: true,
   });
 }
+
+const GRAPHQL_METHODS = "GET, POST, OPTIONS";
+
+/** Accepts only the requests of GraphQL over HTTP: GET, and POST with a JSON body. */
+const acceptGraphql: RequestHandler = (request, response, next) => {
+  if (request.method === "OPTIONS") return void response.set("allow", GRAPHQL_METHODS).status(204).end();
+  if (request.method === "GET") return next();
+  if (request.method !== "POST") {
+    response.set("allow", GRAPHQL_METHODS);
+    return sendError(response, 405, {
+      code: "METHOD_NOT_ALLOWED",
+      message: `${request.method} is not supported here`,
+      remedy: "Send GraphQL as POST, or a query as GET.",
+    });
+  }
+  if (request.is("application/json") === "application/json") return next();
+  sendError(response, 415, {
+    code: "UNSUPPORTED_MEDIA_TYPE",
+    message: "The body must be JSON",
+    remedy: "Set content-type: application/json.",
+  });
+};
+
+/** The page loads only its own files, and sends requests only to the service that served it. */
+const CONSOLE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/**
+ * The built files of services/console. A service imports no other service: only the path of the files is
+ * looked up.
+ */
+const BUILT = join(
+  dirname(createRequire(import.meta.url).resolve("@planwright/console/package.json")),
+  "dist",
+);
+
+/**
+ * Serves the console; must be mounted at /console. The page routes its own addresses, so every address below
+ * that is not a file gets the page. The page needs no key: all its data comes from the API, which requires
+ * one.
+ * @param folder - the built files. Default: those of services/console
+ */
+function serveConsole(folder: string = BUILT): RequestHandler {
+  const router = Router();
+  // File names change with their content.
+  router.use(
+    "/assets",
+    express.static(join(folder, "assets"), {
+      index: false,
+      cacheControl: false,
+      setHeaders: (response) => response.setHeader("cache-control", "public, max-age=31536000, immutable"),
+    }),
+    (_request, response) => sendError(response, 404, NO_FILE),
+  );
+  router.use(express.static(folder, { index: false, cacheControl: false }));
+  router.get("/{*path}", servePage(folder));
+  return router;
+}
+
+function servePage(folder: string): RequestHandler {
+  const page = join(folder, "index.html");
+  return (_request, response) => {
+    if (!existsSync(page)) {
+      sendError(response, 404, NOT_BUILT);
+      return;
+    }
+    response.set("content-security-policy", CONSOLE_POLICY);
+    // A folder in the path may begin with a dot when packages are kept in a store.
+    response.sendFile(page, { dotfiles: "allow", cacheControl: false });
+  };
+}
+
+const NO_FILE = {
+  code: "NOT_FOUND" as const,
+  message: "The console has no such file",
+  remedy: "Reload the page: the service was updated since it was opened.",
+};
+
+const NOT_BUILT = {
+  code: "NOT_FOUND" as const,
+  message: "The console is not built",
+  remedy: "Run npm run build, then restart the service.",
+};

@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { type ErrorFacts, errorBody } from "../errors/http-errors.ts";
+import { type ErrorFacts, errorBody } from "../errors/format-error.ts";
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -18,7 +18,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const CHECK_EVERY_MS = 1_000;
 
 /** Settings of {@link createHttpServer}. */
-export interface HttpServerOptions {
+interface HttpServerOptions {
   /**
    * Time for a complete request to arrive, in milliseconds; its headers have at most 10,000. Default 30,000.
    */

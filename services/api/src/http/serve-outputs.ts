@@ -3,15 +3,14 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Request, RequestHandler, Response } from "express";
 import { requireScope } from "../access/gate.ts";
-import { answeredCode } from "../errors/format-error.ts";
-import type { SendRefusal } from "../errors/http-errors.ts";
+import { answeredCode, type SendRefusal } from "../errors/format-error.ts";
+import type { ApiMetrics } from "../errors/telemetry.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { type OpenOutput, openOutput, readRange } from "../outputs/output-page.ts";
-import type { ApiMetrics } from "../telemetry/operation.ts";
+import { type OpenOutput, openOutput, readRange } from "../operation/output-page.ts";
 import { cutWhenSlow } from "./http-server.ts";
 
 /** Dependencies of {@link serveOutputs}. */
-export interface ServeOutputsDependencies {
+interface ServeOutputsDependencies {
   /** Context of a request that passed the gate. */
   context: (request: IncomingMessage, response: ServerResponse) => GraphqlContext;
   metrics: Pick<ApiMetrics, "answered">;

@@ -10,10 +10,10 @@
  */
 import { LRUCache } from "lru-cache";
 import { OverloadedError } from "../errors/api-error.ts";
-import type { ApiMetrics } from "../telemetry/operation.ts";
+import type { ApiMetrics } from "../errors/telemetry.ts";
 
 /** Dependencies of {@link createAdmission}. */
-export interface AdmissionDependencies {
+interface AdmissionDependencies {
   /** Most mutations that run at once. */
   maxPendingMutations: number;
   /** Most queries that run at once. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { unmarkNumbers } from "@planwright/plan";
-import { AnswerTooLargeError, ApiError } from "../errors/api-error.ts";
-import type { ByteBudget, Grant } from "./byte-budget.ts";
+import { AnswerTooLargeError, ApiError, OverloadedError } from "../errors/api-error.ts";
+import type { ApiMetrics } from "../errors/telemetry.ts";
 
 /** Limits of the answers of a process. */
 export interface AnswerLimits {
@@ -46,7 +46,7 @@ export interface AnswerBytes {
 }
 
 /** The owner of an answer. */
-export interface AnswerOwner {
+interface AnswerOwner {
   tenant: string;
   /** Aborted when the client disconnects. */
   signal?: AbortSignal | undefined;
@@ -222,7 +222,7 @@ function* slicesOf(value: unknown): Generator<string, void, void> {
 type Pace = <T>(run: () => T | Promise<T>) => Promise<T>;
 
 /** Size of a slice, in bytes: it takes a few milliseconds of this process. */
-export const SLICE_BYTES = 262_144;
+const SLICE_BYTES = 262_144;
 /** Pause after a slice, as a multiple of the duration of the slice. */
 const PAUSE_FACTOR = 2;
 /** Longest pause, in milliseconds: the time of a slice may have been spent in MongoDB. */
@@ -262,4 +262,186 @@ export function createPace(): Pace {
     );
     return slice.then(({ result }) => result);
   };
+}
+
+/*
+ * A memory budget for all heavy answers of this process: bytes that were read for them, and bytes that wait
+ * to be sent.
+ *
+ * 1. All grants together never exceed the budget, and one tenant never holds more than half of it.
+ * 2. The tenant that holds least is served first, its callers in order. A caller that does not fit is not
+ *    overtaken.
+ * 3. A caller waits for a short time. After that, or when too many callers of its tenant wait, it is refused.
+ *    A caller whose operation has taken effect is never refused.
+ */
+
+/** Settings of {@link createByteBudget}. */
+interface ByteBudgetOptions {
+  /** Limit of all grants together. */
+  maxBytes: number;
+  /** How long a caller waits before it is refused, in milliseconds. Default 2,000. */
+  waitMs?: number | undefined;
+  /** Counts refusals. Default: nothing is counted. */
+  metrics?: Pick<ApiMetrics, "refused"> | undefined;
+  /** Uniform in [0, 1). Default: Math.random. */
+  random?: (() => number) | undefined;
+}
+
+/** A request for a grant. */
+export interface GrantRequest {
+  tenant: string;
+  /** At most half of the budget is granted. */
+  bytes: number;
+  /** True: waits without a timeout. */
+  hasNoTimeout: boolean;
+  /** Aborted when the client disconnects: then the caller is refused. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Bytes that a caller holds. */
+export interface Grant {
+  /** Releases everything above this many bytes. */
+  shrink(bytes: number): void;
+  /** Releases all bytes. Safe to call twice. */
+  release(): void;
+}
+
+/** The budget of a process. */
+interface ByteBudget {
+  /** @throws {OverloadedError} */
+  acquire(request: GrantRequest): Promise<Grant>;
+  /** Bytes that are held now. */
+  heldBytes(): number;
+}
+
+const WAIT_MS = 2_000;
+/** Most callers of one tenant that wait at once. */
+const MAX_WAITING = 64;
+/** Clients may retry after 1 to 2 times this time, in milliseconds. */
+const RETRY_AFTER_MS = 1_000;
+
+interface Waiting extends GrantRequest {
+  grant: () => void;
+}
+
+/** An unused budget. */
+export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
+  const { maxBytes, waitMs = WAIT_MS, metrics, random = Math.random } = options;
+  const share = Math.floor(maxBytes / 2);
+  const heldBy = new Map<string, number>();
+  let held = 0;
+  let waiting: readonly Waiting[] = [];
+
+  const heldOf = (tenant: string): number => heldBy.get(tenant) ?? 0;
+
+  function change(tenant: string, bytes: number): void {
+    held += bytes;
+    const own = heldOf(tenant) + bytes;
+    if (own === 0) heldBy.delete(tenant);
+    else heldBy.set(tenant, own);
+  }
+
+  /** Grants as many callers as fit, in the order of invariant 2. */
+  function serve(): void {
+    for (;;) {
+      const [next] = waiting
+        .filter(({ tenant, bytes }) => heldOf(tenant) + bytes <= share)
+        .toSorted((a, b) => heldOf(a.tenant) - heldOf(b.tenant));
+      if (!next || held + next.bytes > maxBytes) return;
+      waiting = waiting.filter((one) => one !== next);
+      next.grant();
+    }
+  }
+
+  function grantOf(tenant: string, granted: number): Grant {
+    let own = granted;
+    change(tenant, own);
+    const shrink = (bytes: number): void => {
+      if (bytes >= own) return;
+      change(tenant, bytes - own);
+      own = bytes;
+      serve();
+    };
+    return { shrink, release: () => shrink(0) };
+  }
+
+  function overloaded(): OverloadedError {
+    metrics?.refused("bytes");
+    return new OverloadedError(
+      "large answers use all the memory reserved for them; small answers still work",
+      Math.round(RETRY_AFTER_MS * (1 + random())),
+    );
+  }
+
+  return {
+    async acquire({ bytes: asked, ...request }) {
+      const { tenant, hasNoTimeout, signal } = request;
+      const bytes = Math.min(asked, share);
+      const isCrowded = waiting.filter((one) => one.tenant === tenant).length >= MAX_WAITING;
+      if (signal?.aborted || (isCrowded && !hasNoTimeout)) throw overloaded();
+      return new Promise((resolve, reject) => {
+        const settle = (): void => {
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", refuse);
+        };
+        const refuse = (): void => {
+          settle();
+          waiting = waiting.filter((one) => one !== own);
+          reject(overloaded());
+          serve();
+        };
+        const own: Waiting = {
+          ...request,
+          bytes,
+          grant() {
+            settle();
+            resolve(grantOf(tenant, bytes));
+          },
+        };
+        const timer = hasNoTimeout ? undefined : setTimeout(refuse, waitMs);
+        signal?.addEventListener("abort", refuse, { once: true });
+        waiting = [...waiting, own];
+        serve();
+      });
+    },
+    heldBytes: () => held,
+  };
+}
+
+/** Most parts in one read, which limits the list of ids. */
+const MAX_PARTS = 500;
+
+/**
+ * Reads parts of known sizes. They are counted before the read, and read in slices for a heavy answer.
+ * @throws {AnswerTooLargeError | OverloadedError}
+ */
+export async function readInSlices<Wanted extends { sizeBytes: number }, Found>(
+  bytes: AnswerBytes,
+  wanted: readonly Wanted[],
+  read: (slice: readonly Wanted[]) => Promise<Found[]>,
+): Promise<Found[]> {
+  await bytes.reading(wanted.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
+  const { pace } = bytes.limits;
+  const found: Found[] = [];
+  for (const slice of slicesBySize(wanted)) {
+    found.push(...(bytes.isHeavy() ? await pace(() => read(slice)) : await read(slice)));
+  }
+  return found;
+}
+
+/** Divides parts into slices, in order; a part that is larger than a slice gets its own slice. Pure. */
+function slicesBySize<Wanted extends { sizeBytes: number }>(wanted: readonly Wanted[]): Wanted[][] {
+  const slices: Wanted[][] = [];
+  let last: Wanted[] = [];
+  let freeBytes = 0;
+  for (const one of wanted) {
+    if (one.sizeBytes > freeBytes || last.length === MAX_PARTS) {
+      last = [];
+      slices.push(last);
+      freeBytes = SLICE_BYTES;
+    }
+    last.push(one);
+    freeBytes -= one.sizeBytes;
+  }
+  return slices;
 }

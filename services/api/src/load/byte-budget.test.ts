@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { OverloadedError } from "../errors/api-error.ts";
-import { createByteBudget, type GrantRequest } from "./byte-budget.ts";
+import { createByteBudget, type GrantRequest } from "./answer-bytes.ts";
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const want = (tenant: string, bytes: number, more: Partial<GrantRequest> = {}): GrantRequest => ({

@@ -5,7 +5,7 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from "rate-limite
 import { RateLimitedError } from "../errors/api-error.ts";
 
 /** Dependencies of {@link createTenantLimits}. */
-export interface TenantLimitsDependencies {
+interface TenantLimitsDependencies {
   store: Pick<TenantStore, "readTenantLimits">;
   /** The limits of a tenant for which an operator set none. */
   defaults: Limits;

@@ -13,10 +13,10 @@ import { parsePolicy } from "../arguments/parse-options.ts";
 import { BadInputError } from "../errors/api-error.ts";
 import { needsOf } from "../graphql/operations.ts";
 import type { GraphqlContext } from "../operation/context.ts";
+import { createPlan } from "../plans/create-plan.ts";
+import { findRequest } from "../plans/find-request.ts";
+import { cancelRequest } from "../plans/pause.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
-import { createPlan } from "../requests/create-plan.ts";
-import { findRequest } from "../requests/find-request.ts";
-import { cancelRequest } from "../requests/pause.ts";
 
 /** The operation that each tool of the facade stands for: it needs the same. */
 export const NEEDS_OF_TOOL = {
@@ -27,10 +27,10 @@ export const NEEDS_OF_TOOL = {
 } as const;
 
 /** A tool of the facade. */
-export type FacadeToolName = keyof typeof NEEDS_OF_TOOL;
+type FacadeToolName = keyof typeof NEEDS_OF_TOOL;
 
 /** The result of a call. */
-export interface FacadeAnswer {
+interface FacadeAnswer {
   report: JsonObject;
   /** True when the tool did not do the requested work. */
   isError: boolean;

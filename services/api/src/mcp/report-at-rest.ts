@@ -12,12 +12,12 @@ import type { CredentialWatch } from "../access/credential-watch.ts";
 import { UnauthenticatedError } from "../errors/api-error.ts";
 import { isAtRest, type RequestSnapshot } from "../feeds/request-feed.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { toJson } from "../operation/output-reference.ts";
-import { type PlanOutputs, readPlanOutputs } from "../outputs/plan-outputs.ts";
-import { settlementOf } from "../plans/settlement.ts";
+import { type PlanOutputs, readPlanOutputs } from "../operation/plan-outputs.ts";
+import { toJson } from "../operation/reads.ts";
+import { settlementOf } from "../plans/step-views.ts";
 
 /** Options of {@link reportAtRest}. */
-export interface ReportOptions {
+interface ReportOptions {
   /** Ends the wait when the credential of the caller ends. */
   credentials: Pick<CredentialWatch, "follow">;
   call: ServerContext;

@@ -19,17 +19,17 @@ import { type RequestHandler, type Response, Router } from "express";
 import { z } from "zod";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import type { Caller } from "../access/gate.ts";
-import { type ApiErrorCode, isApiErrorCode } from "../errors/error-codes.ts";
-import { MAX_BODY_BYTES, ParserErrorSchema } from "../errors/http-errors.ts";
+import { type ApiErrorCode, isApiErrorCode } from "../errors/api-error.ts";
+import { MAX_BODY_BYTES, ParserErrorSchema } from "../errors/format-error.ts";
+import { type ApiLogger, incomingTrace, noteLogFacts } from "../errors/telemetry.ts";
 import type { Pipeline } from "../graphql/pipeline.ts";
 import { readExactJson, withExactNumbers } from "../http/exact-numbers.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { type ApiLogger, incomingTrace, noteLogFacts } from "../telemetry/operation.ts";
 import { createFacadeTools, type FacadeTool, NEEDS_OF_TOOL } from "./facade-tools.ts";
 import { reportAtRest } from "./report-at-rest.ts";
 
 /** Dependencies of {@link serveMcp}. */
-export interface McpDependencies extends Omit<FacadeDependencies, "context"> {
+interface McpDependencies extends Omit<FacadeDependencies, "context"> {
   /** Context of a call; its result may be at most half of an answer, because it is sent twice. */
   context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
   /** The caller of a request. */

@@ -3,7 +3,7 @@ import { BadInputError } from "../errors/api-error.ts";
 import type { GraphqlContext } from "./context.ts";
 
 /** The caller that reads the fleet. */
-export interface FleetReader {
+interface FleetReader {
   tenant: string;
   /** True for operators: the numbers reveal the load of other tenants. */
   mayReadCounts: boolean;
@@ -23,7 +23,7 @@ interface WaitingView {
 }
 
 /** The fleet for clients. */
-export interface FleetView {
+interface FleetView {
   at: Date;
   workers: WorkerView[];
   lostWorkers: LostWorkerView[];

@@ -1,6 +1,6 @@
 import type { ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { createKnownTools } from "./known-tools.ts";
+import { createKnownTools } from "./context.ts";
 
 function known() {
   const clock = { nowMs: 0 };

@@ -1,23 +1,27 @@
 import type { StepRun } from "@planwright/engine";
-import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
+import { type JsonValue, type PlanId, PlanIdSchema, type RequestId, type StepStatus } from "@planwright/plan";
 import {
   type ClientStore,
   type DiagnosedUnits,
   diagnosedUnits,
+  type EventHead,
+  isStepWanted,
+  type ListPage,
   type ModelCallHead,
   type ModelCallTexts,
+  type Page,
   type PlanGraph,
   type PlanHead,
   type PlanResults,
   type PlanTexts,
+  pageOfSteps,
   type RequestDocument,
+  type StepFilter,
+  type StepPage,
 } from "@planwright/store";
 import DataLoader from "dataloader";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
-import type { AnswerBytes } from "../load/answer-bytes.ts";
-import { readInSlices } from "../load/read-in-slices.ts";
-import { type KeptOutput, referenceToStep } from "./output-reference.ts";
-import { createPageReads, type PageReads } from "./page-reads.ts";
+import { type AnswerBytes, readInSlices } from "../load/answer-bytes.ts";
 
 /**
  * Reads of one operation: each document once, and documents of many requests or plans in one read. Large
@@ -72,10 +76,10 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
 }
 
 /** Fields that contain outputs of steps: of the step, of its plan, and of older clients. */
-export type OutputPlace = "step" | "outputs" | "results";
+type OutputPlace = "step" | "outputs" | "results";
 
 /** Steps of a plan in one status. */
-export type StatusCount = Pick<StepRun, "status"> & { count: number };
+type StatusCount = Pick<StepRun, "status"> & { count: number };
 
 /** Estimated size of a head of a request or plan with its small outputs, in bytes. */
 const HEAD_BYTES = 2_048;
@@ -294,4 +298,179 @@ function listsById<Id, T>(ids: readonly Id[], found: readonly T[], idOf: (one: T
   const lists = new Map<Id, T[]>(ids.map((id) => [id, []]));
   for (const one of found) lists.get(idOf(one))?.push(one);
   return ids.map((id) => lists.get(id) ?? []);
+}
+
+/** Reads of pages in one operation. Pages of several plans or requests with equal arguments are one read. */
+interface PageReads {
+  /** Steps and items in plan order. @throws {CursorInvalidError} */
+  stepPage(planId: PlanId, page: StepPage): Promise<Page<StepRun>>;
+  /** Number of steps and items that match. */
+  stepCount(planId: PlanId, filter: StepFilter): Promise<number>;
+  /** Status of a step; null for an unknown one. */
+  stepStatus(planId: PlanId, stepId: string): Promise<StepStatus | null>;
+  /** Versions, newest first. @throws {CursorInvalidError} */
+  planPage(requestId: RequestId, page: ListPage): Promise<Page<PlanHead>>;
+  /** Oldest first. @throws {CursorInvalidError} */
+  modelCallPage(requestId: RequestId, page: ListPage): Promise<Page<ModelCallHead>>;
+  /** Events in the order of the journal. @throws {CursorInvalidError} */
+  eventPage(requestId: RequestId, page: ListPage): Promise<Page<EventHead>>;
+  /** Uses these steps for pages of this plan; they must be all its steps, in plan order. */
+  primeSteps: (planId: PlanId, steps: readonly StepRun[]) => void;
+  /** Clears the cache. */
+  forgetPages: () => void;
+}
+
+/** Most plans or requests in one read. */
+const MAX_LISTS = 100;
+/** Estimated size of a head of a step, version, call or event, in bytes. */
+const PAGE_HEAD_BYTES = 640;
+
+/** New reads with an empty cache, for one operation. */
+function createPageReads(store: ClientStore, tenant: string, bytes: AnswerBytes): PageReads {
+  /** Loads one page of each of several lists. Their estimated size is counted before the read. */
+  function pagesOf<Id extends string, Part extends ListPage, Item>(
+    read: (ids: readonly Id[], page: Part) => Promise<ReadonlyMap<Id, Page<Item>>>,
+  ) {
+    return loaderOf<Id, Part, Page<Item>>(
+      async (ids, page) => {
+        await bytes.reading(ids.length * page.first * PAGE_HEAD_BYTES);
+        return read(ids, page);
+      },
+      { items: [], cursor: null },
+    );
+  }
+
+  const primed = new Map<PlanId, readonly StepRun[]>();
+  const pages = pagesOf((ids: readonly PlanId[], page: StepPage) => store.listStepPages(tenant, ids, page));
+  const counts = loaderOf<PlanId, StepFilter, number>(
+    (ids, filter) => store.countSteps(tenant, ids, filter),
+    0,
+  );
+  const plans = pagesOf((ids: readonly RequestId[], page: ListPage) =>
+    store.listPlanPages(tenant, ids, page),
+  );
+  const modelCalls = pagesOf((ids: readonly RequestId[], page: ListPage) =>
+    store.listModelCallPages(tenant, ids, page),
+  );
+  const events = pagesOf((ids: readonly RequestId[], page: ListPage) =>
+    store.listEventPages(tenant, ids, page),
+  );
+  type StepName = Pick<StepRun, "planId" | "stepId">;
+  const statuses = new DataLoader<StepName, StepStatus | null, string>(
+    (names) => store.listStepStatuses(tenant, names),
+    { cacheKeyFn: ({ planId, stepId }) => `${planId}/${stepId}` },
+  );
+
+  function primeStatuses(steps: readonly StepRun[]): void {
+    for (const step of steps) if (step.item === null) statuses.prime(step, step.status);
+  }
+
+  return {
+    async stepPage(planId, page) {
+      const units = primed.get(planId);
+      if (units) return pageOfSteps(units, page);
+      const found = await pages.load({ id: planId, part: page });
+      primeStatuses(found.items);
+      return found;
+    },
+    async stepCount(planId, filter) {
+      const units = primed.get(planId);
+      if (units) return units.filter((unit) => isStepWanted(unit, filter)).length;
+      return counts.load({ id: planId, part: filter });
+    },
+    stepStatus: (planId, stepId) => statuses.load({ planId, stepId }),
+    planPage: (id, part) => plans.load({ id, part }),
+    modelCallPage: (id, part) => modelCalls.load({ id, part }),
+    eventPage: (id, part) => events.load({ id, part }),
+    primeSteps(planId, steps) {
+      primed.set(planId, steps);
+      primeStatuses(steps);
+    },
+    forgetPages() {
+      primed.clear();
+      for (const loader of [pages, counts, plans, modelCalls, events, statuses]) loader.clearAll();
+    },
+  };
+}
+
+/** A part of the data of an id. */
+interface Key<Id, Part> {
+  id: Id;
+  part: Part;
+}
+
+/** A loader that reads the same part of several ids in one read. */
+function loaderOf<Id extends string, Part extends object, T>(
+  read: (ids: readonly Id[], part: Part) => Promise<ReadonlyMap<Id, T>>,
+  none: T,
+): DataLoader<Key<Id, Part>, T, string> {
+  return new DataLoader<Key<Id, Part>, T, string>(
+    async (keys) => {
+      const groups = new Map<string, { part: Part; ids: Id[] }>();
+      for (const { id, part } of keys) {
+        const name = JSON.stringify(part);
+        const group = groups.get(name) ?? { part, ids: [] };
+        groups.set(name, group);
+        group.ids.push(id);
+      }
+      const found = new Map(
+        await Promise.all(
+          [...groups].map(async ([name, { part, ids }]) => [name, await read(ids, part)] as const),
+        ),
+      );
+      return keys.map(({ id, part }) => found.get(JSON.stringify(part))?.get(id) ?? none);
+    },
+    { cacheKeyFn: ({ id, part }) => JSON.stringify([id, part]), maxBatchSize: MAX_LISTS },
+  );
+}
+
+/** Replaces an output that is too large for an answer. */
+export interface OutputReference {
+  /** Name for `output(ref)` and `GET /outputs/{ref}`. */
+  ref: string;
+  /** Size as JSON text in UTF-8, in bytes; null if it is not known without a read. */
+  sizeBytes: number | null;
+  /** The beginning of its JSON text, at most 1 KiB; null if it is not available. */
+  preview: string | null;
+}
+
+/** An output, or its reference. */
+export type KeptOutput = { value: JsonValue } | { reference: OutputReference };
+
+/** A parsed reference: the output of a step or item, or a named output of the plan. */
+type OutputName = { planId: PlanId } & ({ stepKey: string } | { part: string });
+
+/** Reference to the output of a COMPLETED step or item. */
+export function referenceToStep({
+  planId,
+  key,
+  outputRef,
+}: Pick<StepRun, "planId" | "key" | "outputRef">): OutputReference {
+  const ref = `${planId}/steps/${key}`;
+  // For an output in the document of its step, only the BSON size is known.
+  return { ref, sizeBytes: outputRef?.sizeBytes ?? null, preview: outputRef?.preview ?? null };
+}
+
+/** Reference to a named output of a plan. @param text - its JSON text, if it was made */
+export function referenceToPart(planId: PlanId, part: string, text: string | null): OutputReference {
+  const ref = `${planId}/outputs/${part}`;
+  if (text === null) return { ref, sizeBytes: null, preview: null };
+  // Ends with a complete character. It is copied, because a slice would keep the complete text in memory.
+  const beginning = text.slice(0, PREVIEW_LENGTH).replace(/[\uD800-\uDBFF]$/, "");
+  const preview = Buffer.from(beginning).toString();
+  return { ref, sizeBytes: Buffer.byteLength(text), preview };
+}
+/** In UTF-16 units. */
+const PREVIEW_LENGTH = 1_024;
+
+/** The JSON value that is sent: the output or its reference. */
+export const toJson = (kept: KeptOutput): JsonValue =>
+  "reference" in kept ? { ...kept.reference } : kept.value;
+
+/** Parses a reference; undefined for an invalid one. */
+export function parseOutputRef(ref: string): OutputName | undefined {
+  const [, id, kind, name] = /^([^/]{1,100})\/(steps|outputs)\/([^]{1,200})$/.exec(ref) ?? [];
+  const planId = PlanIdSchema.safeParse(id);
+  if (!planId.success || name === undefined) return undefined;
+  return kind === "steps" ? { planId: planId.data, stepKey: name } : { planId: planId.data, part: name };
 }

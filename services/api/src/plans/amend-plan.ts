@@ -5,8 +5,8 @@ import { type GivenPlan, readPlanInput } from "../arguments/plan-input.ts";
 import { parseAcceptRepeat, parseVersion, type RepeatInput, type VersionInput } from "../arguments/text.ts";
 import { BadInputError, MAX_NAMED, PlanInvalidError, StateConflictError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
-import { findRequest } from "../requests/find-request.ts";
-import { refuseVersion } from "./refuse-version.ts";
+import { refuseVersion } from "./execute-plan.ts";
+import { findRequest } from "./find-request.ts";
 import { storedDiagnostics } from "./submit-plan.ts";
 
 /** Arguments of the mutation amendPlan. */
@@ -22,7 +22,7 @@ export interface AmendInput extends VersionInput, RepeatInput {
 }
 
 /** The result of the mutation. */
-export interface Amendment {
+interface Amendment {
   request: RequestDocument;
   /** Null for a repeated idempotencyKey. */
   carried: readonly string[] | null;

@@ -1,6 +1,6 @@
 import { createPlanId } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { planTimes } from "./plan-times.ts";
+import { planTimes } from "./step-views.ts";
 
 const at = (second: number) => new Date(second * 1_000);
 const NOW_MS = at(100).getTime();

@@ -1,4 +1,4 @@
-import { type Diagnostic, parsePlan, pinTools } from "@planwright/plan";
+import { type Diagnostic, type Plan, parsePlan, pinTools } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
 import { parseRequestOptions, type RequestOptionsInput } from "../arguments/parse-options.ts";
 import { readPlanInput } from "../arguments/plan-input.ts";
@@ -64,4 +64,25 @@ export function storedDiagnostics(diagnostics: readonly Diagnostic[]): Diagnosti
   const isError = (diagnostic: Diagnostic) => diagnostic.severity === "error";
   const errorsFirst = [...diagnostics.filter(isError), ...diagnostics.filter((one) => !isError(one))];
   return errorsFirst.slice(0, STORED_DIAGNOSTICS);
+}
+
+/** The result of checking a plan. */
+interface PlanCheck {
+  valid: boolean;
+  plan: Plan | null;
+  diagnostics: Diagnostic[];
+}
+
+/** Checks a plan against the catalogue and stores nothing. @throws {BadInputError} */
+export async function checkPlan(
+  { knownTools, tenant, maxStepTimeoutMs }: OperationContext,
+  plan: unknown,
+): Promise<PlanCheck> {
+  const { value } = readPlanInput(plan);
+  const parsed = await knownTools.ask(
+    tenant,
+    (tools, leftOut) => parsePlan(value, { tools, leftOut, maxStepTimeoutMs }),
+    ({ ok }) => ok,
+  );
+  return { valid: parsed.ok, plan: parsed.ok ? parsed.plan : null, diagnostics: parsed.diagnostics };
 }

@@ -7,7 +7,7 @@ import {
   shownDeadlineOf,
   shownExpiryOf,
   stepWaitReason,
-} from "./wait-reason.ts";
+} from "./step-views.ts";
 
 const held: Lease = { owner: "stopping", epoch: 1 };
 const expired: Lease = { owner: "dead", epoch: 1 };

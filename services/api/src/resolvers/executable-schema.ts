@@ -35,22 +35,16 @@ import {
 import { DateTimeResolver, JSONResolver } from "graphql-scalars";
 import { hasScope } from "../access/gate.ts";
 import { type FilterArgument, parseLiveFilter } from "../arguments/parse-filter.ts";
-import { debugBundle } from "../debug/debug-bundle.ts";
 import { readDiagnosis } from "../diagnosis/read-diagnosis.ts";
-import type { RequestChange } from "../feeds/change-box.ts";
-import type { RequestSnapshot } from "../feeds/request-feed.ts";
+import { noteLogFacts } from "../errors/telemetry.ts";
+import type { RequestChange, RequestSnapshot } from "../feeds/request-feed.ts";
 import { checkOperations } from "../graphql/operations.ts";
 import { SDL } from "../graphql/sdl.ts";
-import { readEventPage } from "../journal/event-connection.ts";
-import { type PastRequest, readRequestAt } from "../journal/request-at.ts";
-import type { ExecutionResults } from "../legacy/execution-results.ts";
-import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
-import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
-import { readResults } from "../legacy/read-results.ts";
 import { createAnswerBytes } from "../load/answer-bytes.ts";
 import { type PageArguments, parsePage, toConnection } from "../operation/connection.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { type CostTime, readCosts, toFleetView } from "../operation/fleet-view.ts";
+import { type OutputPageArguments, readOutputPage } from "../operation/output-page.ts";
 import { createReads } from "../operation/reads.ts";
 import {
   readToolCalls,
@@ -59,19 +53,20 @@ import {
   toServerView,
   toToolView,
 } from "../operation/tool-view.ts";
-import { type OutputPageArguments, readOutputPage } from "../outputs/output-page.ts";
-import { checkPlan } from "../plans/check-plan.ts";
-import type { StepCounts } from "../plans/step-counts.ts";
-import { requestWaitReason } from "../plans/wait-reason.ts";
 import {
   findPlanHead,
   findPlansOfRequest,
   findRequest,
   type RequestPageArguments,
   readRequestPage,
-} from "../requests/find-request.ts";
-import { noteLogFacts } from "../telemetry/operation.ts";
+} from "../plans/find-request.ts";
+import { requestWaitReason, type StepCounts } from "../plans/step-views.ts";
+import { checkPlan } from "../plans/submit-plan.ts";
+import { debugBundle } from "./debug-bundle.ts";
+import { type PastRequest, readEventPage, readRequestAt } from "./journal.ts";
 import { mutationResolvers } from "./mutation-resolvers.ts";
+import { malformedIsUnknown } from "./older-mutations.ts";
+import { type ExecutionResults, newestExecutions, newestPlans, readResults } from "./older-reads.ts";
 import { modelCallResolvers, planResolvers, readCounts, stepResolvers } from "./plan-resolvers.ts";
 
 /** A request, now or at an entry of its journal. */

@@ -1,34 +1,35 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Fleet, ServerReload } from "@planwright/store";
+import { NoExecutorError, ToolServerNotFoundError } from "../errors/api-error.ts";
+import type { OperationTable } from "../graphql/operations.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import { type AmendInput, amendPlan } from "../plans/amend-plan.ts";
+import { type AnswersInput, answerQuestions } from "../plans/answer-questions.ts";
 import {
   type BulkRerunInput,
   cancelRequests,
   rerunRequests,
   retryFailedRequests,
   type SelectionInput,
-} from "../bulk/bulk-mutations.ts";
-import { NoExecutorError, ToolServerNotFoundError } from "../errors/api-error.ts";
-import type { OperationTable } from "../graphql/operations.ts";
-import { createPlanWithRequestId, type OlderSentenceInput } from "../legacy/create-plan-with-request-id.ts";
-import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
-import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
-import type { GraphqlContext } from "../operation/context.ts";
-import { type AmendInput, amendPlan } from "../plans/amend-plan.ts";
-import { type ApprovalInput, approve } from "../plans/approve.ts";
-import { type ExecuteInput, executePlan } from "../plans/execute-plan.ts";
-import { type ReplanInput, replan } from "../plans/replan.ts";
-import { type RerunInput, rerun } from "../plans/rerun.ts";
-import { type ResolutionInput, resolveInDoubt } from "../plans/resolve-in-doubt.ts";
-import { type SubmitInput, submitPlan } from "../plans/submit-plan.ts";
-import { type AnswersInput, answerQuestions } from "../requests/answer-questions.ts";
+} from "../plans/bulk-mutations.ts";
 import {
   acceptAndWait,
   createPlan,
   parseWait,
   type SentenceInput,
   type WaitInput,
-} from "../requests/create-plan.ts";
-import { cancelRequest, pauseRequest, resumeRequest } from "../requests/pause.ts";
+} from "../plans/create-plan.ts";
+import { type ApprovalInput, approve, type ResolutionInput, resolveInDoubt } from "../plans/decisions.ts";
+import { type ExecuteInput, executePlan } from "../plans/execute-plan.ts";
+import { cancelRequest, pauseRequest, resumeRequest } from "../plans/pause.ts";
+import { type ReplanInput, type RerunInput, replan, rerun } from "../plans/rerun.ts";
+import { type SubmitInput, submitPlan } from "../plans/submit-plan.ts";
+import {
+  createPlanWithRequestId,
+  executeByRequestId,
+  malformedIsUnknown,
+  type OlderSentenceInput,
+} from "./older-mutations.ts";
 import { type SuggestInput, suggestContracts } from "./suggest-contracts.ts";
 
 /** Arguments of the mutation reloadToolServer. */

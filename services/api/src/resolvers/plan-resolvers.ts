@@ -6,23 +6,26 @@ import {
   toExecutionState,
 } from "@planwright/plan";
 import { isStepWanted, type ModelCallHead, type PlanGraph, type PlanHead } from "@planwright/store";
-import { readResults } from "../legacy/read-results.ts";
-import { selectedTools, toolOrder } from "../legacy/selected-tools.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import { type KeptOutput, toJson } from "../operation/output-reference.ts";
-import type { Reads } from "../operation/reads.ts";
-import { readOutputReferences, readPlanOutputs } from "../outputs/plan-outputs.ts";
-import { planHashOf } from "../plans/plan-hash.ts";
-import { planTimes } from "../plans/plan-times.ts";
+import { readOutputReferences, readPlanOutputs } from "../operation/plan-outputs.ts";
+import { type KeptOutput, type Reads, toJson } from "../operation/reads.ts";
+import { planHashOf } from "../plans/execute-plan.ts";
 import {
+  type PastPlan,
+  planTimes,
+  planWaitReason,
   readStepPage,
+  type ShownStep,
+  type StepCounts,
   type StepFilterArgument,
   type StepPageArguments,
+  shownDeadlineOf,
+  shownExpiryOf,
+  stepViews,
+  toStepCounts,
   toStepFilter,
-} from "../plans/step-connection.ts";
-import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
-import { type PastPlan, type ShownStep, stepViews } from "../plans/step-views.ts";
-import { planWaitReason, shownDeadlineOf, shownExpiryOf } from "../plans/wait-reason.ts";
+} from "../plans/step-views.ts";
+import { readResults, selectedTools, toolOrder } from "./older-reads.ts";
 
 /** The parent value of the fields of Plan; its large parts are read only if they are selected. */
 type PlanParent = Omit<

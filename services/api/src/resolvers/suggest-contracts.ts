@@ -12,7 +12,7 @@ import type { ContractAnswer, Fleet } from "@planwright/store";
 import { ToolServerNotFoundError } from "../errors/api-error.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { readToolCalls, toToolView } from "../operation/tool-view.ts";
-import { parseWait, type WaitInput } from "../requests/create-plan.ts";
+import { parseWait, type WaitInput } from "../plans/create-plan.ts";
 
 /** Arguments of the mutation suggestContracts. */
 export interface SuggestInput extends WaitInput {
@@ -20,7 +20,7 @@ export interface SuggestInput extends WaitInput {
 }
 
 /** What came of asking a model, and its proposals. */
-export interface Asked {
+interface Asked {
   state: "NONE" | "PENDING" | "ANSWERED" | "FAILED";
   note: string;
   proposals: readonly ContractProposal[];

@@ -10,9 +10,14 @@ import {
 } from "@planwright/plan";
 import type { ModelLimits } from "@planwright/store";
 import { expect, test } from "vitest";
-import { betterVersion } from "../../src/diagnosis/better-version.ts";
 import type { Diagnosis, DiagnosisCode, NextAction } from "../../src/diagnosis/diagnosis.ts";
-import type { PlanFact, RequestFact, StepFact, VersionFact } from "../../src/diagnosis/facts.ts";
+import {
+  betterVersion,
+  type PlanFact,
+  type RequestFact,
+  type StepFact,
+  type VersionFact,
+} from "../../src/diagnosis/facts.ts";
 import { diagnose, lostExecutors } from "../../src/diagnosis/read-diagnosis.ts";
 import {
   attemptOf,
