@@ -10,21 +10,27 @@ import type { StepsToRerun } from "./carry-over.ts";
  */
 export function askForRepeats(
   plan: Plan,
-  units: readonly Pick<StepRun, "stepId" | "status" | "effect">[],
+  units: readonly (Pick<StepRun, "stepId" | "status"> & Parameters<typeof mayHaveActed>[0])[],
   { again, fromScratch, named }: StepsToRerun,
   accepted: ReadonlySet<string>,
   tools: readonly ToolDescriptor[],
 ): Plan {
   const done = new Set(units.filter(({ status }) => status === "COMPLETED").map(({ stepId }) => stepId));
-  const acted = new Set(units.filter(({ effect }) => mayHaveActed(effect)).map(({ stepId }) => stepId));
+  const acted = new Set(units.filter(mayHaveActed).map(({ stepId }) => stepId));
   const isImplied = (id: string): boolean =>
     acted.has(id) && again.has(id) && fromScratch.has(id) && !named.has(id) && !accepted.has(id);
   return withApprovals(plan, new Set([...done].filter(isImplied)), tools);
 }
 
-/** True when another call of a unit with this effect repeats something. Pure. */
-export function mayHaveActed(effect: Effect | null): boolean {
-  return effect === "done" || effect === "possible";
+/** False for a unit that was never called, or whose calls had no effect: another call repeats nothing. Pure. */
+export function mayHaveActed({
+  attempts,
+  effect,
+}: {
+  attempts: readonly unknown[];
+  effect: Effect | null;
+}): boolean {
+  return attempts.length > 0 && effect !== "none";
 }
 
 /** The plan, in which these steps need an operator's approval if a repeat of them acts again. Pure. */

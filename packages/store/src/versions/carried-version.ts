@@ -95,7 +95,7 @@ export function versionSteps(facts: VersionFacts): VersionSteps {
     const step = steps.get(id);
     const before = latest?.stepOf(id);
     if (!latest?.isComplete(id) || !step || !before) return false;
-    const hasActed = latest.unitsOf(id).some((unit) => mayHaveActed(effectOfUnit(unit)));
+    const hasActed = latest.unitsOf(id).some((unit) => mayHaveActed({ ...unit, effect: effectOfUnit(unit) }));
     return hasActed && isSameCall(step, facts, before, latest.version);
   };
   return { sources, again, implied: new Set([...again].filter(isImplied)) };

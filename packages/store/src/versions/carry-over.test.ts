@@ -312,7 +312,7 @@ test("a step that repeats a side effect only because of other results of a list 
     { effect = "done" as Effect, accepted = [] as string[] } = {},
   ) => {
     const units = unitsOf(statuses);
-    const called = units.map((unit) => ({ ...unit, effect }));
+    const called = units.map((unit) => ({ ...unit, attempts: [unit.key], effect }));
     const tools = [{ name: "t", server: "s", ...server, annotations: { readOnlyHint: readOnly } }];
     const rerun = stepsToRerun({ plan, units, dependents, from });
     return askForRepeats(plan, called, rerun, new Set(accepted), tools).steps.flatMap(({ id, approval }) =>
