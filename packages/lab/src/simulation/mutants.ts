@@ -420,13 +420,6 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: "unaccepted-repeat-called",
-    violates: ["versions-once"],
-    settings: { histories: 1 },
-    store: (store) =>
-      withRepeats(store, (repeat) => (repeat.type === "not accepted" ? { type: "new" } : repeat)),
-  },
-  {
     name: "every-step-waits-for-an-approval",
     violates: ["no-needless-approval"],
     store: (store) =>

@@ -389,9 +389,12 @@ export function createRecordsCheck(
   /** By request and version. */
   const wanted = new Map<string, WantedVersion>();
 
-  /** True when a call of the step in an earlier version acted or may have acted. */
+  /**
+   * True when a call of the step in an earlier version acted or may have acted. The store of a world has no
+   * catalogue, and takes a tool that it does not know for one that acts.
+   */
   function repeats(
-    { step, toolName, tool }: ReturnType<typeof calledBy>,
+    { step, toolName }: ReturnType<typeof calledBy>,
     requestId: string,
     version: number,
   ): boolean {
@@ -405,10 +408,7 @@ export function createRecordsCheck(
       return isReplaced && unit.status !== "COMPLETED" && leavesRepeat(unit);
     };
     const earlier = versionsOf(requestId).filter(({ document }) => document.version < version);
-    return (
-      tool.hasSideEffects &&
-      earlier.some((facts) => [...facts.units.values()].some((unit) => isSame(facts, unit)))
-    );
+    return earlier.some((facts) => [...facts.units.values()].some((unit) => isSame(facts, unit)));
   }
 
   function check(facts: PlanFacts, unit: StepRun): void {
