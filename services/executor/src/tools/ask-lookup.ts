@@ -2,15 +2,15 @@ import type { Call, Outcome } from "@planwright/engine";
 import {
   CodedError,
   type HeldJson,
+  isJsonObject,
   type JsonObject,
   JsonText,
+  type JsonValue,
   knownContract,
   type ToolContract,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { completedOfSent, type ToolClients } from "@planwright/tools";
-import type { LargeJson } from "../outputs/large-json.ts";
-import { foundIn } from "../outputs/large-json-jobs.ts";
+import { completedOfSent, type SentOutput, type ToolClients } from "@planwright/tools";
 import type { PlanTools } from "./plan-tools.ts";
 
 /** A call of class V whose result is unknown, and the dependencies of its look-up. */
@@ -20,7 +20,7 @@ export interface LookupQuestion {
   /** The arguments of the look-up, resolved. Rejects with a `CodedError` when they cannot be. */
   argumentsOf: (template: JsonObject) => Promise<JsonObject | Uint8Array>;
   /** Reads a large answer. */
-  readFound: LargeJson["found"];
+  readFound: (answer: JsonText, outputSchema: JsonObject | undefined) => Promise<Found>;
   planTools: Pick<PlanTools, "find" | "addressOf">;
   tools: Pick<ToolClients, "callTool">;
   signal: AbortSignal;
@@ -93,6 +93,16 @@ async function ask(
   if (found) return found;
   if (found === false) return { type: "not found" };
   return doubt(`The lookup tool ${lookup.tool} answered neither {"found": true, ...} nor {"found": false}`);
+}
+
+/** What a lookup tool answered: the result of the call, that it did not find the call, or anything else. */
+export type Found = { found: SentOutput } | { found: false } | { found: null };
+
+/** The result of a call in the answer of its lookup tool; false: not found; null: the answer says neither. */
+export function foundIn(answer: JsonValue): { value: JsonValue } | false | null {
+  if (!isJsonObject(answer)) return null;
+  if (answer["found"] === true) return { value: answer["result"] ?? null };
+  return answer["found"] === false ? false : null;
 }
 
 /** The outcome of the call that was looked up; false: not found; undefined: the answer says neither. */
