@@ -22,9 +22,9 @@ import {
   stringifyExactJson,
   unmarkNumbers,
 } from "@planwright/plan";
-import { type LargeAnswer, type ReadAnswer, readLargeAnswer, sentOutput } from "@planwright/tools";
+import { type LargeAnswer, type ReadAnswer, readLargeAnswer } from "@planwright/tools";
 import { presentIn, type SecretValues, withSecrets } from "../secrets/secrets.ts";
-import { type Found, foundIn } from "../tools/ask-lookup.ts";
+import { type Found, readFound } from "../tools/ask-lookup.ts";
 
 /** A job. */
 export type LargeJob =
@@ -101,10 +101,8 @@ export function performJob(job: LargeJob): LargeResult {
       const text = stringifyExactJson(args);
       return text.length > LARGE_JSON_BYTES ? { bytes: new TextEncoder().encode(text) } : { arguments: args };
     }
-    case "found": {
-      const result = foundIn(parseExactJson(job.text));
-      return { found: result ? sentOutput(result.value, job.outputSchema) : result };
-    }
+    case "found":
+      return readFound(job.text, job.outputSchema);
     case "answer":
       return answerQuestion(fromSent<Question>(job.question));
   }
