@@ -14,7 +14,6 @@ import {
   canonicalDigest,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
   LARGE_JSON_BYTES,
   parseExactJson,
   resolveReferences,
@@ -23,14 +22,9 @@ import {
   stringifyExactJson,
   unmarkNumbers,
 } from "@planwright/plan";
-import {
-  type LargeAnswer,
-  type ReadAnswer,
-  readLargeAnswer,
-  type SentOutput,
-  sentOutput,
-} from "@planwright/tools";
+import { type LargeAnswer, type ReadAnswer, readLargeAnswer } from "@planwright/tools";
 import { presentIn, type SecretValues, withSecrets } from "../secrets/secrets.ts";
+import { type Found, readFound } from "../tools/ask-lookup.ts";
 
 /** A job. */
 export type LargeJob =
@@ -83,9 +77,6 @@ export type LargeResult =
   | LookupArguments
   | Found;
 
-/** What a lookup tool answered: the result of the call, that it did not find the call, or anything else. */
-export type Found = { found: SentOutput } | { found: false } | { found: null };
-
 /** Arguments as their JSON text in UTF-8. */
 export type WrittenArguments = Pick<LargeArguments, "bytes">;
 
@@ -110,10 +101,8 @@ export function performJob(job: LargeJob): LargeResult {
       const text = stringifyExactJson(args);
       return text.length > LARGE_JSON_BYTES ? { bytes: new TextEncoder().encode(text) } : { arguments: args };
     }
-    case "found": {
-      const result = foundIn(parseExactJson(job.text));
-      return { found: result ? sentOutput(result.value, job.outputSchema) : result };
-    }
+    case "found":
+      return readFound(job.text, job.outputSchema);
     case "answer":
       return answerQuestion(fromSent<Question>(job.question));
   }
@@ -130,13 +119,6 @@ export function lookupArguments(
 ): JsonObject {
   const { value } = resolveReferences(template, { outputs: new Map(Object.entries(of)) });
   return isJsonObject(value) ? value : {};
-}
-
-/** The result of a call in the answer of its lookup tool; false: not found; null: the answer says neither. */
-export function foundIn(answer: JsonValue): { value: JsonValue } | false | null {
-  if (!isJsonObject(answer)) return null;
-  if (answer["found"] === true) return { value: answer["result"] ?? null };
-  return answer["found"] === false ? false : null;
 }
 
 function valueOf({ bytes }: LargeArguments): JsonObject {

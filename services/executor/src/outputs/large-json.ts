@@ -13,8 +13,8 @@ import type { JsonObject, JsonText } from "@planwright/plan";
 import { createJobThreads, type Logger, ThreadEndedError } from "@planwright/runtime";
 import type { ReadAnswer, ReadLargeAnswer } from "@planwright/tools";
 import type { SecretValues } from "../secrets/secrets.ts";
+import type { Found } from "../tools/ask-lookup.ts";
 import {
-  type Found,
   type LargeArguments,
   type LargeJob,
   type LargeResult,

@@ -9,8 +9,7 @@ import {
   valueOfHeld,
 } from "@planwright/plan";
 import { describe, expect, test } from "vitest";
-import { createLargeJson } from "../outputs/large-json.ts";
-import { askLookup } from "./ask-lookup.ts";
+import { askLookup, readFound } from "./ask-lookup.ts";
 import { createPlanTools } from "./plan-tools.ts";
 
 const CALL: Call = {
@@ -66,7 +65,7 @@ async function ask(answers: readonly Outcome[], contract: object = { settle_ms: 
       ]);
       return JsonObjectSchema.parse(resolveReferences(template, { outputs }).value);
     },
-    readFound: createLargeJson().found,
+    readFound: async ({ text }, outputSchema) => readFound(text, outputSchema),
     planTools,
     tools: {
       async callTool({ tool, arguments: args, idempotencyKey }) {

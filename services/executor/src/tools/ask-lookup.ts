@@ -2,15 +2,16 @@ import type { Call, Outcome } from "@planwright/engine";
 import {
   CodedError,
   type HeldJson,
+  isJsonObject,
   type JsonObject,
   JsonText,
+  type JsonValue,
   knownContract,
+  parseExactJson,
   type ToolContract,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { completedOfSent, type ToolClients } from "@planwright/tools";
-import type { LargeJson } from "../outputs/large-json.ts";
-import { foundIn } from "../outputs/large-json-jobs.ts";
+import { completedOfSent, type SentOutput, sentOutput, type ToolClients } from "@planwright/tools";
 import type { PlanTools } from "./plan-tools.ts";
 
 /** A call of class V whose result is unknown, and the dependencies of its look-up. */
@@ -20,7 +21,7 @@ export interface LookupQuestion {
   /** The arguments of the look-up, resolved. Rejects with a `CodedError` when they cannot be. */
   argumentsOf: (template: JsonObject) => Promise<JsonObject | Uint8Array>;
   /** Reads a large answer. */
-  readFound: LargeJson["found"];
+  readFound: (answer: JsonText, outputSchema: JsonObject | undefined) => Promise<Found>;
   planTools: Pick<PlanTools, "find" | "addressOf">;
   tools: Pick<ToolClients, "callTool">;
   signal: AbortSignal;
@@ -95,18 +96,34 @@ async function ask(
   return doubt(`The lookup tool ${lookup.tool} answered neither {"found": true, ...} nor {"found": false}`);
 }
 
+/** What a lookup tool answered: the result of the call, that it did not find the call, or anything else. */
+export type Found = { found: SentOutput } | { found: false } | { found: null };
+
+/** The result of a call in the answer of its lookup tool; false: not found; null: the answer says neither. */
+function foundIn(answer: JsonValue): { value: JsonValue } | false | null {
+  if (!isJsonObject(answer)) return null;
+  if (answer["found"] === true) return { value: answer["result"] ?? null };
+  return answer["found"] === false ? false : null;
+}
+
+/** Reads a large answer of a lookup tool. @param outputSchema - of the tool whose call it looked up */
+export function readFound(text: string, outputSchema: JsonObject | undefined): Found {
+  const result = foundIn(parseExactJson(text));
+  return { found: result ? sentOutput(result.value, outputSchema) : result };
+}
+
 /** The outcome of the call that was looked up; false: not found; undefined: the answer says neither. */
 async function resultIn(
   answer: HeldJson,
   { outputSchema }: ToolDescriptor,
-  { call, readFound }: LookupQuestion,
+  { call, readFound: read }: LookupQuestion,
 ): Promise<Outcome | false | undefined> {
   if (!(answer instanceof JsonText)) {
     const found = foundIn(answer);
     return found ? { type: "completed", output: found.value } : (found ?? undefined);
   }
   try {
-    const { found } = await readFound(answer, outputSchema);
+    const { found } = await read(answer, outputSchema);
     return found ? completedOfSent(found) : (found ?? undefined);
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
