@@ -1,36 +1,18 @@
 export {
-  createFailpoints,
-  type FailpointAction,
-  FailpointError,
-  FailpointInvalidError,
-  type FailpointNames,
-  type Failpoints,
-  heartbeatFailpoints,
-  leaseFailpoints,
-} from "./failpoints/failpoints.ts";
-export {
-  createHealthHandler,
-  createHealthServer,
-  type FailingChecks,
-  type HealthChecks,
-  type HealthOptions,
-  type HealthServer,
-  type HealthServerOptions,
-  runChecks,
-} from "./health/health-server.ts";
-export type { Held, LeaseStore } from "./leases/lease-keeper.ts";
-export {
-  createLeaseKeeper,
-  createOutageLog,
-  type LeaseKeeper,
-  type LeaseKeeperParts,
-} from "./leases/lease-keeper.ts";
+  AddressForbiddenError,
+  type AddressGuard,
+  createAddressGuard,
+  createGuardedFetch,
+  type GuardedFetch,
+  type OutboundAddresses,
+  OutboundAddressesSchema,
+} from "./address-guard.ts";
 export {
   type CreateLoggerOptions,
   createLogger,
   type Logger,
   logFactsOfId,
-} from "./logging/create-logger.ts";
+} from "./create-logger.ts";
 export {
   Counter,
   createBoundedLabel,
@@ -43,40 +25,41 @@ export {
   type Meters,
   OTHER,
   type Registry,
-} from "./metrics/create-metrics.ts";
-export { type Figures, registerSystemMetrics, type SystemMetricsParts } from "./metrics/system-metrics.ts";
+} from "./create-metrics.ts";
+export { createShutdown, type Shutdown, type ShutdownOptions } from "./create-shutdown.ts";
 export {
-  AddressForbiddenError,
-  type AddressGuard,
-  createAddressGuard,
-  createGuardedFetch,
-  type GuardedFetch,
-  type OutboundAddresses,
-  OutboundAddressesSchema,
-} from "./outbound/address-guard.ts";
+  createFailpoints,
+  type FailpointAction,
+  FailpointError,
+  FailpointInvalidError,
+  type FailpointNames,
+  type Failpoints,
+  heartbeatFailpoints,
+  leaseFailpoints,
+} from "./failpoints.ts";
 export {
-  isSecretName,
-  type RedactOptions,
-  redact,
-  redactInSteps,
-  redactJson,
-  redactText,
-} from "./redaction/redact.ts";
+  createHealthHandler,
+  createHealthServer,
+  type FailingChecks,
+  type HealthChecks,
+  type HealthOptions,
+  type HealthServer,
+  type HealthServerOptions,
+  runChecks,
+} from "./health-server.ts";
 export {
   createJobThreads,
   type JobAnswer,
   type JobThreads,
   ThreadEndedError,
-} from "./service/job-threads.ts";
-export { type Role, type RoleParts, type RolesOptions, runRoles } from "./service/run-roles.ts";
+} from "./job-threads.ts";
+export type { Held, LeaseStore } from "./lease-keeper.ts";
 export {
-  createWorkerService,
-  WORKER_SETTINGS,
-  type WorkerService,
-  type WorkerServiceOptions,
-  type WorkerSettings,
-  type WorkParts,
-} from "./service/start-worker-service.ts";
+  createLeaseKeeper,
+  createOutageLog,
+  type LeaseKeeper,
+  type LeaseKeeperParts,
+} from "./lease-keeper.ts";
 export {
   HostNameSchema,
   MongodbUrlSchema,
@@ -86,20 +69,16 @@ export {
   runSettingsCheck,
   SettingsError,
   settingsOrExit,
-} from "./settings/parse-settings.ts";
-export { createShutdown, type Shutdown, type ShutdownOptions } from "./shutdown/create-shutdown.ts";
-export { startTracing } from "./tracing/start-tracing.ts";
-export type { StartTracingOptions, Tracing } from "./tracing/traces.ts";
+} from "./parse-settings.ts";
 export {
-  type Attributes,
-  endSpan,
-  REQUEST_ID_ATTRIBUTE,
-  type Span,
-  SpanKind,
-  type SpanStart,
-  type TraceOrigin,
-  type Traces,
-} from "./tracing/traces.ts";
+  isSecretName,
+  type RedactOptions,
+  redact,
+  redactInSteps,
+  redactJson,
+  redactText,
+} from "./redact.ts";
+export { type Role, type RoleParts, type RolesOptions, runRoles } from "./run-roles.ts";
 export {
   createRunClock,
   DeadAfterSchema,
@@ -110,4 +89,25 @@ export {
   startHeartbeat,
   workerAddressKey,
   workerName,
-} from "./workers/start-heartbeat.ts";
+} from "./start-heartbeat.ts";
+export { startTracing } from "./start-tracing.ts";
+export {
+  createWorkerService,
+  WORKER_SETTINGS,
+  type WorkerService,
+  type WorkerServiceOptions,
+  type WorkerSettings,
+  type WorkParts,
+} from "./start-worker-service.ts";
+export { type Figures, registerSystemMetrics, type SystemMetricsParts } from "./system-metrics.ts";
+export type { StartTracingOptions, Tracing } from "./traces.ts";
+export {
+  type Attributes,
+  endSpan,
+  REQUEST_ID_ATTRIBUTE,
+  type Span,
+  SpanKind,
+  type SpanStart,
+  type TraceOrigin,
+  type Traces,
+} from "./traces.ts";

@@ -225,9 +225,7 @@ describe.each(["api", "blog-tools", "executor", "planner", "planwright"])("the s
     (row) => row.split("|")[1]?.match(/[A-Z][A-Z0-9_]+(?![A-Z0-9_]|\.\.\.)/g) ?? [],
   );
   const own = read(`services/${service}/src/env.ts`);
-  const shared = own.includes("WORKER_SETTINGS")
-    ? read("packages/runtime/src/service/start-worker-service.ts")
-    : "";
+  const shared = own.includes("WORKER_SETTINGS") ? read("packages/runtime/src/start-worker-service.ts") : "";
   const code = `${own}${shared}`;
   const declared = [...code.matchAll(/^ {2}([A-Z][A-Z0-9_]*):([\s\S]*?)(?=^ {2}[A-Z/.]|^\})/gm)];
 

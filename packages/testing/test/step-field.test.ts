@@ -44,7 +44,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
     "services/api/src/diagnosis/diagnose-doubt.ts",
     "services/api/src/diagnosis/facts.ts",
     "services/api/src/diagnosis/next-actions.ts",
-    "services/api/src/journal/event-connection.ts",
+    "services/api/src/resolvers/journal.ts",
     "services/console/src/desk/bench.tsx",
     "services/console/src/graph/plan-graph.tsx",
     "services/console/src/request/inspector.tsx",

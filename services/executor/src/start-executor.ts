@@ -18,22 +18,21 @@ import {
 import type { Store, StoreOptions } from "@planwright/store";
 import { createToolClients, type ToolClients } from "@planwright/tools";
 import { type ExecutorSettings, readExecutorSettings } from "./env.ts";
-import {
-  createCommitMetrics,
-  createExecutorMetrics,
-  registerToolServers,
-} from "./metrics/executor-metrics.ts";
+import { createCommitMetrics, createExecutorMetrics, registerToolServers } from "./metrics.ts";
 import { createLargeJson } from "./outputs/large-json.ts";
 import { createOutputMemory } from "./outputs/output-memory.ts";
 import { createOutputRecorder } from "./outputs/output-recorder.ts";
-import { createPlanRuns } from "./plans/plan-runs.ts";
-import { startRetention } from "./plans/retention.ts";
-import { createSecretSource, createSecrets } from "./secrets/secrets.ts";
-import { createCatalogueReader } from "./tool-servers/catalogue-reader.ts";
-import { createCataloguePublisher, createServerPublisher } from "./tool-servers/newest-publisher.ts";
-import { createServerReloads } from "./tool-servers/server-reloads.ts";
-import { createCallRecorder } from "./tools/call-recorder.ts";
-import { createRunTraces } from "./tracing/run-traces.ts";
+import { createPlanRuns } from "./plan-runs.ts";
+import { startRetention } from "./retention.ts";
+import { createCallRecorder } from "./run/call-recorder.ts";
+import { createSecretSource, createSecrets } from "./secrets.ts";
+import { createRunTraces } from "./run-traces.ts";
+import {
+  createCataloguePublisher,
+  createCatalogueReader,
+  createServerPublisher,
+  createServerReloads,
+} from "./tool-servers.ts";
 
 /** Where reads and writes of the store and their acknowledgements begin and end. */
 const STORE_FAILPOINTS = {

@@ -9,7 +9,6 @@ import {
   type FoldedUnit,
   fold,
   type JournalEntry,
-  type StepRun,
   timeUse,
   unitTime,
 } from "@planwright/engine";

@@ -23,8 +23,8 @@ import {
   unmarkNumbers,
 } from "@planwright/plan";
 import { type LargeAnswer, type ReadAnswer, readLargeAnswer } from "@planwright/tools";
-import { presentIn, type SecretValues, withSecrets } from "../secrets/secrets.ts";
-import { type Found, readFound } from "../tools/ask-lookup.ts";
+import { type Found, readFound } from "../ask-lookup.ts";
+import { presentIn, type SecretValues, withSecrets } from "../secrets.ts";
 
 /** A job. */
 export type LargeJob =

@@ -12,8 +12,8 @@ import {
 import type { JsonObject, JsonText } from "@planwright/plan";
 import { createJobThreads, type Logger, ThreadEndedError } from "@planwright/runtime";
 import type { ReadAnswer, ReadLargeAnswer } from "@planwright/tools";
-import type { SecretValues } from "../secrets/secrets.ts";
-import type { Found } from "../tools/ask-lookup.ts";
+import type { Found } from "../ask-lookup.ts";
+import type { SecretValues } from "../secrets.ts";
 import {
   type LargeArguments,
   type LargeJob,

@@ -10,7 +10,7 @@
  *    large one.
  * 5. Results are counted and never wait: their tools have acted.
  */
-import type { RunMetrics } from "../metrics/run-metrics.ts";
+import type { RunMetrics } from "../metrics.ts";
 
 /** A running plan, as the owner of outputs in memory. */
 export interface OutputHolder {

@@ -17,7 +17,7 @@ import { createLogger } from "@planwright/runtime";
 import type { PlanDocument } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { expect, test } from "vitest";
-import { createPlanTools } from "../tools/plan-tools.ts";
+import { createPlanTools } from "./plan-tools.ts";
 import { startPlanRun } from "./start-plan-run.ts";
 
 const TENANT = "t1";

@@ -13,25 +13,26 @@ import type { Hint, ToolLimits } from "@planwright/queue";
 import { createRunClock, type Liveness, type Logger, type RunClock } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
-import { createApprovals } from "../controls/approvals.ts";
-import { createPlanMetrics, NO_METRICS, type PlanMetrics, type RunMetrics } from "../metrics/run-metrics.ts";
+import { createPlanMetrics, NO_METRICS, type PlanMetrics, type RunMetrics } from "../metrics.ts";
 import { createLargeJson, type LargeJson } from "../outputs/large-json.ts";
 import { createOutputMemory, type OutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
-import { createSecrets, type Secrets } from "../secrets/secrets.ts";
-import type { CallRecorder } from "../tools/call-recorder.ts";
-import { createPlanLimits, type PlanLimits } from "../tools/plan-limits.ts";
-import type { PlanTools } from "../tools/plan-tools.ts";
-import type { PlanTrace } from "../tracing/run-traces.ts";
+import type { PlanTrace } from "../run-traces.ts";
+import { createApprovals } from "./approvals.ts";
+import type { CallRecorder } from "./call-recorder.ts";
 import { createRunCalls, type RunCalls } from "./calls.ts";
 import {
   createPendingWrites,
+  createPlanLog,
   createRightToCall,
   createRunTimers,
   type PendingWrites,
+  type PlanLog,
   type RunTimers,
 } from "./pending-writes.ts";
-import { createPlanLog, type PlanLog } from "./plan-log.ts";
+import { createPlanLimits, type PlanLimits } from "./plan-limits.ts";
+import type { PlanTools } from "./plan-tools.ts";
+import { createSecrets, type Secrets } from "../secrets.ts";
 
 /** What one run needs. */
 export interface PlanRunParts extends RunDependencies {

@@ -22,7 +22,7 @@ import {
   LeaseLostError,
   StoreUnavailableError,
 } from "@planwright/store";
-import { createControlEvents } from "../controls/approvals.ts";
+import { createControlEvents } from "./approvals.ts";
 import { createRunParts, type PlanRunParts, type RunHooks, type RunParts } from "./run-parts.ts";
 
 /** A plan that is running in this process. */

@@ -5,7 +5,7 @@ import {
   createOutputMemory,
   type OutputMemory,
 } from "../../../../../services/executor/src/outputs/output-memory.ts";
-import { createPlanRuns, type PlanRuns } from "../../../../../services/executor/src/plans/plan-runs.ts";
+import { createPlanRuns, type PlanRuns } from "../../../../../services/executor/src/plan-runs.ts";
 import type { Random } from "../../random/random.ts";
 import { CATALOGUE } from "../world/catalogue.ts";
 import { createProcess, type SimulatedProcess } from "../world/processes.ts";
