@@ -187,6 +187,7 @@ export {
 } from "./json/json.ts";
 export {
   canMove,
+  type ExecutionState,
   isForPerson,
   needsPerson,
   PRIORITIES,

@@ -25,8 +25,8 @@ import { createOutputRecorder } from "./outputs/output-recorder.ts";
 import { createPlanRuns } from "./plan-runs.ts";
 import { startRetention } from "./retention.ts";
 import { createCallRecorder } from "./run/call-recorder.ts";
-import { createSecretSource, createSecrets } from "./secrets.ts";
 import { createRunTraces } from "./run-traces.ts";
+import { createSecretSource, createSecrets } from "./secrets.ts";
 import {
   createCataloguePublisher,
   createCatalogueReader,

@@ -22,7 +22,7 @@ export interface AmendInput extends VersionInput, RepeatInput {
 }
 
 /** The result of the mutation. */
-interface Amendment {
+export interface Amendment {
   request: RequestDocument;
   /** Null for a repeated idempotencyKey. */
   carried: readonly string[] | null;

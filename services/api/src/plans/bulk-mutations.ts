@@ -129,7 +129,7 @@ interface BulkResult {
 }
 
 /** The answer of a bulk mutation. */
-interface BulkAnswer {
+export interface BulkAnswer {
   dryRun: boolean;
   count: number;
   changed: number;

@@ -410,7 +410,7 @@ export interface StepFilterArgument {
 }
 
 /** A page of steps; they are counted only if totalCount is selected. */
-interface StepConnection extends Connection<ShownStep> {
+export interface StepConnection extends Connection<ShownStep> {
   totalCount(): Promise<number>;
 }
 

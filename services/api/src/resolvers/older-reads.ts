@@ -147,7 +147,7 @@ export async function newestExecutions(
 }
 
 /** A step in the form of the older API: arguments as JSON text, one tool as its dependency. */
-interface SelectedTool {
+export interface SelectedTool {
   stepId: string;
   toolName: string;
   name: string;

@@ -21,19 +21,19 @@ import type { Slot } from "@planwright/queue";
 import { type Logger, type RunClock, redactJson, redactText } from "@planwright/runtime";
 import type { AttemptEnd, EarlierCall, ExecutionStore, PlanClaim, Repeat } from "@planwright/store";
 import type { Clearance, ToolClients } from "@planwright/tools";
+import { askLookup } from "../ask-lookup.ts";
 import type { RunMetrics } from "../metrics.ts";
 import type { LargeJson } from "../outputs/large-json.ts";
 import { type LargeArguments, lookupArguments, type ResolvedArguments } from "../outputs/large-json-jobs.ts";
 import type { PlanOutputs } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
 import type { AttemptTrace, PlanTrace } from "../run-traces.ts";
+import { type PlanSecrets, presentIn, type SecretValues, withSecrets } from "../secrets.ts";
 import type { Approvals } from "./approvals.ts";
-import { askLookup } from "../ask-lookup.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import type { PendingWrites, RightToCall, RunTimers } from "./pending-writes.ts";
 import type { PlanLimits } from "./plan-limits.ts";
 import type { PlanTools } from "./plan-tools.ts";
-import { type PlanSecrets, presentIn, type SecretValues, withSecrets } from "../secrets.ts";
 
 /** Dependencies of {@link createRunCalls}. */
 export interface RunCallsParts extends ClearanceParts {

@@ -18,6 +18,7 @@ import { createLargeJson, type LargeJson } from "../outputs/large-json.ts";
 import { createOutputMemory, type OutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
 import type { PlanTrace } from "../run-traces.ts";
+import { createSecrets, type Secrets } from "../secrets.ts";
 import { createApprovals } from "./approvals.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import { createRunCalls, type RunCalls } from "./calls.ts";
@@ -32,7 +33,6 @@ import {
 } from "./pending-writes.ts";
 import { createPlanLimits, type PlanLimits } from "./plan-limits.ts";
 import type { PlanTools } from "./plan-tools.ts";
-import { createSecrets, type Secrets } from "../secrets.ts";
 
 /** What one run needs. */
 export interface PlanRunParts extends RunDependencies {

@@ -5,8 +5,8 @@ import { createLogger } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { expect, test } from "vitest";
-import { createPlanTools } from "./plan-tools.ts";
 import { createSecrets } from "../secrets.ts";
+import { createPlanTools } from "./plan-tools.ts";
 import { startPlanRun } from "./start-plan-run.ts";
 
 const TENANT = "t1";

@@ -28,7 +28,7 @@ import {
 import { shownContextOf } from "../drafts/context-of.ts";
 
 /** A plan that can run, with the answer that contained it. */
-interface DoubtedDraft {
+export interface DoubtedDraft {
   plan: Plan;
   diagnostics: Diagnostic[];
   answer: DraftResult | null;
