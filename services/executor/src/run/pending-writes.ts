@@ -180,8 +180,12 @@ export function createRunTimers(clock: Pick<RunClock, "after">, now: () => numbe
     wait: (ms, signal) =>
       new Promise((resolve) => {
         if (signal.aborted) return resolve();
-        signal.addEventListener("abort", () => resolve(), { once: true });
-        wakeAt(now() + ms, resolve);
+        const end = (): void => {
+          signal.removeEventListener("abort", end);
+          resolve();
+        };
+        signal.addEventListener("abort", end, { once: true });
+        wakeAt(now() + ms, end);
       }),
     end() {
       for (const cancel of cancels) cancel();
