@@ -478,7 +478,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "key-of-an-earlier-version-forgotten",
-    violates: ["versions-once"],
+    violates: ["versions-once", "keyed-effect-once"],
+    firstSeed: 184,
     settings: { histories: 1 },
     store: (store) => withRepeats(store, (repeat) => (repeat.type === "same key" ? { type: "new" } : repeat)),
     log: (log) => ({
