@@ -78,13 +78,10 @@ async function approve(requestId: string): Promise<void> {
   expect(await typeNext(await head(requestId))).toMatchObject({ exitCode: 0 });
 }
 
-/**
- * Waits until `tools NAME` shows the current tool: at once when the executor hears of the change. A server that
- * answers late when it is connected gets the older protocol without such news; it is listed again each minute.
- */
+/** Waits until `tools NAME` shows the current tool. */
 async function untilShown(tool: string, text: RegExp): Promise<void> {
   const shown = async () => (await system.cli("tools", tool)).stdout;
-  await expect.poll(shown, { timeout: 90_000, interval: 200 }).toMatch(text);
+  await expect.poll(shown, { timeout: 30_000, interval: 200 }).toMatch(text);
 }
 
 /** Writes the corrected plan to the file that the report names. */

@@ -221,6 +221,15 @@ test("silent servers are listed again at an interval, and published only after a
   expect(catalogues).toMatchObject([{ tools: [{ descriptor: { name: "a" } }] }, { server: "s0", tools: [] }]);
 });
 
+test("a server that announces notifications and refuses their stream is listed more often", async () => {
+  servers.push(await startChangingServer([plainTool("a")], 0, 0));
+  const [server] = await start({ refreshMs: 60_000 });
+  await clients.start();
+  server!.tools = [plainTool("b")];
+  server!.notify();
+  await expect.poll(() => names(), { timeout: 30_000 }).toEqual(["b"]);
+});
+
 test("a name gets its server as a prefix when a second server offers the same name", async () => {
   const [, second] = await start(
     { refreshMs: 600_000 },

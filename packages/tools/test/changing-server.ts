@@ -35,8 +35,13 @@ export function plainTool(name: string, more: object = {}): object {
 /**
  * Starts the server. By default every tool answers with its name. A tool that is not in the list is unknown.
  * @param port - 0: a free one
+ * @param maxSubscriptions - streams for notifications; 0: refuses the streams for notifications
  */
-export async function startChangingServer(tools: object[], port = 0): Promise<ChangingServer> {
+export async function startChangingServer(
+  tools: object[],
+  port = 0,
+  maxSubscriptions = 1_024,
+): Promise<ChangingServer> {
   const state: ChangingServer = {
     url: "",
     tools,
@@ -54,31 +59,34 @@ export async function startChangingServer(tools: object[], port = 0): Promise<Ch
       await closed;
     },
   };
-  const handler = createMcpHandler(() => {
-    const mcp = new Server(
-      { name: "changing", version: "1" },
-      { capabilities: { tools: { listChanged: state.notifies } } },
-    );
-    mcp.setRequestHandler("tools/list", async ({ params }) => {
-      state.pagesServed += 1;
-      await delay(state.pageLatencyMs);
-      const start = Number(params?.cursor ?? 0);
-      const end = start + state.pageSize;
-      return {
-        // The test decides whether they are valid.
-        tools: state.tools.slice(start, end) as never[],
-        ...(end < state.tools.length ? { nextCursor: String(end) } : {}),
-      };
-    });
-    mcp.setRequestHandler("tools/call", async ({ params: { name, arguments: args } }) => {
-      if (!state.tools.some((tool) => "name" in tool && tool.name === name)) {
-        throw new ProtocolError(-32_602, `Tool ${name} not found`);
-      }
-      state.called.push(name);
-      return await state.answer(name, args);
-    });
-    return mcp;
-  });
+  const handler = createMcpHandler(
+    () => {
+      const mcp = new Server(
+        { name: "changing", version: "1" },
+        { capabilities: { tools: { listChanged: state.notifies } } },
+      );
+      mcp.setRequestHandler("tools/list", async ({ params }) => {
+        state.pagesServed += 1;
+        await delay(state.pageLatencyMs);
+        const start = Number(params?.cursor ?? 0);
+        const end = start + state.pageSize;
+        return {
+          // The test decides whether they are valid.
+          tools: state.tools.slice(start, end) as never[],
+          ...(end < state.tools.length ? { nextCursor: String(end) } : {}),
+        };
+      });
+      mcp.setRequestHandler("tools/call", async ({ params: { name, arguments: args } }) => {
+        if (!state.tools.some((tool) => "name" in tool && tool.name === name)) {
+          throw new ProtocolError(-32_602, `Tool ${name} not found`);
+        }
+        state.called.push(name);
+        return await state.answer(name, args);
+      });
+      return mcp;
+    },
+    { maxSubscriptions },
+  );
   const serve = toNodeHandler(handler);
   const server = createServer((request, response) => {
     void serve(request as NodeIncomingMessageLike, response);

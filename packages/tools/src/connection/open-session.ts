@@ -65,6 +65,8 @@ export interface Session {
    * child process.
    */
   hearsChanges(): boolean;
+  /** True while no stream is open for changes of tools that the server reports according to its capabilities. */
+  missesChanges(): boolean;
   /** A call begins; it must be ended with {@link end}. */
   begin(): CallTrace;
   end(trace: CallTrace): void;
@@ -333,6 +335,8 @@ async function openBy(
       options.onError(toError(error));
     }
   };
+  const hearsChanges = (): boolean =>
+    way.type === "stdio" || (sendsChanges && (isModern ? subscription !== undefined : http.isListening()));
   let isRetired = false;
   const closeWhenIdle = () => {
     if (!isRetired || traces.size > 0 || isClosing) return;
@@ -345,8 +349,8 @@ async function openBy(
       transport instanceof StreamableHTTPClientTransport
         ? transport.sessionId !== undefined
         : way.type === "sse",
-    hearsChanges: () =>
-      way.type === "stdio" || (sendsChanges && (isModern ? subscription !== undefined : http.isListening())),
+    hearsChanges,
+    missesChanges: () => sendsChanges && !hearsChanges(),
     begin: () => {
       const trace = createCallTrace(String(nextTrace++));
       traces.set(trace.id, trace);

@@ -512,6 +512,11 @@ function spawnFailure(
   return error.message;
 }
 
+/**
+ * Share of `refreshMs` for a server whose reports of changes do not arrive: one that was slow when it was connected
+ * speaks an older protocol to us, perhaps without a stream for them, and one at its limit refuses the stream.
+ */
+const MISSED_SHARE = 1 / 6;
 /** Pause before a server that keeps reporting changed tools is listed again, in milliseconds. */
 const RELIST_PAUSE_MS = 100;
 
@@ -605,7 +610,8 @@ function createToolListing(options: ToolListingOptions): ToolListing {
 
   function schedule(): void {
     clearTimeout(refreshTimer);
-    refreshTimer = setTimeout(() => void refresh(), options.refreshMs);
+    const share = options.session()?.missesChanges() ? MISSED_SHARE : 1;
+    refreshTimer = setTimeout(() => void refresh(), options.refreshMs * share);
     refreshTimer.unref();
   }
 
