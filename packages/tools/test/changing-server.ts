@@ -35,7 +35,7 @@ export function plainTool(name: string, more: object = {}): object {
 /**
  * Starts the server. By default every tool answers with its name. A tool that is not in the list is unknown.
  * @param port - 0: a free one
- * @param maxSubscriptions - streams for notifications; 0: refuses the streams for notifications
+ * @param maxSubscriptions - most streams for notifications; 0: they are refused
  */
 export async function startChangingServer(
   tools: object[],
