@@ -61,15 +61,20 @@ export function createLargeJson({ memory, logger }: LargeJsonParts = {}): LargeJ
     perform: performJob,
     logger,
   });
+  /** Does a job for which no memory was reserved before. */
+  async function performIn(bytes: number, job: LargeJob): Promise<LargeResult> {
+    const done = memory?.use(bytes);
+    try {
+      return await perform(job);
+    } finally {
+      done?.();
+    }
+  }
   return {
     async read(answer) {
       const { message } = answer;
-      const done = memory?.use(typeof message === "string" ? message.length : message.byteLength);
-      try {
-        return (await perform({ type: "read", answer })) as ReadAnswer;
-      } finally {
-        done?.();
-      }
+      const bytes = typeof message === "string" ? message.length : message.byteLength;
+      return (await performIn(bytes, { type: "read", answer })) as ReadAnswer;
     },
     async resolve(unresolved, options) {
       const job = { type: "resolve", unresolved: toSent(unresolved), ...options } as const;
@@ -91,23 +96,17 @@ export function createLargeJson({ memory, logger }: LargeJsonParts = {}): LargeJ
       return "bytes" in resolved ? resolved.bytes : resolved.arguments;
     },
     async found({ text, sizeBytes }, outputSchema) {
-      const done = memory?.use(sizeBytes);
-      try {
-        return (await perform({ type: "found", text, outputSchema })) as Found;
-      } finally {
-        done?.();
-      }
+      return (await performIn(sizeBytes, { type: "found", text, outputSchema })) as Found;
     },
     async answer(question) {
       // Memory for all other questions was reserved.
-      const done = question.asks.type === "batch" ? memory?.use(question.bytes) : undefined;
+      const isReserved = question.asks.type !== "batch";
+      const job = { type: "answer", question: toSent(question) } as const;
       try {
-        return (await perform({ type: "answer", question: toSent(question) })) as Answer;
+        return (await (isReserved ? perform(job) : performIn(question.bytes, job))) as Answer;
       } catch (error) {
         if (!(error instanceof ThreadEndedError)) throw error;
         return failedAnswer(question, `Its outputs could not be read: ${error.message}`);
-      } finally {
-        done?.();
       }
     },
     stop,
