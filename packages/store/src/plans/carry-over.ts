@@ -270,7 +270,7 @@ export function unfinishedLists(
  */
 export function askForRepeats(
   plan: Plan,
-  units: readonly (Pick<StepRun, "stepId" | "status"> & Parameters<typeof mayHaveActed>[0])[],
+  units: readonly (Pick<StepRun, "stepId" | "status"> & CalledUnit)[],
   { again, fromScratch, named }: StepsToRerun,
   accepted: ReadonlySet<string>,
   tools: readonly ToolDescriptor[],
@@ -282,14 +282,13 @@ export function askForRepeats(
   return withApprovals(plan, new Set([...done].filter(isImplied)), tools);
 }
 
-/** False for a unit that was never called, or whose calls had no effect: another call repeats nothing. Pure. */
-export function mayHaveActed({
-  attempts,
-  effect,
-}: {
+interface CalledUnit {
   attempts: readonly unknown[];
   effect: Effect | null;
-}): boolean {
+}
+
+/** False for a unit that was never called, or whose calls had no effect: another call repeats nothing. Pure. */
+export function mayHaveActed({ attempts, effect }: CalledUnit): boolean {
   return attempts.length > 0 && effect !== "none";
 }
 

@@ -11,7 +11,6 @@ import { idsAfter } from "../journal/entry-log.ts";
 import type { VersionFacts } from "../records/document-heads.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-
 import { type Page, parseCursor, type RequestCursor, toCursor } from "./record-pages.ts";
 
 /** Maximum number of requests or plans that one page scans. */
@@ -107,12 +106,8 @@ export function createListRequests({ requests, plans, journal }: Collections) {
     const { direction } = position;
     const isBefore = (a: string | number, b: string | number) => (direction === -1 ? a > b : a < b);
     const scans = await Promise.all(idsByPlan(tenant, filter, position));
-    // What comes after the end of a scan that was cut is not known yet.
-    const ends = scans.flatMap(({ until }) => until ?? []);
-    const stop = ends.reduce<number | null>(
-      (end, at) => (end === null || isBefore(at, end) ? at : end),
-      null,
-    );
+    // What comes after the first end of a scan that was cut is not known yet.
+    const [stop = null] = scans.flatMap(({ until }) => until ?? []).toSorted((a, b) => direction * (a - b));
     const candidates = [...new Set(scans.flatMap(({ ids }) => ids))].filter(
       (id) => stop === null || !isBefore(stop, secondOf(id)),
     );
@@ -126,10 +121,10 @@ export function createListRequests({ requests, plans, journal }: Collections) {
     const stoppedAt = stop === null ? null : behindSecond(stop, direction);
     const read = (ids: readonly RequestId[]) =>
       requests.find({ ...match, _id: { $in: [...ids] } }, WITHOUT_DRAFT).sort({ _id: direction });
-    const inOrder = (a: RequestCursor, b: RequestCursor) =>
-      direction * (a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1));
     const sorted = <One extends Pick<RequestDocument, "_id" | "createdAt">>(some: readonly One[]) =>
-      some.toSorted((a, b) => inOrder({ ...a, id: a._id }, { ...b, id: b._id }));
+      some.toSorted(
+        (a, b) => direction * (a.createdAt.getTime() - b.createdAt.getTime() || (a._id < b._id ? -1 : 1)),
+      );
     if (filter.called) {
       const matching = await requests
         .find({ ...match, _id: { $in: candidates } }, { projection: { createdAt: 1 } })
