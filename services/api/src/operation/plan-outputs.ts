@@ -8,6 +8,7 @@ import {
   mapJson,
   outputParts,
   outputSteps,
+  type Plan,
   type PlanId,
   resolveOutputs,
   scanReferences,
@@ -93,15 +94,15 @@ export async function composePart(
   name: string,
   reads: Reads,
 ): Promise<(string | StepRun)[] | undefined> {
-  const [head, graph] = await Promise.all([reads.plan(planId), reads.graph(planId)]);
-  const parts = outputParts(graph?.plan?.outputs);
-  if (!head || hasResults(head) || !graph?.plan || !parts || !Object.hasOwn(parts, name)) return undefined;
+  const named = await namedPart(planId, name, reads);
+  if (!named || hasResults(named.head)) return undefined;
+  const { plan, part } = named;
   const steps = await completedSteps(planId, reads);
   // What tools returned cannot contain it.
   const prefix = crypto.randomUUID();
   const spliced: StepRun[] = [];
   let sizeBytes = 0;
-  const template = mapJson(parts[name] ?? null, (text) => {
+  const template = mapJson(part, (text) => {
     const step = stepOfPart(text, steps);
     if (!step) return text;
     sizeBytes += step.outputRef?.sizeBytes ?? 0;
@@ -111,11 +112,23 @@ export async function composePart(
   const isLong = sizeBytes > emptyOutputs().room || bytesOf(others) > LARGE_JSON_BYTES;
   if (spliced.length === 0 || isLong) return undefined;
   const known = await outputsOf(others, reads);
-  const { [name]: value } = resolveOutputs({ ...graph.plan, outputs: { [name]: template } }, known).outputs;
+  const { [name]: value } = resolveOutputs({ ...plan, outputs: { [name]: template } }, known).outputs;
   if (value === undefined || jsonBytes(value, LARGE_JSON_BYTES) > LARGE_JSON_BYTES) return undefined;
   return stringifyExactJson(value)
     .split(new RegExp(`"${prefix}:(\\d+)"`))
     .flatMap((text, index) => (index % 2 === 0 ? text || [] : (spliced[Number(text)] ?? [])));
+}
+
+/** A named output as its plan has it; undefined when the plan has no such output. */
+async function namedPart(
+  planId: PlanId,
+  name: string,
+  reads: Reads,
+): Promise<{ head: PlanHead; plan: Plan; part: JsonValue } | undefined> {
+  const [head, graph] = await Promise.all([reads.plan(planId), reads.graph(planId)]);
+  const parts = outputParts(graph?.plan?.outputs);
+  if (!head || !graph?.plan || !parts || !Object.hasOwn(parts, name)) return undefined;
+  return { head, plan: graph.plan, part: parts[name] ?? null };
 }
 
 /** The outputs of steps as values, by id. */
@@ -201,6 +214,7 @@ async function readParts(
   const known = await outputsOf(steps, reads);
   return resolveOutputs({ ...graph.plan, outputs: wanted }, known).outputs;
 }
+
 /** The text and the bytes of it are in memory together. */
 const COPIES = 2;
 /** Longest outputs, together, of which a named output is made: that of one list may be as long. */
@@ -225,10 +239,9 @@ export async function makePart(
   { store, tenant, reads }: Pick<GraphqlContext, "store" | "tenant" | "reads">,
   hold: (bytes: number) => Promise<void>,
 ): Promise<Uint8Array | undefined> {
-  const [head, graph] = await Promise.all([reads.plan(planId), reads.graph(planId)]);
-  const parts = outputParts(graph?.plan?.outputs);
-  if (!head || !graph?.plan || !parts || !Object.hasOwn(parts, name)) return undefined;
-  const part = parts[name] ?? null;
+  const named = await namedPart(planId, name, reads);
+  if (!named) return undefined;
+  const { head, plan, part } = named;
   const steps = hasResults(head) ? [] : stepsOfPart(part, await completedSteps(planId, reads));
   const sizeBytes = bytesOf(steps);
   if (sizeBytes <= LARGE_JSON_BYTES) {
@@ -241,7 +254,6 @@ export async function makePart(
   }
   if (sizeBytes > MAX_PART_BYTES) throw new AnswerTooLargeError(MAX_PART_BYTES);
   await hold(sizeBytes * COPIES);
-  const { policy } = graph.plan;
   const values = await outputsOf(
     steps.filter(({ outputRef }) => !outputRef),
     reads,
@@ -254,7 +266,13 @@ export async function makePart(
       pieces.push(await store.readOutputPart(tenant, outputRef, index));
     return [[stepId, pieces] as const];
   });
-  const large = { name, part, policy, values: [...values], texts: (await Promise.all(texts)).flat() };
+  const large = {
+    name,
+    part,
+    policy: plan.policy,
+    values: [...values],
+    texts: (await Promise.all(texts)).flat(),
+  };
   try {
     return (await threads.perform(large)) ?? undefined;
   } catch (error) {

@@ -105,31 +105,39 @@ type Select = <Fragment extends DocumentNode>(
 ) => Promise<ResultOf<Fragment>>;
 
 function createSelector(schema: GraphQLSchema, context: GraphqlContext): Select {
-  const rooted = new Map<string, GraphQLSchema>();
+  /** A bundle asks the same fragment of thousands of records. */
+  const operations = new Map<DocumentNode, ReturnType<typeof operationOf>>();
   return async (fragment, record, reads = context.reads) => {
-    const [own] = fragment.definitions;
-    if (own?.kind !== Kind.FRAGMENT_DEFINITION)
-      throw new TypeError("A fragment comes before those that it uses");
-    const type = own.typeCondition.name.value;
-    // The type of the record in the place of Query: then the record is the root of an operation.
-    const root =
-      rooted.get(type) ??
-      new GraphQLSchema({ query: schema.getType(type) as GraphQLObjectType, assumeValid: true });
-    rooted.set(type, root);
+    const operation = operations.get(fragment) ?? operationOf(schema, fragment);
+    operations.set(fragment, operation);
     const { data, errors } = await execute({
-      schema: root,
-      document: {
-        kind: Kind.DOCUMENT,
-        definitions: [
-          { kind: Kind.OPERATION_DEFINITION, operation: "query", selectionSet: own.selectionSet },
-          ...fragment.definitions,
-        ],
-      } as DocumentNode,
+      ...operation,
       rootValue: record,
       contextValue: { ...context, reads },
     });
     if (errors?.[0]) throw errors[0].originalError ?? errors[0];
     return data as never;
+  };
+}
+
+/** A fragment as an operation whose root is a record: the type of the record is in the place of Query. */
+function operationOf(
+  schema: GraphQLSchema,
+  fragment: DocumentNode,
+): { schema: GraphQLSchema; document: DocumentNode } {
+  const [own] = fragment.definitions;
+  if (own?.kind !== Kind.FRAGMENT_DEFINITION)
+    throw new TypeError("A fragment comes before those that it uses");
+  const query = schema.getType(own.typeCondition.name.value) as GraphQLObjectType;
+  return {
+    schema: new GraphQLSchema({ query, assumeValid: true }),
+    document: {
+      kind: Kind.DOCUMENT,
+      definitions: [
+        { kind: Kind.OPERATION_DEFINITION, operation: "query", selectionSet: own.selectionSet },
+        ...fragment.definitions,
+      ],
+    } as DocumentNode,
   };
 }
 
