@@ -19,8 +19,8 @@ import {
   type VersionSteps,
   versionRepeats,
   versionSteps,
-} from "../plans/carried-version.ts";
-import { withApprovals } from "../plans/carry-over.ts";
+  withApprovals,
+} from "../plans/carry-over.ts";
 import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
 import { type NewVersion, nextVersionTurn } from "../plans/version-turn.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
@@ -254,16 +254,12 @@ function createAmend(context: StoreDependencies) {
           autoExecute,
           // Steps that run again only because an earlier step has changed need an operator's approval first, unless
           // the caller has accepted it.
-          plan: withApprovals(
-            amended.plan,
-            new Set([...steps.implied].filter((id) => !accepted.has(id))),
-            tools,
-          ),
+          plan: withApprovals(amended.plan, steps.implied, accepted, tools),
           toolPins,
           raw,
           origin: { kind: "submitted", model: null },
           diagnostics,
-          unitsOf: (fresh) => carriedVersion(fresh, facts, steps),
+          content: carriedVersion(facts, steps),
           repeats: repeated.map(({ key, planId, isDone }) => ({
             key,
             planId,
