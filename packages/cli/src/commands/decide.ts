@@ -1,11 +1,4 @@
-import {
-  READ_RUN,
-  type RequestRun,
-  type StepRun,
-  type StepValues,
-  stepsInDoubt,
-  stepsToApprove,
-} from "@planwright/client";
+import { READ_RUN, type RequestRun, type StepRun, type StepValues } from "@planwright/client";
 import {
   countText,
   isJsonObject,
@@ -13,6 +6,8 @@ import {
   type JsonValue,
   JsonValueSchema,
   parseExactJson,
+  stepsInDoubt,
+  stepsToApprove,
 } from "@planwright/plan";
 import { bindTexts, checkAnswer } from "@planwright/reading";
 import { InvalidArgumentError } from "commander";
