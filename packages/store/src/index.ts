@@ -78,7 +78,7 @@ export type {
   PlanResults,
   PlanTexts,
   RequestState,
-  VersionFacts,
+  VersionHead,
 } from "./records/document-heads.ts";
 export {
   CursorInvalidError,

@@ -10,8 +10,8 @@ import type { Document } from "mongodb";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import type { PlanHead, StoredPlanHead } from "../records/document-heads.ts";
 import {
+  type AskedControl,
   MAX_UNDECIDED,
-  type PendingControl,
   type PlanApproval,
   type PlanDocument,
   type UndecidedUnit,
@@ -115,7 +115,7 @@ export function controlsAfter(id: number): Document {
 }
 
 /** The event of a control in an entry that is not its client's. Pure. */
-export function askedEvent({ event, ...asked }: PendingControl): ControlEvent {
+export function askedEvent({ event, ...asked }: AskedControl): ControlEvent {
   return { ...event, asked };
 }
 
@@ -133,7 +133,7 @@ export function givenDecisions(
   { controls = [] }: Pick<PlanDocument, "controls">,
   folded: FoldedPlan | undefined,
 ): GivenDecisions {
-  const isNew = ({ id }: PendingControl): boolean => id > (folded?.controlSeq ?? 0);
+  const isNew = ({ id }: AskedControl): boolean => id > (folded?.controlSeq ?? 0);
   const waiting = controls.filter(isNew).map(({ event, by, at }) => ({ event, by, at }));
   return {
     approvals: [

@@ -37,9 +37,9 @@ import { readCatalogue } from "../tools/tool-store.ts";
 import type { RepeatOptions, RerunAnswer } from "./change-request.ts";
 import {
   type ChangeDecision,
-  type ChangedRequest,
   changeRequest,
   isOtherVersion,
+  type RequestNow,
   versionEntry,
 } from "./change-request.ts";
 
@@ -69,7 +69,7 @@ export function createRerun(context: StoreDependencies) {
       const { from, fromVersion, autoExecute, by = "api", changes = [], idempotency, dryRun } = options;
       const accepted = new Set(options.acceptRepeat);
       const index = createToolIndex(await readCatalogue(collections));
-      const decide = ({ request, plan: old, state }: ChangedRequest): RerunDecision => {
+      const decide = ({ request, plan: old, state }: RequestNow): RerunDecision => {
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
         const isPlain = from === null && changes.length === 0 && accepted.size === 0;
         if (isPlain && canPlanAgain(request, old))
