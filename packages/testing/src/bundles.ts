@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
  * Arguments with which a program ends by itself. Services end without settings; this one needs no settings,
  * so its script is invalid JSON.
  */
-const ARGS_TO_END: Partial<Record<ServiceName, readonly string[]>> = {
+const ARGS_TO_END: Partial<Record<BundledService, readonly string[]>> = {
   "counting-tools": ["--script", "none"],
 };
 
@@ -20,7 +20,7 @@ const ARGS_TO_END: Partial<Record<ServiceName, readonly string[]>> = {
  * @param folder - receives a folder for each service
  * @returns the argument for Node that starts each service
  */
-export async function bundleServices(folder: string): Promise<Record<ServiceName, string>> {
+export async function bundleServices(folder: string): Promise<Record<BundledService, string>> {
   const bundled = ServiceNameSchema.options.map(async (service) => {
     const main = join(ROOT, SERVICE_MAINS[service]);
     return [
@@ -28,7 +28,7 @@ export async function bundleServices(folder: string): Promise<Record<ServiceName
       await bundleWithCodeCache(join(folder, service), main, ARGS_TO_END[service] ?? []),
     ] as const;
   });
-  return Object.fromEntries(await Promise.all(bundled)) as Record<ServiceName, string>;
+  return Object.fromEntries(await Promise.all(bundled)) as Record<BundledService, string>;
 }
 
 const BUNDLE = fileURLToPath(new URL("../../../infra/scripts/bundle.mjs", import.meta.url));
@@ -86,10 +86,10 @@ export const ServiceNameSchema = z.enum([
   "planwright",
   "counting-tools",
 ]);
-export type ServiceName = z.infer<typeof ServiceNameSchema>;
+export type BundledService = z.infer<typeof ServiceNameSchema>;
 
 /** The source of each program, from the root of the repository. */
-const SERVICE_MAINS: Readonly<Record<ServiceName, string>> = {
+const SERVICE_MAINS: Readonly<Record<BundledService, string>> = {
   api: "services/api/src/main.ts",
   "blog-tools": "services/blog-tools/src/main.ts",
   executor: "services/executor/src/main.ts",

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { inject, vi } from "vitest";
 import { z } from "zod";
 import { askOnDemand } from "./ask-on-demand.ts";
-import { type ServiceName, ServiceNameSchema } from "./bundles.ts";
+import { type BundledService, ServiceNameSchema } from "./bundles.ts";
 import { type OnDemand } from "./offer-on-demand.ts";
 
 /**
@@ -22,7 +22,7 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
  * @param env - its complete environment, apart from PATH
  * @returns the process; both outputs are pipes that must be read
  */
-export function spawnService(service: ServiceName, env: Record<string, string>): ChildProcess {
+export function spawnService(service: BundledService, env: Record<string, string>): ChildProcess {
   return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices()[service]], {
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -42,7 +42,7 @@ const ServicesSchema = z.record(ServiceNameSchema, z.string());
  * The argument for Node that starts each service. The first call of a test run bundles the sources as they
  * are then.
  */
-export function bundledServices(): Record<ServiceName, string> {
+export function bundledServices(): Record<BundledService, string> {
   return askOnDemand(inject("planwrightServices"), ServicesSchema);
 }
 

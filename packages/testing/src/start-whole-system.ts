@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import type { ServiceName } from "./bundles.ts";
+import type { BundledService } from "./bundles.ts";
 import type { CountingTool } from "./counting-tool-server/counting-tools.ts";
 import {
   type CountingToolServer,
@@ -94,7 +94,7 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
 
   /** Returns the line in which the service logs that it is ready. */
   async function start(
-    service: ServiceName,
+    service: BundledService,
     env: Record<string, string>,
   ): Promise<{ child: ChildProcess; readyLine: string }> {
     const child = spawnService(service, {

@@ -24,7 +24,7 @@ import { type Journal, type NewEntry } from "../journal/journal.ts";
 import { appendAsOwner, type FollowingOf } from "../journal/transact.ts";
 import { askedEvent } from "../plans/plan-needs.ts";
 import { EntryTooLargeError, LeaseLostError } from "../records/errors.ts";
-import type { PendingControl } from "../records/plan-document.ts";
+import type { AskedControl } from "../records/plan-document.ts";
 
 /**
  * Most changes of units in one entry of an owner: events, of which one about several units counts for each. An
@@ -49,7 +49,7 @@ export interface ClaimedJournal {
   /** The state so far; only this claim may hold it, since it is changed. Default: no entries. */
   state?: FoldedRequest | undefined;
   /** The controls in the plan's document. Default: none. */
-  controls?: readonly PendingControl[] | undefined;
+  controls?: readonly AskedControl[] | undefined;
 }
 
 /** The journal of a plan that was just claimed. */
@@ -130,7 +130,7 @@ export function openClaimJournal(claimed: ClaimedJournal) {
     onControl();
   }
 
-  function take(controls: readonly PendingControl[]): void {
+  function take(controls: readonly AskedControl[]): void {
     const arrived = isClosed ? [] : controls.filter(({ id }) => id > taken);
     if (arrived.length === 0) return;
     taken = arrived.at(-1)?.id ?? taken;
