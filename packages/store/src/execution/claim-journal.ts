@@ -17,6 +17,7 @@ import {
   type FoldedPlan,
   type FoldedRequest,
   type FoldedUnit,
+  itemKey,
   type JournalEvent,
 } from "@planwright/engine";
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
@@ -248,6 +249,10 @@ function keysOf(event: JournalEvent): readonly string[] {
       return event.units;
     case "step.changed":
       return [event.key];
+    case "items.closed":
+      return Array.from({ length: event.to - event.from + 1 }, (_, index) =>
+        itemKey(event.stepId, event.from + index),
+      );
     default:
       return [];
   }

@@ -134,9 +134,9 @@ function createUnitWrites(context: StoreDependencies) {
      * become durable after them or with them. Returns the same as `writeRecords`. Undefined, and nothing is
      * noted, when an output has to be stored separately first.
      */
-    noteRecords({ journal }: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]) {
-      const noted = recordEventsNow({ records, ends });
-      if (noted) journal.note(noted.events);
+    noteRecords(claim: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]) {
+      const noted = recordEventsNow(claim, { records, ends });
+      if (noted) claim.journal.note(noted.events);
       return noted?.sizes;
     },
 
