@@ -4,6 +4,7 @@ import {
   createSlots,
   createSweeper,
   createToolLimits,
+  type Handle,
   type Queues,
 } from "@planwright/queue";
 import {
@@ -169,10 +170,12 @@ export async function startExecutor(
     askedBefore,
   );
 
-  const jobs = failpoints.around(
-    { handle: async (planId: string) => (await runs.take(planId))?.done },
-    JOB_FAILPOINTS,
-  );
+  const handle: Handle = async (planId, _tenant, begun) => {
+    const run = await runs.take(planId);
+    begun();
+    await run?.done;
+  };
+  const jobs = failpoints.around({ handle }, JOB_FAILPOINTS);
   let isShared = await store.hasManyTenants();
   const slots = createSlots({
     max: settings.MAX_PLANS,
@@ -183,7 +186,7 @@ export async function startExecutor(
     ...redis,
     queue: "execution",
     slots,
-    handle: (planId) => jobs.handle(planId),
+    handle: jobs.handle,
   });
   service.repeat(READ_TENANTS_EVERY_MS, async () => {
     isShared = await store.hasManyTenants();
@@ -193,7 +196,7 @@ export async function startExecutor(
     everyMs: settings.SWEEP_EVERY_MS,
     find: (limit, full) => leases.findInTurns(limit, full),
     slots,
-    handle: async (planId) => (await runs.take(planId))?.done,
+    handle,
     onError: service.report,
   });
   const retention = startRetention({
