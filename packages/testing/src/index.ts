@@ -32,7 +32,6 @@ export {
 export {
   bundledProgram,
   bundledServices,
-  crashPoints,
   type EventLoopBlocks,
   eventually,
   spawnService,
@@ -46,6 +45,7 @@ export {
   type WholeSystem,
   type WholeSystemOptions,
 } from "./start-whole-system.ts";
+export { type CasePart, testAndProof } from "./test-and-proof.ts";
 export {
   type ServerProxy,
   startServerProxy,
