@@ -41,10 +41,13 @@ export { linesNotPrinted, type ReadmeBlock, readmeBlocks, readmePaths } from "./
 export { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "./span-receiver.ts";
 export {
   type LogLine,
+  type RunningRoles,
+  type System,
+  type SystemOptions,
+  startSystem,
   startWholeSystem,
   type WholeSystem,
-  type WholeSystemOptions,
-} from "./start-whole-system.ts";
+} from "./start-system.ts";
 export { type CasePart, testAndProof } from "./test-and-proof.ts";
 export {
   type ServerProxy,

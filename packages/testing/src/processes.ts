@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { inject, vi } from "vitest";
 import { z } from "zod";
-import { askOnDemand } from "./ask-on-demand.ts";
-import { type ServiceName, ServiceNameSchema } from "./bundles.ts";
+import { askOnDemand, requestOnDemand } from "./ask-on-demand.ts";
+import type { ServiceName } from "./bundles.ts";
 import { type OnDemand } from "./offer-on-demand.ts";
 
 /**
@@ -23,7 +23,7 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
  * @returns the process; both outputs are pipes that must be read
  */
 export function spawnService(service: ServiceName, env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices()[service]], {
+  return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices(service)[service]], {
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -31,19 +31,20 @@ export function spawnService(service: ServiceName, env: Record<string, string>):
 
 declare module "vitest" {
   export interface ProvidedContext {
-    planwrightServices: OnDemand;
+    planwrightServices: Record<ServiceName, OnDemand>;
     planwrightProgram: OnDemand;
   }
 }
 
-const ServicesSchema = z.record(ServiceNameSchema, z.string());
-
 /**
- * The argument for Node that starts each service. The first call of a test run bundles the sources as they
- * are then.
+ * The arguments for Node that start services. The first call of a test run for a service bundles its sources as
+ * they are then.
  */
-export function bundledServices(): Record<ServiceName, string> {
-  return askOnDemand(inject("planwrightServices"), ServicesSchema);
+export function bundledServices<Name extends ServiceName>(...names: readonly Name[]): Record<Name, string> {
+  const offers = inject("planwrightServices");
+  for (const name of names) requestOnDemand(offers[name]);
+  const bundled = names.map((name) => [name, askOnDemand(offers[name], z.string())] as const);
+  return Object.fromEntries(bundled) as Record<Name, string>;
 }
 
 /** The folder of the package of the command `planwright`, bundled by the first call of this test run. */
