@@ -27,7 +27,8 @@ export interface ConsoleSystem extends WholeSystem {
 
 /** Starts the system and the browser. Call `close` at the end. */
 export async function startConsole(options: WholeSystemOptions = {}): Promise<ConsoleSystem> {
-  const [system, browser] = await Promise.all([startWholeSystem(options), openBrowser()]);
+  const system = await startWholeSystem(options);
+  const browser = await openBrowser();
   const client = createClient({ url: system.apiUrl });
   return {
     ...system,
