@@ -7,7 +7,7 @@ import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { exampleSentence, followToEnd, runDemo, sendSentence } from "../src/bin/run-demo.ts";
+import { exampleSentence, followToEnd, runDemo, sendSentence } from "../src/commands/run-demo.ts";
 import { type Stack, startStack } from "../src/index.ts";
 
 const {
