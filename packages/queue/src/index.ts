@@ -14,6 +14,7 @@ export {
 export {
   createQueueWorker,
   createSlots,
+  type Handle,
   type QueueWorker,
   type QueueWorkerOptions,
   type Slots,

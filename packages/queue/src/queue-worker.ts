@@ -13,6 +13,12 @@ const SLOT_WAIT_MS = 250;
 /** So high that it never applies: MongoDB counts claims, so the number of stalls does not matter. */
 const NO_STALLED_LIMIT = 1_000_000;
 
+/**
+ * Works on one request or plan until its end; it holds a slot so long.
+ * @param begun - must be called when the work has begun: other work of the process may begin then
+ */
+export type Handle = (id: string, tenant: string, begun: () => void) => Promise<void>;
+
 /** Settings of {@link createQueueWorker}. */
 export interface QueueWorkerOptions {
   redisUrl: string;
@@ -22,11 +28,10 @@ export interface QueueWorkerOptions {
   /** The slots of this process, which the worker and the sweeper share. */
   slots: Slots;
   /**
-   * Works on one request or plan until its end; it holds a slot so long. A hint may come twice or late:
-   * MongoDB decides whether there is work. A rejection is reported; the sweeper finds the work again. `signal`
-   * is aborted when the worker closes and its grace period has ended.
+   * A hint may come twice or late: MongoDB decides whether there is work. A rejection is reported; the sweeper
+   * finds the work again.
    */
-  handle: (id: string, signal: AbortSignal, tenant: string) => Promise<void>;
+  handle: Handle;
   /** Called for errors, the same message once in 10 s. */
   onError: OnError;
 }
@@ -67,26 +72,32 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
    * without work. What is left is found by the sweeper.
    */
   async function work(signal: AbortSignal): Promise<void> {
-    const { slots, handle } = options;
+    const { slots } = options;
     // The sweeper may hold slots too.
     if (slots.free() === 0) await delay(SLOT_WAIT_MS, undefined, { signal }).catch(() => undefined);
     if (slots.free() === 0) return addJob();
-    while (!isClosing && slots.free() > 0) {
-      const hint = await hints.take(slots.full());
-      if (!hint) return;
-      const release = isClosing ? null : slots.take(hint.tenant);
+    while (!isClosing && slots.free() > 0) if (!(await workOnNext())) return;
+  }
+
+  /** The hint is taken when its work may begin, so that it is the one whose turn it is then. */
+  async function workOnNext(): Promise<boolean> {
+    const { slots, handle } = options;
+    const begun = await slots.enter();
+    let release: (() => void) | null = null;
+    try {
+      const hint = isClosing || slots.free() === 0 ? null : await hints.take(slots.full());
+      if (!hint) return false;
+      release = isClosing ? null : slots.take(hint.tenant);
       if (!release) {
         // The sweeper took the slot meanwhile.
         await hints.push(hint);
-        return;
+        return false;
       }
-      try {
-        await handle(hint.id, signal, hint.tenant);
-      } catch (error) {
-        report(error, hint.id);
-      } finally {
-        release();
-      }
+      await handle(hint.id, hint.tenant, begun).catch((error: unknown) => report(error, hint.id));
+      return true;
+    } finally {
+      begun();
+      release?.();
     }
   }
 
@@ -178,6 +189,9 @@ async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<bo
  * 4. A tenant that is blocked takes none.
  * 5. While only one tenant is known, it may take all slots.
  *
+ * 6. Work begins through a gate that few may be in. Plans that end together are followed by plans that begin
+ *    together, and without it the first call of a newcomer would wait for the claims of all of them.
+ *
  * The rule is the dynamic threshold of shared buffers. It needs at least two slots to keep one free.
  * @see A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches",
  *   IEEE/ACM Transactions on Networking 6(2), 1998
@@ -191,12 +205,19 @@ export interface Slots {
   free(): number;
   /** The tenants that get no further slot now, although some are free. */
   full(): string[];
+  /**
+   * Waits until further work may begin, in the order of the calls. Returns what ends the beginning, safe to call
+   * twice.
+   */
+  enter(): Promise<() => void>;
 }
 
 /** Dependencies of {@link createSlots}. */
 export interface SlotsParts {
   /** Number of slots, from 1. */
   max: number;
+  /** How much work may be in its beginning at once. Default 8. */
+  maxBeginning?: number | undefined;
   /** How many more pieces of work the process may start now. Default: as many as slots are free. */
   capacity?: (() => number) | undefined;
   /** True when more than one tenant is known. */
@@ -205,13 +226,24 @@ export interface SlotsParts {
   blocked?: (() => readonly string[]) | undefined;
 }
 
+/** More do not begin faster: a beginning is mostly processor time of this process. */
+const MAX_BEGINNING = 8;
 /** How many times the free slots a tenant may hold. */
 const HELD_FOR_EACH_FREE = 3;
 
 /** Slots of one process; all are free. */
-export function createSlots({ max, capacity = () => max, isShared, blocked = () => [] }: SlotsParts): Slots {
+export function createSlots({
+  max,
+  maxBeginning = MAX_BEGINNING,
+  capacity = () => max,
+  isShared,
+  blocked = () => [],
+}: SlotsParts): Slots {
   const held = new Map<string, number>();
   let taken = 0;
+  let beginning = 0;
+  /** Work that waits for the gate. */
+  const outside: (() => void)[] = [];
 
   const free = (): number => Math.max(0, Math.min(max - taken, capacity()));
 
@@ -238,6 +270,18 @@ export function createSlots({ max, capacity = () => max, isShared, blocked = () 
         const rest = (held.get(tenant) ?? 1) - 1;
         if (rest > 0) held.set(tenant, rest);
         else held.delete(tenant);
+      };
+    },
+    async enter() {
+      if (beginning < maxBeginning) beginning += 1;
+      else await new Promise<void>((resolve) => void outside.push(resolve));
+      let isInside = true;
+      return () => {
+        if (!isInside) return;
+        isInside = false;
+        const next = outside.shift();
+        if (next) next();
+        else beginning -= 1;
       };
     },
   };

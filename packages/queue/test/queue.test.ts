@@ -309,3 +309,25 @@ test("hints of a tenant that has its share of the slots are passed over and stay
   for (const end of ends) end();
   await expect.poll(() => handled).toHaveLength(7);
 });
+
+test("a newcomer's hint is taken as soon as one of the few that are in their beginning has begun", async () => {
+  const { redisUrl, redisPrefix: prefix } = testServers();
+  const { queues } = queuesAt(redisUrl, prefix);
+  const handled: string[] = [];
+  const begins: (() => void)[] = [];
+  await workerAt(redisUrl, {
+    prefix,
+    slots: slotsOf({ max: 16, maxBeginning: 2 }),
+    handle: (id, _tenant, begun) => {
+      handled.push(id);
+      begins.push(begun);
+      return new Promise(() => undefined);
+    },
+  });
+  for (const hint of many("a", 20)) queues.offerExecution(hint);
+  await expect.poll(() => handled).toEqual(["a0", "a1"]);
+  queues.offerExecution(plan("b0", { tenant: "b" }));
+  await queues.close();
+  begins[0]?.();
+  await expect.poll(() => handled).toEqual(["a0", "a1", "b0"]);
+});

@@ -32,7 +32,6 @@ export {
 export {
   bundledProgram,
   bundledServices,
-  crashPoints,
   type EventLoopBlocks,
   eventually,
   spawnService,
@@ -42,10 +41,14 @@ export { linesNotPrinted, type ReadmeBlock, readmeBlocks, readmePaths } from "./
 export { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "./span-receiver.ts";
 export {
   type LogLine,
+  type RunningRoles,
+  type System,
+  type SystemOptions,
+  startSystem,
   startWholeSystem,
   type WholeSystem,
-  type WholeSystemOptions,
-} from "./start-whole-system.ts";
+} from "./start-system.ts";
+export { type CasePart, testAndProof } from "./test-and-proof.ts";
 export {
   type ServerProxy,
   startServerProxy,

@@ -5,6 +5,7 @@ import {
   createSlots,
   createSweeper,
   createToolLimits,
+  type Handle,
   type Queues,
 } from "@planwright/queue";
 import {
@@ -123,7 +124,7 @@ export async function startExecutor(
     onStatus: (status) => servers.publish(status),
   });
   const secrets = createSecrets({
-    source: createSecretSource({ directory: settings.SECRETS_DIR, variables: process.env }),
+    source: createSecretSource({ directory: settings.SECRETS_DIR, variables: parts.env }),
     servers: config.mcpServers,
     addSecrets: (server, values) => tools.addSecrets(server, values),
   });
@@ -170,10 +171,12 @@ export async function startExecutor(
     askedBefore,
   );
 
-  const jobs = failpoints.around(
-    { handle: async (planId: string) => (await runs.take(planId))?.done },
-    JOB_FAILPOINTS,
-  );
+  const handle: Handle = async (planId, _tenant, begun) => {
+    const run = await runs.take(planId);
+    begun();
+    await run?.done;
+  };
+  const jobs = failpoints.around({ handle }, JOB_FAILPOINTS);
   let isShared = await store.hasManyTenants();
   const slots = createSlots({
     max: settings.MAX_PLANS,
@@ -184,7 +187,7 @@ export async function startExecutor(
     ...redis,
     queue: "execution",
     slots,
-    handle: (planId) => jobs.handle(planId),
+    handle: jobs.handle,
   });
   service.repeat(READ_TENANTS_EVERY_MS, async () => {
     isShared = await store.hasManyTenants();
@@ -194,7 +197,7 @@ export async function startExecutor(
     everyMs: settings.SWEEP_EVERY_MS,
     find: (limit, full) => leases.findInTurns(limit, full),
     slots,
-    handle: async (planId) => (await runs.take(planId))?.done,
+    handle,
     onError: service.report,
   });
   const retention = startRetention({

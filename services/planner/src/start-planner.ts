@@ -5,6 +5,7 @@ import {
   createQueueWorker,
   createSlots,
   createSweeper,
+  type Handle,
   type Queues,
 } from "@planwright/queue";
 import {
@@ -171,7 +172,8 @@ export async function startPlanner(
   });
   /** The offline drafter makes no calls. */
   const isLimited = drafter.name !== "offline";
-  const take = async (requestId: string, tenant: string): Promise<void> => {
+  const take: Handle = async (requestId, tenant, begun) => {
+    begun(); // a planner mostly waits for its model
     if (!isLimited || (await quota.allows(tenant))) await runs.take(requestId);
   };
   let isShared = await store.hasManyTenants();
@@ -185,7 +187,7 @@ export async function startPlanner(
     ...redis,
     queue: "planning",
     slots,
-    handle: (requestId, _signal, tenant) => take(requestId, tenant),
+    handle: take,
   });
   service.repeat(READ_TENANTS_EVERY_MS, async () => {
     await quota.check();

@@ -7,4 +7,6 @@ const { roles, healthPort } = await readOrExit(
   () => readProcess(process.argv.slice(2), process.env),
   process,
 );
-await runRoles(roles, { service: "planwright", healthPort, createStore, createQueues });
+const [role, ...others] = roles;
+const service = others.length === 0 ? role.name : "planwright";
+await runRoles(roles, { service, healthPort, createStore, createQueues });

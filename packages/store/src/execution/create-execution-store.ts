@@ -15,6 +15,7 @@ import {
   type HeldJson,
   isForEachStep,
   isForPerson,
+  isTerminalStepStatus,
   type JsonObject,
   JsonText,
   LARGE_JSON_BYTES,
@@ -150,10 +151,16 @@ function createUnitWrites(context: StoreDependencies) {
      * Notes results that may be used before they are durable, in their order: later writes for the plan
      * become durable after them or with them. Returns the same as `writeRecords`. Undefined, and nothing is
      * noted, when an output has to be stored separately first.
+     * @param onDurable - called when they are durable, before the write that made them so returns
      */
-    noteRecords({ journal }: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]) {
-      const noted = recordEventsNow({ records, ends });
-      if (noted) journal.note(noted.events);
+    noteRecords(
+      claim: PlanClaim,
+      records: readonly StepRecord[],
+      ends: readonly AttemptEnd[],
+      onDurable?: () => void,
+    ) {
+      const noted = recordEventsNow(claim, { records, ends });
+      if (noted) claim.journal.note(noted.events, onDurable);
       return noted?.sizes;
     },
 
@@ -469,7 +476,7 @@ function recordEvents(
   outcomes: Outcomes,
 ): RecordEvents | Promise<RecordEvents> {
   const { sizes, places, large } = measure(outcomes.records);
-  const toRecordEvents = (): RecordEvents => ({ events: toEvents(outcomes, places), sizes });
+  const toRecordEvents = (): RecordEvents => ({ events: toEvents(claim, outcomes, places), sizes });
   if (large.length === 0) return toRecordEvents();
   const written = large.map(async ({ key, output, outputText }) => {
     const ref = await writeSeparately(context, claim, key, output);
@@ -480,9 +487,9 @@ function recordEvents(
 }
 
 /** The same; undefined when an output has to be stored separately first. Pure. */
-function recordEventsNow(outcomes: Outcomes): RecordEvents | undefined {
+function recordEventsNow(claim: PlanClaim, outcomes: Outcomes): RecordEvents | undefined {
   const { sizes, places, large } = measure(outcomes.records);
-  return large.length > 0 ? undefined : { events: toEvents(outcomes, places), sizes };
+  return large.length > 0 ? undefined : { events: toEvents(claim, outcomes, places), sizes };
 }
 
 /** New states of units, and the ends of the attempts that caused them. */
@@ -516,9 +523,14 @@ function largeValueOf({ text, sizeBytes }: JsonText): LargeValue {
   return { fits: false, text, sizeBytes };
 }
 
-function toEvents({ records, ends }: Outcomes, places: ReadonlyMap<string, OutputLocation>): JournalEvent[] {
+function toEvents(
+  { journal }: PlanClaim,
+  { records, ends }: Outcomes,
+  places: ReadonlyMap<string, OutputLocation>,
+): JournalEvent[] {
   const turn = { started: [], ended: toEnded(ends), records: records.map(toTurnRecord) };
-  return turnEvents(turn, places).map(withSizeForText);
+  const isEnded = (key: string): boolean => isTerminalStepStatus(journal.unit(key)?.status ?? "PENDING");
+  return turnEvents(turn, places, isEnded).map(withSizeForText);
 }
 
 /** The text of an output that is stored separately may still be in the entry: the size makes readers look. */

@@ -135,6 +135,10 @@ function contentOf({ event, lengths }: EventHead): EventContent {
     }
     case "items.expanded":
       return { units: [event.stepId], facts: { count: event.count } };
+    case "items.closed": {
+      const { stepId, from, to, status, error } = event;
+      return { units: [stepId], status, error, facts: { from, to } };
+    }
     case "step.changed":
       return { units: [event.key], ...changeOf(event, lengths) };
     case "approval.given": {
