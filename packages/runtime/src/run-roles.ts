@@ -13,6 +13,7 @@ import type { Traces } from "./traces.ts";
 /** The settings that every role reads; roles of one process read them from the same environment. */
 interface RoleSettings {
   MONGODB_URL: string;
+  /** "" in a process that works alone, without Redis. */
   REDIS_URL: string;
   QUEUE_PREFIX: string;
   HOST: string;
@@ -90,6 +91,7 @@ export interface RolesOptions<Store, Queues, StoreOptions> {
     redisUrl: string;
     prefix: string;
     onError: (error: unknown, id?: string) => void;
+    logger: Logger;
   }): Queues;
 }
 
@@ -169,6 +171,7 @@ async function openParts<
     prefix: settings.QUEUE_PREFIX,
     onError: (error, id) =>
       logger.warn({ err: error, ...logFactsOfId(id) }, "queue error; the sweepers find the work"),
+    logger,
   });
   /** The check of a role at `/readyz`. */
   const checkOf = (role: { name: string }): string => (roles.length === 1 ? "start" : role.name);

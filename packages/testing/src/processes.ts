@@ -20,10 +20,15 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
  * caller has to end it.
  *
  * @param env - its complete environment, apart from PATH
+ * @param args - of its command line
  * @returns the process; both outputs are pipes that must be read
  */
-export function spawnService(service: ServiceName, env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices()[service]], {
+export function spawnService(
+  service: ServiceName,
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices()[service], ...args], {
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,12 +1,5 @@
 import { join } from "node:path";
-import {
-  createQueueWorker,
-  createSlots,
-  createSweeper,
-  createToolLimits,
-  type Handle,
-  type Queues,
-} from "@planwright/queue";
+import { createSlots, createSweeper, type Handle, type Queues } from "@planwright/queue";
 import {
   createAddressGuard,
   createWorkerService,
@@ -14,6 +7,7 @@ import {
   heartbeatFailpoints,
   leaseFailpoints,
   type Role,
+  type RoleOptions,
   type RoleParts,
 } from "@planwright/runtime";
 import type { Store, StoreOptions } from "@planwright/store";
@@ -76,8 +70,9 @@ const LEARN_SECRETS_EVERY_MS = 30_000;
  */
 export async function readExecutor(
   env: NodeJS.ProcessEnv,
+  options?: RoleOptions,
 ): Promise<Role<Store, Queues, Partial<StoreOptions>>> {
-  const settings = await readExecutorSettings(env);
+  const settings = await readExecutorSettings(env, options);
   return {
     name: "executor",
     settings,
@@ -95,7 +90,7 @@ export async function startExecutor(
   parts: RoleParts<Store, Queues>,
   settings: ExecutorSettings,
 ): Promise<void> {
-  const { name, logger, registry, failpoints, store: database, queues: offers } = parts;
+  const { name, logger, registry, failpoints, store: database, queues } = parts;
   const metrics = createExecutorMetrics(registry);
   const service = createWorkerService(parts, {
     kind: "executor",
@@ -134,9 +129,7 @@ export async function startExecutor(
   await publisher.published();
   parts.notReadyBecause("it does not take plans yet");
 
-  const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, onError: service.report };
-  const limits = createToolLimits({
-    ...redis,
+  const limits = queues.openToolLimits({
     leaseMs: settings.LIMIT_LEASE_MS,
     onError: (error) => logger.warn({ err: error }, "limits: Redis does not answer; limited calls wait"),
   });
@@ -156,7 +149,7 @@ export async function startExecutor(
     readCatalogue: () => catalogue.read(),
     readCatalogueNow: () => store.toolCatalogue(),
     liveness: heartbeat,
-    offerPlanning: (request) => offers.offerPlanning(request),
+    offerPlanning: (request) => queues.offerPlanning(request),
     maxPlans: settings.MAX_PLANS,
     deadAfterMs: settings.DEAD_AFTER_MS,
     maxStepTimeoutMs: settings.MAX_STEP_TIMEOUT_MS,
@@ -182,11 +175,11 @@ export async function startExecutor(
     capacity: () => runs.capacity(),
     isShared: () => isShared,
   });
-  const worker = await createQueueWorker({
-    ...redis,
+  const worker = await queues.startWorker({
     queue: "execution",
     slots,
     handle: jobs.handle,
+    onError: service.report,
   });
   service.repeat(READ_TENANTS_EVERY_MS, async () => {
     isShared = await store.hasManyTenants();

@@ -1,19 +1,13 @@
 import type { Drafter } from "@planwright/models";
 import { resolvePolicy } from "@planwright/plan";
-import {
-  createPartialAnswerWriter,
-  createQueueWorker,
-  createSlots,
-  createSweeper,
-  type Handle,
-  type Queues,
-} from "@planwright/queue";
+import { createSlots, createSweeper, type Handle, type Queues } from "@planwright/queue";
 import {
   createWorkerService,
   type FailpointNames,
   heartbeatFailpoints,
   leaseFailpoints,
   type Role,
+  type RoleOptions,
   type RoleParts,
 } from "@planwright/runtime";
 import type { Store, StoreOptions } from "@planwright/store";
@@ -69,8 +63,9 @@ const READ_TENANTS_EVERY_MS = 5_000;
  */
 export async function readPlanner(
   env: NodeJS.ProcessEnv,
+  options?: RoleOptions,
 ): Promise<Role<Store, Queues, Partial<StoreOptions>>> {
-  const settings = await readPlannerSettings(env);
+  const settings = await readPlannerSettings(env, options);
   return {
     name: "planner",
     settings,
@@ -97,9 +92,8 @@ export async function startPlanner(
   const leases = failpoints.around(store.requestLeases, LEASE_FAILPOINTS);
 
   const drafter = failpoints.around(settings.drafter, MODEL_FAILPOINTS);
-  const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, onError: service.report };
   const offers = failpoints.around(parts.queues, OFFER_FAILPOINTS);
-  const partialAnswers = createPartialAnswerWriter(redis, partialText);
+  const partialAnswers = parts.queues.openPartialAnswerWriter(partialText);
   const traces = parts.traces && createPlanningTraces(parts.traces);
   const log = createPlanningLog(logger, (request) => traces?.logFacts(request) ?? {});
 
@@ -165,11 +159,11 @@ export async function startPlanner(
     isShared: () => isShared,
     blocked: () => quota.paused(),
   });
-  const worker = await createQueueWorker({
-    ...redis,
+  const worker = await parts.queues.startWorker({
     queue: "planning",
     slots,
     handle: take,
+    onError: service.report,
   });
   service.repeat(READ_TENANTS_EVERY_MS, async () => {
     await quota.check();
