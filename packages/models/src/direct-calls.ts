@@ -16,7 +16,7 @@ import { cleanText, dataText } from "./prompts/clean-text.ts";
 import { contextText } from "./prompts/draft-messages.ts";
 import { estimateTokens } from "./prompts/prompt-budget.ts";
 import { queryParts } from "./prompts/retrieve-tools.ts";
-import { searchWords, type ToolIndex, toolIndexOf } from "./prompts/tool-index.ts";
+import { type ShownTools, searchWords, toolIndexOf } from "./prompts/tool-index.ts";
 import { toolWordsOf } from "./words/tool-words.ts";
 import { splitName, verbFit } from "./words/word-forms.ts";
 
@@ -213,7 +213,7 @@ export function directTools(query: string, tools: readonly ToolDescriptor[]): To
 }
 
 /** Indexes of the tools that a part may mean, the nearest first. */
-function nearIn(part: string, index: ToolIndex): number[] {
+function nearIn(part: string, index: ShownTools): number[] {
   const hits = index.search(part);
   const least = (hits[0]?.score ?? 0) * NEAR;
   return hits.filter(({ score }) => score >= least).map(({ at }) => at);

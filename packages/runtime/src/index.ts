@@ -80,7 +80,7 @@ export {
   redactJson,
   redactText,
 } from "./redact.ts";
-export { type Role, type RoleParts, type RolesOptions, runRoles } from "./run-roles.ts";
+export { type Role, type RoleParts, type RolesHost, type RolesOptions, runRoles } from "./run-roles.ts";
 export {
   createRunClock,
   DeadAfterSchema,

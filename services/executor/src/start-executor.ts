@@ -118,7 +118,7 @@ export async function startExecutor(
     onStatus: (status) => servers.publish(status),
   });
   const secrets = createSecrets({
-    source: createSecretSource({ directory: settings.SECRETS_DIR, variables: process.env }),
+    source: createSecretSource({ directory: settings.SECRETS_DIR, variables: parts.env }),
     servers: config.mcpServers,
     addSecrets: (server, values) => tools.addSecrets(server, values),
   });

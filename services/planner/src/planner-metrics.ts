@@ -1,10 +1,10 @@
 import { createBoundedLabel, createMeters, type Registry } from "@planwright/runtime";
 import type { ModelMetrics } from "./calls/model-metrics.ts";
-import type { RunMetrics } from "./jobs/run-metrics.ts";
+import type { PlanningMetrics } from "./jobs/run-metrics.ts";
 
 /** The counters of a planner. */
 interface PlannerMetrics {
-  runs: RunMetrics;
+  runs: PlanningMetrics;
   models: ModelMetrics;
 }
 

@@ -19,7 +19,8 @@ const READERS = { api: readApi, planner: readPlanner, executor: readExecutor };
 type RoleName = keyof typeof READERS;
 const ALL = Object.keys(READERS).join(",");
 
-type AnyRole = Awaited<ReturnType<(typeof READERS)[RoleName]>>;
+/** A role with its settings. */
+export type AnyRole = Awaited<ReturnType<(typeof READERS)[RoleName]>>;
 
 /** An option or a setting cannot be used. The message names the role that reads it. */
 export class RoleNotReadError extends CodedError<{ role?: string }> {

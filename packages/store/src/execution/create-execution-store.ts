@@ -133,10 +133,16 @@ function createUnitWrites(context: StoreDependencies) {
      * Notes results that may be used before they are durable, in their order: later writes for the plan
      * become durable after them or with them. Returns the same as `writeRecords`. Undefined, and nothing is
      * noted, when an output has to be stored separately first.
+     * @param onDurable - called when they are durable, before the write that made them so returns
      */
-    noteRecords({ journal }: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]) {
-      const noted = recordEventsNow({ records, ends });
-      if (noted) journal.note(noted.events);
+    noteRecords(
+      claim: PlanClaim,
+      records: readonly StepRecord[],
+      ends: readonly AttemptEnd[],
+      onDurable?: () => void,
+    ) {
+      const noted = recordEventsNow(claim, { records, ends });
+      if (noted) claim.journal.note(noted.events, onDurable);
       return noted?.sizes;
     },
 

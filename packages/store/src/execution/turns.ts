@@ -7,7 +7,7 @@ import {
   type TurnRecord,
   turnEvents,
 } from "@planwright/engine";
-import { type JsonObject, JsonText, valueOfHeld } from "@planwright/plan";
+import { isTerminalStepStatus, type JsonObject, JsonText, valueOfHeld } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import {
   keptError,
@@ -54,7 +54,7 @@ export function recordEvents(
   outcomes: Outcomes,
 ): RecordEvents | Promise<RecordEvents> {
   const { sizes, places, large } = measure(outcomes.records);
-  const toRecordEvents = (): RecordEvents => ({ events: toEvents(outcomes, places), sizes });
+  const toRecordEvents = (): RecordEvents => ({ events: toEvents(claim, outcomes, places), sizes });
   if (large.length === 0) return toRecordEvents();
   const written = large.map(async ({ key, output, outputText }) => {
     const ref = await writeSeparately(context, claim, key, output);
@@ -65,9 +65,9 @@ export function recordEvents(
 }
 
 /** The same; undefined when an output has to be stored separately first. Pure. */
-export function recordEventsNow(outcomes: Outcomes): RecordEvents | undefined {
+export function recordEventsNow(claim: PlanClaim, outcomes: Outcomes): RecordEvents | undefined {
   const { sizes, places, large } = measure(outcomes.records);
-  return large.length > 0 ? undefined : { events: toEvents(outcomes, places), sizes };
+  return large.length > 0 ? undefined : { events: toEvents(claim, outcomes, places), sizes };
 }
 
 /** New states of units, and the ends of the attempts that caused them. */
@@ -101,9 +101,14 @@ function largeValueOf({ text, sizeBytes }: JsonText): LargeValue {
   return { fits: false, text, sizeBytes };
 }
 
-function toEvents({ records, ends }: Outcomes, places: ReadonlyMap<string, OutputLocation>): JournalEvent[] {
+function toEvents(
+  { journal }: PlanClaim,
+  { records, ends }: Outcomes,
+  places: ReadonlyMap<string, OutputLocation>,
+): JournalEvent[] {
   const turn = { started: [], ended: toEnded(ends), records: records.map(toTurnRecord) };
-  return turnEvents(turn, places).map(withSizeForText);
+  const isEnded = (key: string): boolean => isTerminalStepStatus(journal.unit(key)?.status ?? "PENDING");
+  return turnEvents(turn, places, isEnded).map(withSizeForText);
 }
 
 /** The text of an output that is stored separately may still be in the entry: the size makes readers look. */

@@ -14,7 +14,7 @@ import { followOneByOne } from "../journal/pending-write.ts";
 import type { WorkerStore } from "../leases/worker-store.ts";
 import type { PlanningStore } from "../planning/create-planning-store.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { AcceptanceLog, Accepted } from "../requests/acceptance-log.ts";
+import type { AcceptanceLog, AcceptedEntry } from "../requests/acceptance-log.ts";
 import { createMemoryCollections } from "./memory-collections.ts";
 import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";
 import { type GroupedWrite, type Reach, reachAtOnce } from "./memory-database.ts";
@@ -109,7 +109,7 @@ function createMemoryAcceptanceLog(database: MemoryDatabase, reach: Reach): Acce
     if (database.find(collection, { _id: document._id }).length === 0) database.insert(collection, document);
   }
 
-  async function insertPlans(accepted: readonly Accepted[]): Promise<void> {
+  async function insertPlans(accepted: readonly AcceptedEntry[]): Promise<void> {
     const plans = accepted.flatMap(({ plan }) => plan ?? []);
     if (plans.length === 0) return;
     await reach({

@@ -20,7 +20,7 @@ export interface SuggestInput extends WaitInput {
 }
 
 /** What came of asking a model, and its proposals. */
-export interface Asked {
+interface Asked {
   state: "NONE" | "PENDING" | "ANSWERED" | "FAILED";
   note: string;
   proposals: readonly ContractProposal[];

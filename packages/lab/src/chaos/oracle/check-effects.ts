@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { groupBy, isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
 import type { LedgerEntry } from "@planwright/testing";
 import { CHAOS_TOOLS, labelOf } from "../chaos-plan.ts";
-import type { Evidence, FinalStep, Violation, ViolationKind } from "../evidence.ts";
+import type { BrokenPromise, Evidence, FinalStep, ViolationKind } from "../evidence.ts";
 import {
   acceptedLabels,
   callsByLabel,
@@ -20,7 +20,7 @@ import {
 
 /** Violations and counts from the ledger. */
 interface EffectsVerdict {
-  violations: Violation[];
+  violations: BrokenPromise[];
   /** Effects of repeatable tools (class R) beyond the first of each step. */
   replays: number;
   /** Steps in doubt. */
@@ -30,7 +30,7 @@ interface EffectsVerdict {
 /** Compares effects with records. Pure. */
 export function checkEffects(evidence: Evidence): EffectsVerdict {
   const { plans, steps, ledger } = evidence;
-  const violations: Violation[] = [];
+  const violations: BrokenPromise[] = [];
   const report = (kind: ViolationKind, id: string, expected: string, found: string): void => {
     violations.push({ kind, id, expected, found });
   };
@@ -122,9 +122,9 @@ function newKeysAfterEffects(
   versions: readonly PlanVersion[],
   effectsOf: ReadonlyMap<string, readonly LedgerEntry[]>,
   calls: ReadonlyMap<string, readonly UnitCall[]>,
-): Violation[] {
+): BrokenPromise[] {
   return versions.flatMap((version, position) =>
-    version.units.flatMap(({ key, tool }): Violation[] => {
+    version.units.flatMap(({ key, tool }): BrokenPromise[] => {
       const { plan } = version;
       const [effect] = effectsOf.get(`${plan._id}/${key}`) ?? [];
       if (effect === undefined || CHAOS_TOOLS[tool]?.toolClass === "R") return [];

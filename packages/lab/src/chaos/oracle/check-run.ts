@@ -14,12 +14,12 @@ import {
 import { CHAOS_TOOLS, LIMITED_TOOL } from "../chaos-plan.ts";
 import type {
   AcceptedIds,
-  Change,
+  BrokenPromise,
   Evidence,
   FinalPlan,
   FinalRequest,
   FinalStep,
-  Violation,
+  PlanChange,
   ViolationKind,
 } from "../evidence.ts";
 import { checkEffects } from "./check-effects.ts";
@@ -29,7 +29,7 @@ import { versionsByRequest } from "./plan-versions.ts";
 
 /** The verdict about a run. */
 export interface Verdict {
-  violations: Violation[];
+  violations: BrokenPromise[];
   /** Number of documents with a violation, by kind. */
   counts: { [kind in ViolationKind]: number };
   replays: number;
@@ -89,8 +89,12 @@ interface Known {
 }
 
 /** All violations in the history. Pure. */
-function checkHistory({ changes, plans, asked }: Pick<Evidence, "changes" | "plans" | "asked">): Violation[] {
-  const violations: Violation[] = [];
+function checkHistory({
+  changes,
+  plans,
+  asked,
+}: Pick<Evidence, "changes" | "plans" | "asked">): BrokenPromise[] {
+  const violations: BrokenPromise[] = [];
   const report = (kind: ViolationKind, id: string, expected: string, found: string): void => {
     violations.push({ kind, id, expected, found });
   };
@@ -159,7 +163,7 @@ function checkHistory({ changes, plans, asked }: Pick<Evidence, "changes" | "pla
   return violations;
 }
 
-function mayFollow(collection: Change["collection"], from: string, to: string): boolean {
+function mayFollow(collection: PlanChange["collection"], from: string, to: string): boolean {
   if (from === to) return true;
   if (collection === "requests") {
     return canMove(REQUEST_LIFECYCLE, RequestStatusSchema.parse(from), RequestStatusSchema.parse(to));
@@ -173,7 +177,7 @@ function mayFollow(collection: Change["collection"], from: string, to: string): 
   return canMove(STEP_LIFECYCLE, before, after) || hasPassed;
 }
 
-function hasEnded(collection: Change["collection"], status: string): boolean {
+function hasEnded(collection: PlanChange["collection"], status: string): boolean {
   if (collection === "requests") return hasRequestEnded(RequestStatusSchema.parse(status));
   if (collection === "plans") return isTerminalPlanStatus(PlanStatusSchema.parse(status));
   return isTerminalStepStatus(StepStatusSchema.parse(status));
@@ -198,7 +202,7 @@ function readDependencies(plans: Evidence["plans"]): Map<string, string[]> {
 const AFTER_DEADLINE_MS = 30_000;
 
 /** Checks that every accepted request still exists and has ended. Pure. */
-function checkEndings(evidence: Evidence): Violation[] {
+function checkEndings(evidence: Evidence): BrokenPromise[] {
   const { accepted, requests } = evidence;
   const requestOf = new Map(requests.map((request) => [request._id, request]));
   const versionsOf = versionsByRequest(evidence);
@@ -207,7 +211,7 @@ function checkEndings(evidence: Evidence): Violation[] {
   const extra = requests
     .filter(({ _id }) => !known.has(_id))
     .map(
-      ({ _id, planId }): Violation => ({
+      ({ _id, planId }): BrokenPromise => ({
         kind: "duplicated",
         id: _id,
         expected: "one request for one key",
@@ -241,14 +245,14 @@ function checkEndings(evidence: Evidence): Violation[] {
 }
 
 /** Only a request whose planning has ended may have no plan. */
-function checkUnplanned({ planId }: AcceptedIds, request: FinalRequest): Violation[] {
+function checkUnplanned({ planId }: AcceptedIds, request: FinalRequest): BrokenPromise[] {
   if (request.status === "FAILED" && request.error !== null) return [];
   if (request.status === "PLANNING") return [unfinished(request._id, "a planned request", "PLANNING")];
   return [lost(planId, "the accepted plan in MongoDB", `nothing, with the request ${request.status}`)];
 }
 
-function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly FinalStep[]): Violation[] {
-  const found: Violation[] = steps
+function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly FinalStep[]): BrokenPromise[] {
+  const found: BrokenPromise[] = steps
     .filter((step) => step.status === "IN_DOUBT" && !mayBeInDoubt(step))
     .map(({ _id, tool }) => unfinished(_id, `a step of ${tool} is never in doubt`, "IN_DOUBT"));
   if (plan.status === "WAITING" && plan.waitReason === "in doubt") {
@@ -318,13 +322,13 @@ function missingSteps(plan: FinalPlan, steps: readonly FinalStep[]): string[] {
   return (plan.plan?.steps ?? []).map((step): string => step.id).filter((id) => !keys.has(id));
 }
 
-const lost = (id: string, expected: string, found: string): Violation => ({
+const lost = (id: string, expected: string, found: string): BrokenPromise => ({
   kind: "lost",
   id,
   expected,
   found,
 });
-const unfinished = (id: string, expected: string, found: string): Violation => ({
+const unfinished = (id: string, expected: string, found: string): BrokenPromise => ({
   kind: "unfinished",
   id,
   expected,
