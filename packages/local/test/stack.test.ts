@@ -153,7 +153,7 @@ test("a failed plan is shown with the tool's message and skipped dependents, and
   expect(shown).toContain("createAuthor  FAILED");
   expect(shown).toContain("ann@test.com");
   expect(shown).toContain("Skipped because dependency 'createAuthor' failed");
-  const pids = Object.values(stack.processes).map((process_) => process_.pid());
+  const pids = Object.values(stack.processes).map((process_) => process_?.pid());
   expect(pids).not.toContain(undefined);
 });
 
@@ -165,14 +165,37 @@ test("a sentence that the drafter does not understand is refused", async () => {
 
 test("a plan accepted while executor and Redis are dead completes after their restart", async () => {
   await stack.processes.executor.kill();
-  await stack.processes.redis.kill();
+  await stack.processes.redis?.kill();
   const sentence =
     "Create author Eve with email eve@test.com, then create blog by Eve titled Hello about world";
   const requestId = await sendSentence(stack, sentence);
   await stack.processes.executor.restart();
-  await stack.processes.redis.restart();
+  await stack.processes.redis?.restart();
   const request = await followToEnd(stack, requestId, () => undefined);
   expect(request.status).toBe("COMPLETED");
+});
+
+test("without Redis on the machine one process works alone, says so in one line, and installs nothing", async () => {
+  const dir = folder();
+  const lines: string[] = [];
+  const alone = await startStack({
+    dataDir: dir,
+    env: { ...env, PATH: dir },
+    mains: bundledServices("planwright", "blog-tools"),
+    isTogether: true,
+    say: (line) => void lines.push(line),
+  });
+  onTestFinished(async () => {
+    await alone.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  expect(lines.filter((line) => line.includes("Redis"))).toEqual([
+    "Redis is not installed: one process works without it, with its limits in memory (REDIS_URL is for more).",
+  ]);
+  expect(alone.redisUrl).toBeUndefined();
+  const requestId = await sendSentence(alone, exampleSentence(2));
+  const { status } = await followToEnd(alone, requestId, () => undefined);
+  expect(status).toBe("COMPLETED");
 });
 
 test("a second stack has separate data and addresses", async () => {

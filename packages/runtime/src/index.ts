@@ -66,10 +66,12 @@ export {
   MongodbUrlSchema,
   parseSettings,
   RedisUrlSchema,
+  type RoleOptions,
   readOrExit,
   runSettingsCheck,
   SettingsError,
   settingsOrExit,
+  WITHOUT_REDIS,
 } from "./parse-settings.ts";
 export {
   isSecretName,

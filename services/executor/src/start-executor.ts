@@ -1,13 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  createQueueWorker,
-  createSlots,
-  createSweeper,
-  createToolLimits,
-  type Handle,
-  type Queues,
-} from "@planwright/queue";
+import { createSlots, createSweeper, type Handle, type Queues } from "@planwright/queue";
 import {
   createAddressGuard,
   createWorkerService,
@@ -16,6 +9,7 @@ import {
   type Logger,
   leaseFailpoints,
   type Role,
+  type RoleOptions,
   type RoleParts,
 } from "@planwright/runtime";
 import type { RetentionStore, Store, StoreOptions } from "@planwright/store";
@@ -77,8 +71,9 @@ const LEARN_SECRETS_EVERY_MS = 30_000;
  */
 export async function readExecutor(
   env: NodeJS.ProcessEnv,
+  options?: RoleOptions,
 ): Promise<Role<Store, Queues, Partial<StoreOptions>>> {
-  const settings = await readExecutorSettings(env);
+  const settings = await readExecutorSettings(env, options);
   return {
     name: "executor",
     settings,
@@ -96,7 +91,7 @@ export async function startExecutor(
   parts: RoleParts<Store, Queues>,
   settings: ExecutorSettings,
 ): Promise<void> {
-  const { name, logger, registry, failpoints, store: database, queues: offers } = parts;
+  const { name, logger, registry, failpoints, store: database, queues } = parts;
   const metrics = createExecutorMetrics(registry);
   const service = createWorkerService(parts, {
     kind: "executor",
@@ -135,9 +130,7 @@ export async function startExecutor(
   await publisher.published();
   parts.notReadyBecause("it does not take plans yet");
 
-  const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, onError: service.report };
-  const limits = createToolLimits({
-    ...redis,
+  const limits = queues.openToolLimits({
     leaseMs: settings.LIMIT_LEASE_MS,
     onError: (error) => logger.warn({ err: error }, "limits: Redis does not answer; limited calls wait"),
   });
@@ -157,7 +150,7 @@ export async function startExecutor(
     readCatalogue: () => catalogue.read(),
     readCatalogueNow: () => store.toolCatalogue(),
     liveness: heartbeat,
-    offerPlanning: (request) => offers.offerPlanning(request),
+    offerPlanning: (request) => queues.offerPlanning(request),
     maxPlans: settings.MAX_PLANS,
     deadAfterMs: settings.DEAD_AFTER_MS,
     maxStepTimeoutMs: settings.MAX_STEP_TIMEOUT_MS,
@@ -183,11 +176,11 @@ export async function startExecutor(
     capacity: () => runs.capacity(),
     isShared: () => isShared,
   });
-  const worker = await createQueueWorker({
-    ...redis,
+  const worker = await queues.startWorker({
     queue: "execution",
     slots,
     handle: jobs.handle,
+    onError: service.report,
   });
   service.repeat(READ_TENANTS_EVERY_MS, async () => {
     isShared = await store.hasManyTenants();

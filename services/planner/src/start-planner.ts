@@ -1,13 +1,6 @@
 import { type Drafter, definitionOf } from "@planwright/models";
 import { resolvePolicy } from "@planwright/plan";
-import {
-  createPartialAnswerWriter,
-  createQueueWorker,
-  createSlots,
-  createSweeper,
-  type Handle,
-  type Queues,
-} from "@planwright/queue";
+import { createSlots, createSweeper, type Handle, type Queues } from "@planwright/queue";
 import {
   createBoundedLabel,
   createMeters,
@@ -18,6 +11,7 @@ import {
   leaseFailpoints,
   type Registry,
   type Role,
+  type RoleOptions,
   type RoleParts,
   type Span,
   SpanKind,
@@ -87,8 +81,9 @@ const READ_TENANTS_EVERY_MS = 5_000;
  */
 export async function readPlanner(
   env: NodeJS.ProcessEnv,
+  options?: RoleOptions,
 ): Promise<Role<Store, Queues, Partial<StoreOptions>>> {
-  const settings = await readPlannerSettings(env);
+  const settings = await readPlannerSettings(env, options);
   return {
     name: "planner",
     settings,
@@ -115,9 +110,8 @@ export async function startPlanner(
   const leases = failpoints.around(store.requestLeases, LEASE_FAILPOINTS);
 
   const drafter = failpoints.around(settings.drafter, MODEL_FAILPOINTS);
-  const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, onError: service.report };
   const offers = failpoints.around(parts.queues, OFFER_FAILPOINTS);
-  const partialAnswers = createPartialAnswerWriter(redis, partialText);
+  const partialAnswers = parts.queues.openPartialAnswerWriter(partialText);
   const traces = parts.traces && createPlanningTraces(parts.traces);
   const log = createPlanningLog(logger, (request) => traces?.logFacts(request) ?? {});
 
@@ -183,11 +177,11 @@ export async function startPlanner(
     isShared: () => isShared,
     blocked: () => quota.paused(),
   });
-  const worker = await createQueueWorker({
-    ...redis,
+  const worker = await parts.queues.startWorker({
     queue: "planning",
     slots,
     handle: take,
+    onError: service.report,
   });
   service.repeat(READ_TENANTS_EVERY_MS, async () => {
     await quota.check();
