@@ -8,7 +8,7 @@ import { type Checker, createChecker } from "./checker/checker.ts";
 import type { Violation } from "./checker/invariants.ts";
 import type { PlanFacts } from "./checker/plan-facts.ts";
 import type { Mutant } from "./mutant.ts";
-import { type Api, startApi, startClients, startOperator } from "./system/clients.ts";
+import { type SimulatedApi, startApi, startClients, startOperator } from "./system/clients.ts";
 import { type Executors, startExecutors } from "./system/executors.ts";
 import { createSimulatedTools } from "./system/tools.ts";
 import { createJobQueue, type JobQueue, type World } from "./system/world.ts";
@@ -231,7 +231,7 @@ const HOUR_MS = 3_600_000;
 /** The targets of faults. */
 interface Victims {
   executors: Executors;
-  api: Api;
+  api: SimulatedApi;
   queue: JobQueue;
 }
 

@@ -118,7 +118,7 @@ function createPerform(
   leave: LeavePlan,
 ): (command: Command) => void {
   const { claim, store, calls, timers, heldOutputs, largeJson, metrics } = run;
-  const record = createRecordResults(run, { dispatch });
+  const record = createRecordResults(run, { dispatch, fail });
   return (command) => {
     switch (command.type) {
       case "record":
@@ -230,7 +230,7 @@ type RecordCommand = Extract<Command, { type: "record" }>;
  */
 function createRecordResults(
   { claim, store, calls, pending, phases, planLog, planMetrics }: RunParts,
-  { dispatch }: Pick<RunHooks, "dispatch">,
+  { dispatch, fail }: Pick<RunHooks, "dispatch" | "fail">,
 ): (command: RecordCommand) => Promise<void> {
   /** Queued as a microtask, so that the commands of this turn are performed before those of the next one. */
   function reportEarly(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
@@ -264,19 +264,21 @@ function createRecordResults(
     if (!phases.isBefore("ended")) return;
     const keys = changed.map(({ key }) => key);
     const { records, ends } = pending.toWrite(changed);
-    const noted = isRepeatable ? store.noteRecords(claim, records, ends) : undefined;
-    if (noted) reportEarly(keys, noted);
-    const sizes = noted
-      ? await store.writeNoted(claim).then(() => noted)
-      : await store.writeRecords(claim, records, ends);
-    await inTurns(changed, async (some) => {
-      planMetrics.recorded(some);
-      planLog.recorded(some);
-      acknowledge(
-        some.map(({ key }) => key),
-        sizes,
-      );
-    });
+    const report = (sizes: ReadonlyMap<string, number>): Promise<void> =>
+      inTurns(changed, async (some) => {
+        planMetrics.recorded(some);
+        planLog.recorded(some);
+        acknowledge(
+          some.map(({ key }) => key),
+          sizes,
+        );
+      });
+    const noted = isRepeatable
+      ? store.noteRecords(claim, records, ends, () => noted && void report(noted).catch(fail))
+      : undefined;
+    if (!noted) return report(await store.writeRecords(claim, records, ends));
+    reportEarly(keys, noted);
+    pending.writeSoon();
   }
 
   return async ({ records, isRepeatable, toApprove = [] }) => {
