@@ -40,7 +40,9 @@ declare module "vitest" {
  * The arguments for Node that start services. The first call of a test run for a service bundles its sources as
  * they are then.
  */
-export function bundledServices<Name extends BundledService>(...names: readonly Name[]): Record<Name, string> {
+export function bundledServices<Name extends BundledService>(
+  ...names: readonly Name[]
+): Record<Name, string> {
   const offers = inject("planwrightServices");
   for (const name of names) requestOnDemand(offers[name]);
   const bundled = names.map((name) => [name, askOnDemand(offers[name], z.string())] as const);

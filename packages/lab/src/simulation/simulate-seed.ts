@@ -210,7 +210,10 @@ function requestOf({ database }: World, facts: PlanFacts) {
 }
 
 /** The simulated time by which a plan must end, in milliseconds. Time that faults cost is added. */
-function latestEnd({ settings, faults }: World, { document, peopleSince, peopleMs, resumedAt }: PlanFacts): number {
+function latestEnd(
+  { settings, faults }: World,
+  { document, peopleSince, peopleMs, resumedAt }: PlanFacts,
+): number {
   const { startedAt, dueAt, queuedAt, createdAt } = document;
   if (peopleSince !== null)
     return (dueAt ? dueAt.getTime() - EPOCH_MS : peopleSince + PEOPLE_ACT_WITHIN_MS) + AFTER_DEADLINE_MS;
