@@ -108,15 +108,15 @@ function effectLine({ contract: given, contractReport: { fields } }: ExplainedTo
   const contract = isJsonObject(given) ? given : {};
   const { idempotency } = contract;
   const sideEffects = contract["sideEffects"] !== false;
-  const effectClass = effectClassOf({
+  const toolClass = effectClassOf({
     sideEffects,
     idempotency: idempotency === "natural" || idempotency === "key" ? idempotency : "none",
     lookup: contract["lookup"],
   });
-  const decidedBy = effectClass === "V" ? "lookup" : sideEffects ? "idempotency" : "sideEffects";
+  const decidedBy = toolClass === "V" ? "lookup" : sideEffects ? "idempotency" : "sideEffects";
   const field = fields.find(({ name }) => name === decidedBy);
   const why = field ? ` (${decidedBy} ${inlineJson(field.value, 60)}: ${oneLine(field.why, 300)})` : "";
-  return `${effectClass}  ${EFFECT_TEXT[effectClass]}${why}`;
+  return `${toolClass}  ${EFFECT_TEXT[toolClass]}${why}`;
 }
 
 /** Fields by name; those of inner objects and of the elements of lists are below and indented. */

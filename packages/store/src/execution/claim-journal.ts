@@ -72,7 +72,7 @@ export function openClaimJournal(claimed: ClaimedJournal) {
   /** Controls that were taken, until the listener was told that they are durable. */
   let asked: ControlEvent[] = [];
   /** Those of them that are not part of an entry yet. */
-  let unsent: ControlEvent[] = [];
+  let controlsToWrite: ControlEvent[] = [];
   let isClosed = false;
 
   const lost = (): LeaseLostError => new LeaseLostError({ id: planId, epoch });
@@ -140,7 +140,7 @@ export function openClaimJournal(claimed: ClaimedJournal) {
     taken = arrived.at(-1)?.id ?? taken;
     const events = arrived.map(askedEvent);
     asked.push(...events);
-    unsent.push(...events);
+    controlsToWrite.push(...events);
     onControl();
   }
 
@@ -150,9 +150,12 @@ export function openClaimJournal(claimed: ClaimedJournal) {
       next = undefined;
       const [first, ...others] = pending;
       // The entry that takes the lease begins with that.
-      const events = first?.type === "lease.taken" ? [first, ...unsent, ...others] : [...unsent, ...pending];
+      const events =
+        first?.type === "lease.taken"
+          ? [first, ...controlsToWrite, ...others]
+          : [...controlsToWrite, ...pending];
       const told = listeners;
-      unsent = [];
+      controlsToWrite = [];
       pending = [];
       listeners = [];
       if (events.length > 0) await write(events, followingOf);

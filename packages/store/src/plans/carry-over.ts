@@ -9,6 +9,7 @@ import {
   type EventOf,
   effectOfUnit,
   type FoldedUnit,
+  hasDoneEffect,
   isSkippedByCondition,
   needsAcceptance,
   openEffect,
@@ -162,12 +163,7 @@ export function rerunRepeats(
     .filter((unit) => again.has(unit.stepId) && needsAcceptance(unit))
     .map(({ key, stepId }) => ({ key, planId, hasOtherArguments: changed.has(stepId) }));
   const done = units.find(
-    ({ stepId, status, effect, effectClass }) =>
-      stepId === from &&
-      fromScratch.has(stepId) &&
-      status === "COMPLETED" &&
-      effect === "done" &&
-      effectClass !== "R",
+    (unit) => unit.stepId === from && fromScratch.has(unit.stepId) && hasDoneEffect(unit),
   );
   if (!done) return failed;
   const { stepId: key, carriedFrom } = done;

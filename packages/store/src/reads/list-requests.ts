@@ -162,13 +162,13 @@ export function createListRequests({ requests, plans, journal }: Collections) {
   ): Promise<Set<string>> {
     const at = { ...(from && { $gte: from }), ...(before && { $lt: before }) };
     const started = { type: "attempt.started", tool, ...((from ?? before) && { at }) };
-    const unsent = { type: "attempt.ended", isUnsent: true };
+    const unreached = { type: "attempt.ended", isUnsent: true };
     const entries = journal.aggregate<{ _id: RequestId }>([
       { $match: { $or: ids.map((id) => ({ _id: idsAfter({ requestId: id, seq: 0 }) })) } },
-      { $match: { events: { $elemMatch: { $or: [started, unsent] } } } },
+      { $match: { events: { $elemMatch: { $or: [started, unreached] } } } },
       { $unwind: "$events" },
       { $replaceWith: { $mergeObjects: ["$events", { requestId: "$requestId" }] } },
-      { $match: { $or: [started, unsent] } },
+      { $match: { $or: [started, unreached] } },
       {
         $group: {
           _id: { requestId: "$requestId", attemptId: "$attemptId" },
