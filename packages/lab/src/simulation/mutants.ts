@@ -495,7 +495,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "key-of-an-earlier-version-forgotten",
     violates: ["versions-once", "keyed-effect-once"],
-    firstSeed: 184,
+    firstSeed: 275,
     settings: { histories: 1 },
     store: (store) => withRepeats(store, (repeat) => (repeat.type === "same key" ? { type: "new" } : repeat)),
     log: (log) => ({
