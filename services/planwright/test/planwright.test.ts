@@ -63,7 +63,8 @@ async function start(env: Record<string, string> = {}, args: readonly string[] =
       const line = lines.find((one) => one.msg === msg);
       if (line) return line;
       await Promise.race([once(child, "line"), exited]);
-      if (child.exitCode !== null) throw new TypeError(`It ended: ${JSON.stringify(lines)}`);
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new TypeError(`It ended: ${JSON.stringify(lines)}`);
     }
   };
   return { lines, said, child, exited, mongodbUrl };
