@@ -98,7 +98,12 @@ const EXIT_CODES: [command: string, exitCode: number][] = [
 ];
 
 test("the README shows every command", () => {
-  const program = createProgram({ version: "", perform: async () => undefined, print: () => undefined });
+  const program = createProgram({
+    version: "",
+    perform: async () => undefined,
+    performLocally: async () => undefined,
+    print: () => undefined,
+  });
   const names = program.commands.map((command) => command.name()).filter((name) => name !== "complete");
   expect(names.filter((name) => !COMMANDS.some((command) => command.includes(`planwright ${name}`)))).toEqual(
     [],

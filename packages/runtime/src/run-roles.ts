@@ -20,6 +20,7 @@ import type { Traces } from "./traces.ts";
 /** The settings that every role reads; roles of one process read them from the same environment. */
 interface RoleSettings {
   MONGODB_URL: string;
+  /** "" in a process that works alone, without Redis. */
   REDIS_URL: string;
   QUEUE_PREFIX: string;
   HOST: string;
@@ -107,6 +108,7 @@ export interface RolesOptions<Store, Queues, StoreOptions> {
     redisUrl: string;
     prefix: string;
     onError: (error: unknown, id?: string) => void;
+    logger: Logger;
   }): Queues;
   /** Default: this process. A test runs roles in its own process, which they must not observe or end. */
   host?: RolesHost;
@@ -196,6 +198,7 @@ async function openParts<
     prefix: settings.QUEUE_PREFIX,
     onError: (error, id) =>
       logger.warn({ err: error, ...logFactsOfId(id) }, "queue error; the sweepers find the work"),
+    logger,
   });
   /** The check of a role at `/readyz`. */
   const checkOf = (role: { name: string }): string => (roles.length === 1 ? "start" : role.name);

@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
  * Arguments with which a program ends by itself. Services end without settings; this one needs no settings,
  * so its script is invalid JSON.
  */
-const ARGS_TO_END: Partial<Record<ServiceName, readonly string[]>> = {
+const ARGS_TO_END: Partial<Record<BundledService, readonly string[]>> = {
   "counting-tools": ["--script", "none"],
 };
 
@@ -19,7 +19,7 @@ const ARGS_TO_END: Partial<Record<ServiceName, readonly string[]>> = {
  * @param folder - receives the files
  * @returns the argument for Node that starts it
  */
-export function bundleService(service: ServiceName, folder: string): Promise<string> {
+export function bundleService(service: BundledService, folder: string): Promise<string> {
   return bundleWithCodeCache(folder, join(ROOT, SERVICE_MAINS[service]), ARGS_TO_END[service] ?? []);
 }
 
@@ -82,4 +82,4 @@ export const SERVICE_MAINS = {
   "counting-tools": "packages/testing/src/counting-tool-server/main.ts",
   "in-process": "services/planwright/test/in-process.ts",
 } as const;
-export type ServiceName = keyof typeof SERVICE_MAINS;
+export type BundledService = keyof typeof SERVICE_MAINS;

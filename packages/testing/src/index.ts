@@ -1,4 +1,4 @@
-export type { ServiceName } from "./bundles.ts";
+export type { BundledService } from "./bundles.ts";
 export { bundleWithCodeCache } from "./bundles.ts";
 export type { ToolStats } from "./counting-tool-server/counting-core.ts";
 export type { Behaviour, BehaviourInput, ScriptInput } from "./counting-tool-server/counting-tools.ts";

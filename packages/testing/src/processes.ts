@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { inject, vi } from "vitest";
 import { z } from "zod";
 import { askOnDemand, requestOnDemand } from "./ask-on-demand.ts";
-import type { ServiceName } from "./bundles.ts";
+import type { BundledService } from "./bundles.ts";
 import { type OnDemand } from "./offer-on-demand.ts";
 
 /**
@@ -20,10 +20,15 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
  * caller has to end it.
  *
  * @param env - its complete environment, apart from PATH
+ * @param args - of its command line
  * @returns the process; both outputs are pipes that must be read
  */
-export function spawnService(service: ServiceName, env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices(service)[service]], {
+export function spawnService(
+  service: BundledService,
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices(service)[service], ...args], {
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -31,7 +36,7 @@ export function spawnService(service: ServiceName, env: Record<string, string>):
 
 declare module "vitest" {
   export interface ProvidedContext {
-    planwrightServices: Record<ServiceName, OnDemand>;
+    planwrightServices: Record<BundledService, OnDemand>;
     planwrightProgram: OnDemand;
   }
 }
@@ -40,7 +45,9 @@ declare module "vitest" {
  * The arguments for Node that start services. The first call of a test run for a service bundles its sources as
  * they are then.
  */
-export function bundledServices<Name extends ServiceName>(...names: readonly Name[]): Record<Name, string> {
+export function bundledServices<Name extends BundledService>(
+  ...names: readonly Name[]
+): Record<Name, string> {
   const offers = inject("planwrightServices");
   for (const name of names) requestOnDemand(offers[name]);
   const bundled = names.map((name) => [name, askOnDemand(offers[name], z.string())] as const);

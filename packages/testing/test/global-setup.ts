@@ -4,13 +4,13 @@
  * packages never wait for them. For the same reason the code that makes them is imported only then.
  */
 import { fileURLToPath } from "node:url";
-import { bundleProgram, bundleService, SERVICE_MAINS, type ServiceName } from "../src/bundles.ts";
+import { bundleProgram, bundleService, SERVICE_MAINS, type BundledService } from "../src/bundles.ts";
 import { type Made, type OnDemand, offerOnDemand } from "../src/offer-on-demand.ts";
 
 /** The part of Vitest's project that the setup uses. */
 interface TestProject {
   provide(key: "planwrightServers" | "planwrightProgram", value: OnDemand): void;
-  provide(key: "planwrightServices", value: Record<ServiceName, OnDemand>): void;
+  provide(key: "planwrightServices", value: Record<BundledService, OnDemand>): void;
 }
 
 /** Inside the repository, because services look for the files of packages that they serve. */
@@ -19,7 +19,7 @@ const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/", import.meta
 export default function setup(project: TestProject): () => Promise<void> {
   const servers = offerOnDemand(startServers);
   const program = offerOnDemand(bundleCommand, CACHE);
-  const names = Object.keys(SERVICE_MAINS) as ServiceName[];
+  const names = Object.keys(SERVICE_MAINS) as BundledService[];
   const services = names.map((name) => {
     const make = async (folder: string): Promise<Made> => ({ value: await bundleService(name, folder) });
     return [name, offerOnDemand(make, CACHE)] as const;
@@ -27,7 +27,7 @@ export default function setup(project: TestProject): () => Promise<void> {
   project.provide("planwrightServers", servers.onDemand);
   project.provide("planwrightProgram", program.onDemand);
   const offered = services.map(([name, { onDemand }]) => [name, onDemand] as const);
-  project.provide("planwrightServices", Object.fromEntries(offered) as Record<ServiceName, OnDemand>);
+  project.provide("planwrightServices", Object.fromEntries(offered) as Record<BundledService, OnDemand>);
   const offers = [servers, program, ...services.map(([, offer]) => offer)];
   return async () => void (await Promise.all(offers.map((offer) => offer.close())));
 }

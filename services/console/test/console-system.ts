@@ -37,7 +37,8 @@ export function startConsole(options: SystemOptions = {}): Promise<ConsoleSystem
 export async function openConsole<Started extends Pick<System, "apiUrl" | "close">>(
   starting: Promise<Started>,
 ): Promise<Started & ConsoleView> {
-  const [system, browser] = await Promise.all([starting, openBrowser()]);
+  const system = await starting;
+  const browser = await openBrowser();
   const client = createClient({ url: system.apiUrl });
   return {
     ...system,
