@@ -76,7 +76,13 @@ export type LogLine = z.output<typeof LogLineSchema>;
 type RoleName = "api" | "planner" | "executor";
 
 /**
- * Starts the API and an executor in the process of the test, which takes a tenth of the processor time of three
+ * Settings of roles in the process of a test: no test kills them, and a busy machine suspends them for seconds now
+ * and then; and they end at once.
+ */
+const IN_PROCESS = { DEAD_AFTER_MS: "60000", SHUTDOWN_TIMEOUT_MS: "100" };
+
+/**
+ * Starts the API and an executor in the process of the test, which takes less processor time than three
  * processes; for tests whose subject is not the process. The planner, which many tests do not need, is started
  * separately.
  */
@@ -84,11 +90,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const parts = await openParts(options);
   const running: RunningRoles[] = [];
   const start = async (roles: RoleName[], env: Record<string, string>): Promise<RunningRoles> => {
-    const started = await startRoles(
-      roles,
-      { ...parts.env, SHUTDOWN_TIMEOUT_MS: "100", ...env },
-      parts.onLine,
-    );
+    const started = await startRoles(roles, { ...IN_PROCESS, ...parts.env, ...env }, parts.onLine);
     running.push(started);
     return started;
   };
