@@ -29,7 +29,7 @@ import {
   answer,
   approve,
   collectSet,
-  type ResolveOptions,
+  type DoubtOptions,
   resolve,
 } from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
@@ -229,7 +229,7 @@ export function createProgram({ version, perform, performLocally, print }: Progr
       new Option("--attempt <number>", "the attempt that you looked at").argParser(wholeNumber(1_000)),
     )
     .addOption(watch())
-    .action((requestId: string, stepKey: string | undefined, options: ResolveOptions) =>
+    .action((requestId: string, stepKey: string | undefined, options: DoubtOptions) =>
       performs((context) => resolve(context, { requestId, stepKey }, options)),
     );
   add("retry", "run the steps again that did not complete; completed steps are kept and not called again")

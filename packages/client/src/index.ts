@@ -44,8 +44,6 @@ export {
   type StepRun,
   type StepValues,
   settlementText,
-  stepsInDoubt,
-  stepsToApprove,
   stepTree,
   type TreeRow,
   type TreeStep,

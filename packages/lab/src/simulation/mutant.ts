@@ -138,7 +138,7 @@ export function withRecords(
   return {
     ...store,
     writeRecords: (claim, records, ends) => store.writeRecords(claim, records.map(change), ends),
-    noteRecords: (claim, records, ends) => store.noteRecords(claim, records.map(change), ends),
+    noteRecords: (claim, records, ...rest) => store.noteRecords(claim, records.map(change), ...rest),
     finishPlan: (claim, finish, last) =>
       store.finishPlan(claim, finish, last && { ...last, records: last.records.map(change) }),
   };

@@ -8,7 +8,7 @@ import { type Checker, createChecker } from "./checker/checker.ts";
 import type { Violation } from "./checker/invariants.ts";
 import type { PlanFacts } from "./checker/plan-facts.ts";
 import type { Mutant } from "./mutant.ts";
-import { type Api, startApi, startClients, startOperator } from "./system/clients.ts";
+import { type SimulatedApi, startApi, startClients, startOperator } from "./system/clients.ts";
 import { type Executors, startExecutors } from "./system/executors.ts";
 import { createSimulatedTools } from "./system/tools.ts";
 import { createJobQueue, type JobQueue, type World } from "./system/world.ts";
@@ -210,14 +210,14 @@ function requestOf({ database }: World, facts: PlanFacts) {
 }
 
 /** The simulated time by which a plan must end, in milliseconds. Time that faults cost is added. */
-function latestEnd({ settings, faults }: World, { document, peopleSince, peopleMs }: PlanFacts): number {
+function latestEnd({ settings, faults }: World, { document, peopleSince, peopleMs, resumedAt }: PlanFacts): number {
   const { startedAt, dueAt, queuedAt, createdAt } = document;
   if (peopleSince !== null)
     return (dueAt ? dueAt.getTime() - EPOCH_MS : peopleSince + PEOPLE_ACT_WITHIN_MS) + AFTER_DEADLINE_MS;
   const begunAt = (queuedAt ?? createdAt).getTime() - EPOCH_MS;
   const deadline = startedAt
     ? startedAt.getTime() - EPOCH_MS + settings.planTimeoutMs + peopleMs
-    : Math.max(begunAt, faults.calmSince()) + CLAIMED_WITHIN_MS + settings.planTimeoutMs;
+    : Math.max(begunAt, resumedAt ?? 0, faults.calmSince()) + CLAIMED_WITHIN_MS + settings.planTimeoutMs;
   return Math.max(deadline, faults.calmSince() + TAKE_OVER_MS) + AFTER_DEADLINE_MS;
 }
 
@@ -226,7 +226,7 @@ const HOUR_MS = 3_600_000;
 /** The targets of faults. */
 interface Victims {
   executors: Executors;
-  api: Api;
+  api: SimulatedApi;
   queue: JobQueue;
 }
 

@@ -24,7 +24,7 @@ export async function demo(words: readonly string[]): Promise<never> {
       say(`Using the running system at ${found.apiUrl}\n`);
       return { apiUrl: found.apiUrl, apiKey: process.env["PLANWRIGHT_API_KEY"] || undefined };
     }
-    say("Starting MongoDB, Redis, the blog tools, the executor, the planner and the API ...");
+    say("Starting MongoDB, the blog tools, the executor, the planner and the API ...");
     const startedAt = performance.now();
     stack = await startStack({ dataDir: DATA_DIR, isTogether: true, isSupervised: true, say });
     say(`Ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s.\n`);

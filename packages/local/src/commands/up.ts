@@ -103,7 +103,7 @@ export async function up(): Promise<void> {
       process.exit(1);
     }
     forgetAddress();
-    say("Starting MongoDB, Redis, the blog tools, the executor, the planner and the API ...");
+    say("Starting MongoDB, the blog tools, the executor, the planner and the API ...");
     stack = await startStack({
       dataDir: DATA_DIR,
       apiPort: await choosePort(wantedPort),
@@ -128,7 +128,7 @@ Planwright is running.
   Console  ${new URL("/console", stack.apiUrl).href}
   GraphQL  ${stack.apiUrl}${await graphiqlLine(stack.apiUrl)}
   MongoDB  ${stack.mongodbUrl}
-  Redis    ${stack.redisUrl}
+  Redis    ${stack.redisUrl ?? "not used"}
   Health   ${healthLines(stack)}
   Logs     ${join(DATA_DIR, "logs")}
   Model    ${process.env["MODEL"] || "offline (rules, no key needed; set MODEL for a real one)"}

@@ -17,6 +17,7 @@ import {
   type FoldedPlan,
   type FoldedRequest,
   type FoldedUnit,
+  itemKey,
   type JournalEvent,
 } from "@planwright/engine";
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
@@ -24,7 +25,7 @@ import { type Journal, type NewEntry } from "../journal/journal.ts";
 import { appendAsOwner, type FollowingOf } from "../journal/transact.ts";
 import { askedEvent } from "../plans/plan-needs.ts";
 import { EntryTooLargeError, LeaseLostError } from "../records/errors.ts";
-import type { PendingControl } from "../records/plan-document.ts";
+import type { AskedControl } from "../records/plan-document.ts";
 
 /**
  * Most changes of units in one entry of an owner: events, of which one about several units counts for each. An
@@ -49,7 +50,7 @@ export interface ClaimedJournal {
   /** The state so far; only this claim may hold it, since it is changed. Default: no entries. */
   state?: FoldedRequest | undefined;
   /** The controls in the plan's document. Default: none. */
-  controls?: readonly PendingControl[] | undefined;
+  controls?: readonly AskedControl[] | undefined;
 }
 
 /** The journal of a plan that was just claimed. */
@@ -57,6 +58,8 @@ export function openClaimJournal(claimed: ClaimedJournal) {
   const { journal, requestId, tenant, planId, owner, epoch, takenFrom } = claimed;
   const state = claimed.state ?? emptyRequest(requestId);
   let pending: JournalEvent[] = [{ type: "lease.taken", worker: owner, epoch, from: takenFrom }];
+  /** Called when the pending events are durable. */
+  let listeners: (() => void)[] = [];
   /** The append that waits for the one in flight. */
   let next: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
@@ -130,7 +133,7 @@ export function openClaimJournal(claimed: ClaimedJournal) {
     onControl();
   }
 
-  function take(controls: readonly PendingControl[]): void {
+  function take(controls: readonly AskedControl[]): void {
     const arrived = isClosed ? [] : controls.filter(({ id }) => id > taken);
     if (arrived.length === 0) return;
     taken = arrived.at(-1)?.id ?? taken;
@@ -142,14 +145,17 @@ export function openClaimJournal(claimed: ClaimedJournal) {
 
   function flush(): Promise<void> {
     if (next) return next;
-    const waiting = last.then(() => {
+    const waiting = last.then(async () => {
       next = undefined;
       const [first, ...others] = pending;
       // The entry that takes the lease begins with that.
       const events = first?.type === "lease.taken" ? [first, ...unsent, ...others] : [...unsent, ...pending];
+      const told = listeners;
       unsent = [];
       pending = [];
-      return events.length > 0 ? write(events, followingOf) : undefined;
+      listeners = [];
+      if (events.length > 0) await write(events, followingOf);
+      for (const listener of told) listener();
     });
     next = waiting;
     last = waiting;
@@ -191,8 +197,14 @@ export function openClaimJournal(claimed: ClaimedJournal) {
     onControl(listener: () => void) {
       onControl = listener;
     },
-    /** Adds events to the next entry. */
-    note: (events: readonly JournalEvent[]) => void pending.push(...events),
+    /**
+     * Adds events to the next entry.
+     * @param onDurable - called when they are durable, before the append that wrote them returns
+     */
+    note(events: readonly JournalEvent[], onDurable?: () => void) {
+      pending.push(...events);
+      if (onDurable) listeners.push(onDurable);
+    },
     /**
      * Appends these events and the noted ones. If there are none, it waits for the append in flight. Durable
      * when it returns.
@@ -248,6 +260,10 @@ function keysOf(event: JournalEvent): readonly string[] {
       return event.units;
     case "step.changed":
       return [event.key];
+    case "items.closed":
+      return Array.from({ length: event.to - event.from + 1 }, (_, index) =>
+        itemKey(event.stepId, event.from + index),
+      );
     default:
       return [];
   }

@@ -13,7 +13,7 @@ import {
   PLAN_HEAD,
   type PlanHead,
   type StoredPlanHead,
-  type VersionFacts,
+  type VersionHead,
 } from "../records/document-heads.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
@@ -148,7 +148,7 @@ export interface ChangedRequest {
   /** Its current plan; null until it has been made. */
   plan: PlanHead | null;
   /** All versions of its plan, if they were asked for. */
-  versions: VersionFacts[];
+  versions: VersionHead[];
 }
 
 /** The parts of {@link ChangedRequest} to read. */
@@ -209,9 +209,9 @@ export async function readChanged(
     versions: factsOf.get(request._id) ?? [],
   }));
 
-  function readVersions(of: readonly RequestDocument[]): Promise<VersionFacts[]> {
+  function readVersions(of: readonly RequestDocument[]): Promise<VersionHead[]> {
     return plans
-      .aggregate<VersionFacts>(
+      .aggregate<VersionHead>(
         [
           { $match: { ...ofTenants, requestId: { $in: of.map(({ _id }) => _id) } } },
           {

@@ -41,7 +41,7 @@ export type PlanHead = Omit<
 export type StoredPlanHead = Omit<PlanHead, "approvals" | "resolutions">;
 
 /** The fields of one version of a request's plan that filters use. */
-export interface VersionFacts {
+export interface VersionHead {
   requestId: RequestId;
   /** Names of the tools that it uses, also in lists. */
   tools: readonly string[];

@@ -3,6 +3,7 @@ import { Link, Router, useLocation } from "wouter";
 import { BundleDrop } from "../bundle/bundle-drop.tsx";
 import { type BundledRequest, createBundleClient } from "../bundle/bundle-request.ts";
 import { ClientContext, createPageClient } from "../data/use-api.ts";
+import { Button, Toasts } from "../parts/elements.tsx";
 import { deskPath, deskPlaceOf, toolPath, toolPlaceOf } from "../parts/paths.ts";
 import { placeOf } from "../request/paths.ts";
 import { RequestPage } from "../request/request-page.tsx";
@@ -12,28 +13,39 @@ import { Palette } from "./palette.tsx";
 /** Not part of the first view: each page is loaded when it is opened. */
 const DeskPage = lazy(async () => ({ default: (await import("../desk/desk-page.tsx")).DeskPage }));
 const ToolsPage = lazy(async () => ({ default: (await import("../system/tools-page.tsx")).ToolsPage }));
+const PartsPage = lazy(async () => ({ default: (await import("../parts/parts-page.tsx")).PartsPage }));
 const FleetPage = lazy(async () => ({ default: (await import("../system/fleet-page.tsx")).FleetPage }));
 
 /** The console: the top bar and the page of the address. */
 export function App() {
   const [token, setToken] = useState<string | undefined>(undefined);
   const [bundle, setBundle] = useState<BundledRequest | null>(null);
+  const [isKeyNeeded, setIsKeyNeeded] = useState(false);
   const client = useMemo(
-    () => (bundle ? createBundleClient(bundle) : createPageClient(token)),
+    () => (bundle ? createBundleClient(bundle) : createPageClient(token, () => setIsKeyNeeded(true))),
     [bundle, token],
   );
   return (
     <ClientContext value={client}>
       <Router base="/console">
         <header className="top-bar">
-          <Link href="/" className="brand">
-            Planwright
+          <Link href="/" className="brand" aria-label="Planwright">
+            <img src="/console/icon.svg" alt="" width={20} height={20} />
+            <span>Planwright</span>
           </Link>
           <Pages />
-          <Palette />
           <OpenBundle bundle={bundle} onBundle={setBundle} />
-          <KeyField isSet={token !== undefined} onToken={setToken} />
+          <Palette onKey={() => setIsKeyNeeded(true)} />
         </header>
+        {isKeyNeeded && (
+          <KeyField
+            isSet={token !== undefined}
+            onToken={(typed) => {
+              setToken(typed);
+              setIsKeyNeeded(false);
+            }}
+          />
+        )}
         <Suspense fallback={<p className="empty">Opening …</p>}>
           {bundle ? (
             <FilePage key={bundle.generatedAt}>
@@ -43,6 +55,7 @@ export function App() {
             <Page />
           )}
         </Suspense>
+        <Toasts />
       </Router>
     </ClientContext>
   );
@@ -125,6 +138,7 @@ function Page() {
   const atDesk = deskPlaceOf(path);
   if (atDesk !== undefined) return <DeskPage requestId={atDesk} />;
   if (path === "/fleet") return <FleetPage />;
+  if (path === "/_parts") return <PartsPage />;
   const atTool = toolPlaceOf(path);
   if (atTool !== undefined) return <ToolsPage name={atTool} />;
   if (path === "/" || path === "") return <RequestsPage />;
@@ -136,7 +150,10 @@ function Page() {
   );
 }
 
-/** The field for an API key or token of this tab. It stays in the memory of the page: a reload forgets it. */
+/**
+ * The field for an API key or token of this tab, shown when the service needs one or the user asks for it. The key
+ * stays in the memory of the page: a reload forgets it.
+ */
 function KeyField({ isSet, onToken }: { isSet: boolean; onToken: (token: string | undefined) => void }) {
   const [key, setKey] = useState("");
   function submit(event: FormEvent): void {
@@ -148,16 +165,19 @@ function KeyField({ isSet, onToken }: { isSet: boolean; onToken: (token: string 
   return (
     <form className="key-field" onSubmit={submit}>
       <label>
-        <span>{isSet ? "API key in use" : "API key"}</span>
+        <span>API key</span>
         <input
           type="password"
           value={key}
           autoComplete="off"
-          placeholder={isSet ? "another key, or empty for none" : "if the service needs one"}
+          placeholder={isSet ? "another key, or empty for none" : "pw_…"}
           onChange={({ target }) => setKey(target.value)}
         />
       </label>
-      <button type="submit">Use</button>
+      <Button kind="primary" type="submit">
+        Use it in this tab
+      </Button>
+      <span className="quiet-text">A reload forgets it.</span>
     </form>
   );
 }

@@ -35,6 +35,16 @@ export function useNow(isTicking = true): number {
   return now;
 }
 
+/**
+ * Names the tab of the browser, so that the pages of several tabs can be told apart: "Refund order 77 · Planwright".
+ * @param name - what the page shows, the most telling word first; null: not known yet
+ */
+export function useTitle(name: string | null): void {
+  useEffect(() => {
+    document.title = name === null ? "Planwright" : `${name} · Planwright`;
+  }, [name]);
+}
+
 /** The width of an element in pixels, 0 before it is drawn; `ref` must be set on the element. */
 export function useWidth<T extends HTMLElement>(): { ref: React.RefObject<T | null>; width: number } {
   const ref = useRef<T>(null);

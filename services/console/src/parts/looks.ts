@@ -46,3 +46,26 @@ export function sizeText(sizeBytes: number): string {
   if (sizeBytes < 1_000_000) return `${(sizeBytes / 1_000).toFixed(1)} kB`;
   return `${(sizeBytes / 1_000_000).toFixed(1)} MB`;
 }
+
+const look = (word: string, mark: string, tone: Tone): StatusLook => ({ word, mark, tone });
+
+/** How a worker looks. */
+export const WORKER_LOOK = {
+  takesWork: look("takes work", "✔", "good"),
+  stops: look("is stopping", "‖", "attention"),
+  silent: look("is silent", "?", "attention"),
+  died: look("died", "✖", "bad"),
+} as const;
+
+/** How the connection to a tool server looks. */
+export const SERVER_LOOK = {
+  CONNECTED: look("connected", "✔", "good"),
+  CONNECTING: look("connecting", "…", "active"),
+  UNREACHABLE: look("unreachable", "✖", "bad"),
+} as const;
+
+/** The words of pills that are not in the table of states. */
+export const VIEW_LOOKS: readonly StatusLook[] = [
+  ...Object.values(WORKER_LOOK),
+  ...Object.values(SERVER_LOOK),
+];

@@ -10,7 +10,7 @@ import {
 } from "../data/list-operations.ts";
 import { ACTED, type ApiProblem, acted, problemOf, useClient } from "../data/use-api.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { ProblemNote, StatusBadge } from "../parts/elements.tsx";
+import { Pill, ProblemNote } from "../parts/elements.tsx";
 import { lookOf, REQUEST_LOOK } from "../parts/looks.ts";
 import type { RequestFilter } from "./use-request-list.ts";
 
@@ -102,7 +102,7 @@ function Result({
         <span className="bulk-query" dir="auto">
           {title ?? requestId}
         </span>
-        {status !== null && <StatusBadge look={lookOf(REQUEST_LOOK, status)} />}
+        {status !== null && <Pill look={lookOf(REQUEST_LOOK, status)} />}
       </label>
       {error && (
         <p className="quiet-text">

@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { Link } from "wouter";
 import { useNow } from "../data/browser.ts";
 import type { RequestRow } from "../data/list-operations.ts";
-import { StatusBadge } from "../parts/elements.tsx";
+import { Pill } from "../parts/elements.tsx";
 import { agoText, expiryText, instantText } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
 
@@ -67,7 +67,7 @@ export function RequestTable({
                 style={{ height: ROW_HEIGHT, transform: `translateY(${start}px)`, gridTemplateColumns }}
               >
                 <span role="cell" className="request-cell">
-                  <StatusBadge look={requestLook({ ...row, waitReason: null })} />
+                  <Pill look={requestLook({ ...row, waitReason: null })} />
                 </span>
                 <span role="cell" className="request-cell-query" dir="auto">
                   {row.plan !== null && row.plan.mayHaveActed > 0 && (

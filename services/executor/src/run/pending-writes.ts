@@ -10,16 +10,25 @@ import type {
   UnitRecord,
 } from "@planwright/store";
 
-/** A repeatable call that runs longer than this is written as RUNNING, in milliseconds. */
-const SHOW_RUNNING_AFTER_MS = 50;
+/**
+ * Intents and results of reads are written after this time at the latest, in milliseconds: a call that takes
+ * longer is shown as RUNNING, and a run of short reads is one entry.
+ */
+const WRITE_AFTER_MS = 20;
+/** Least time between two writes of this kind, in milliseconds: a plan of many short reads has few entries. */
+const BETWEEN_WRITES_MS = 100;
 
 /** Intents, ends of attempts and warnings that a run has to write beside the new states of its units. */
 export interface PendingWrites {
   /**
-   * Durable when it returns. Exception: the intent of a repeatable call (class R) is written with its result,
-   * or after 50 ms.
+   * Durable when it returns. Exception: the intent of a repeatable call (class R) is noted, and written soon.
    */
   intend(call: Call, of: Omit<Intent, "call">): Promise<void>;
+  /**
+   * Writes soon what was noted in the plan's journal: with the next event that has to be durable first, such as
+   * an unsafe intent or the plan's end, or after 20 ms, but not before 100 ms after the last such write.
+   */
+  writeSoon(): void;
   /** How the call ended, for all units that it served. */
   ended(call: Call, end: Omit<AttemptEnd, "key">): void;
   /** A warning about the running attempt. */
@@ -35,7 +44,7 @@ export interface PendingWritesParts {
   timers: Pick<RunTimers, "wakeAt">;
   /** Adds the approval hash to a unit that waits for approval. */
   toUnitRecord: (record: StepRecord) => UnitRecord;
-  /** Called when writing a RUNNING state failed. */
+  /** Called when a write that no caller waits for failed. */
   onError: (error: unknown) => void;
 }
 
@@ -49,7 +58,8 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
   const ends = new Map<string, AttemptEnd[]>();
   /** Warnings of each unit, until it is written. */
   const warnings = new Map<string, string[]>();
-  let isShowScheduled = false;
+  let isWriteScheduled = false;
+  let writtenAt = Number.NEGATIVE_INFINITY;
 
   /** Unwritten ends of attempts of these units. */
   function takeEnds(keys: readonly string[]): AttemptEnd[] {
@@ -65,19 +75,21 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
     return { ...record, warnings: [...new Set([...(record.warnings ?? []), ...added])].toSorted() };
   }
 
-  /** A short call is written once, with its result; a longer one becomes visible as RUNNING. */
-  function showSoon(): void {
-    if (isShowScheduled) return;
-    isShowScheduled = true;
-    timers.wakeAt(store.now() + SHOW_RUNNING_AFTER_MS, () => void show().catch(onError));
-  }
-
-  async function show(): Promise<void> {
-    isShowScheduled = false;
+  async function writeNow(): Promise<void> {
+    isWriteScheduled = false;
+    writtenAt = store.now();
     await store.writeNoted(claim);
   }
 
+  function writeSoon(): void {
+    if (isWriteScheduled) return;
+    isWriteScheduled = true;
+    const at = Math.max(store.now() + WRITE_AFTER_MS, writtenAt + BETWEEN_WRITES_MS);
+    timers.wakeAt(at, () => void writeNow().catch(onError));
+  }
+
   return {
+    writeSoon,
     async intend(call, of) {
       const intent = { call, ...of };
       // The ends of earlier attempts of the same units are written before this intent. Items that have ended
@@ -86,7 +98,7 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
       const earlier = takeEnds(unitKeysOf(call)).filter(({ key }) => isOpen(key));
       if (call.effectClass !== "R" || call.mayAct) return store.writeIntents(claim, [intent], earlier);
       store.noteIntents(claim, [intent], earlier);
-      showSoon();
+      writeSoon();
     },
     ended(call, end) {
       for (const key of unitKeysOf(call)) ends.set(key, [...(ends.get(key) ?? []), { key, ...end }]);

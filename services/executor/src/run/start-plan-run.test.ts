@@ -158,6 +158,73 @@ test("no secret is read for a tool that has changed", async () => {
   });
 });
 
+const READ: ToolDescriptor = { ...TOOL, name: "read", annotations: { readOnlyHint: true } };
+
+/** A run of a plan whose steps are reads. Their answers, in the order of the calls, are given by the test. */
+async function runOfReads(steps: object[]) {
+  const claimed = await claimedPlan(steps.map((step) => ({ tool: READ.name, ...step })));
+  const answers: (() => void)[] = [];
+  const { done } = startPlanRun({
+    claim: claimed.claim,
+    planTools: createPlanTools(claimed.claim, [READ]),
+    readCatalogueNow: async () => [READ],
+    store: claimed.store,
+    tools: {
+      callTool: () =>
+        new Promise((resolve) => answers.push(() => resolve({ type: "completed", output: answers.length }))),
+    },
+    liveness: ALIVE,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  const statuses = async () =>
+    (await claimed.store.listSteps(TENANT, [claimed.planId])).map(({ status }) => status);
+  /** Waits until this call, numbered from 1, is made. */
+  const made = (call: number): Promise<void> =>
+    expect.poll(() => answers.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(call);
+  async function answer(call: number): Promise<void> {
+    await made(call);
+    answers[call - 1]?.();
+  }
+  return { ...claimed, done, statuses, made, answer };
+}
+
+test("short reads that depend on each other are one entry, with the lease and the end of the plan", async () => {
+  const { store, claim, planId, done, answer } = await runOfReads([
+    { id: "a" },
+    { id: "b", dependsOn: ["a"] },
+    { id: "c", dependsOn: ["a"] },
+    { id: "d", dependsOn: ["b", "c"] },
+  ]);
+  for (const call of [1, 2, 3, 4]) await answer(call);
+  await done;
+  expect(await store.getPlan(TENANT, planId)).toMatchObject({
+    status: "COMPLETED",
+    counts: { COMPLETED: 4 },
+  });
+  const steps = await store.listSteps(TENANT, [planId]);
+  expect(steps.map(({ seq, attempts }) => [seq, attempts.length])).toEqual(steps.map(() => [1, 1]));
+  expect(claim.journal.seq()).toBe(1);
+});
+
+test("a read that runs longer than 20 ms is shown as RUNNING, and its result 100 ms after that write at the latest", async () => {
+  const { claim, done, statuses, passTime, made, answer } = await runOfReads([
+    { id: "a" },
+    { id: "b", dependsOn: ["a"] },
+  ]);
+  await made(1);
+  expect(await statuses()).toEqual(["PENDING", "PENDING"]);
+  passTime(20);
+  await expect.poll(statuses).toEqual(["RUNNING", "PENDING"]);
+  await answer(1);
+  await made(2);
+  passTime(100);
+  await expect.poll(statuses).toEqual(["COMPLETED", "RUNNING"]);
+  await answer(2);
+  await done;
+  expect(await statuses()).toEqual(["COMPLETED", "COMPLETED"]);
+  expect(claim.journal.seq()).toBe(3);
+});
+
 const ITEMS = Array.from({ length: 1_200 }, (_, index) => index);
 const BATCH = { batch: { param: "ids", max: 10_000 } };
 

@@ -118,7 +118,7 @@ function createPerform(
   leave: LeavePlan,
 ): (command: Command) => void {
   const { claim, store, calls, timers, heldOutputs, largeJson, metrics } = run;
-  const record = createRecordResults(run, { dispatch });
+  const record = createRecordResults(run, { dispatch, fail });
   return (command) => {
     switch (command.type) {
       case "record":
@@ -230,7 +230,7 @@ type RecordCommand = Extract<Command, { type: "record" }>;
  */
 function createRecordResults(
   { claim, store, calls, pending, phases, planLog, planMetrics }: RunParts,
-  { dispatch }: Pick<RunHooks, "dispatch">,
+  { dispatch, fail }: Pick<RunHooks, "dispatch" | "fail">,
 ): (command: RecordCommand) => Promise<void> {
   /** Queued as a microtask, so that the commands of this turn are performed before those of the next one. */
   function reportEarly(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
@@ -244,32 +244,41 @@ function createRecordResults(
   /**
    * Many results, such as those of a batch, become durable in parts: after a crash the units of the other parts
    * are still RUNNING, and their call is settled by its class. The engine starts no further call for these units
-   * meanwhile. The items of a list that begins are one part: they are one event.
+   * meanwhile. The items of a list that begins are one part, and so are those that end without a call: they are one
+   * event.
    */
   async function write(changed: readonly StepRecord[], isRepeatable: boolean): Promise<void> {
     if (changed.length > MAX_AT_ONCE) await freeLoop();
     const begins = changed.some(({ item, status }) => item === undefined && status === "RUNNING");
-    if (begins) await writePart(changed, isRepeatable);
-    else await inTurns(changed, (some) => writePart(some, isRepeatable));
+    if (begins || changed.length <= MAX_AT_ONCE) return writePart(changed, isRepeatable);
+    const lists = groupBy(changed.filter(isNotCalled), ({ stepId }) => stepId);
+    const results = changed.filter((record) => !isNotCalled(record));
+    await inTurns(results, (some) => writePart(some, isRepeatable));
+    for (const items of lists.values()) {
+      await writePart(items, isRepeatable);
+      await freeLoop();
+    }
   }
 
   async function writePart(changed: readonly StepRecord[], isRepeatable: boolean): Promise<void> {
     if (!phases.isBefore("ended")) return;
     const keys = changed.map(({ key }) => key);
     const { records, ends } = pending.toWrite(changed);
-    const noted = isRepeatable ? store.noteRecords(claim, records, ends) : undefined;
-    if (noted) reportEarly(keys, noted);
-    const sizes = noted
-      ? await store.writeNoted(claim).then(() => noted)
-      : await store.writeRecords(claim, records, ends);
-    await inTurns(changed, async (some) => {
-      planMetrics.recorded(some);
-      planLog.recorded(some);
-      acknowledge(
-        some.map(({ key }) => key),
-        sizes,
-      );
-    });
+    const report = (sizes: ReadonlyMap<string, number>): Promise<void> =>
+      inTurns(changed, async (some) => {
+        planMetrics.recorded(some);
+        planLog.recorded(some);
+        acknowledge(
+          some.map(({ key }) => key),
+          sizes,
+        );
+      });
+    const noted = isRepeatable
+      ? store.noteRecords(claim, records, ends, () => noted && void report(noted).catch(fail))
+      : undefined;
+    if (!noted) return report(await store.writeRecords(claim, records, ends));
+    reportEarly(keys, noted);
+    pending.writeSoon();
   }
 
   return async ({ records, isRepeatable, toApprove = [] }) => {
@@ -288,6 +297,11 @@ function createRecordResults(
     });
     await Promise.all([...(others.length > 0 ? [write(others, isRepeatable)] : []), ...approvals]);
   };
+}
+
+/** True for an item that ends because its list or its plan was stopped. */
+function isNotCalled({ item, status }: StepRecord): boolean {
+  return item !== undefined && (status === "CANCELLED" || status === "SKIPPED");
 }
 
 /** Lets the event loop do other work. `setImmediate` would go on at once after an answer of the database. */

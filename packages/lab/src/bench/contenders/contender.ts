@@ -66,6 +66,7 @@ export async function startPlanwright(options: { dataDir: string; clients: numbe
   const stack = await startStack({ dataDir, env: { PATH, HOME, MCP_SERVERS_FILE: serversFile } });
   await waitForTools(stack.apiUrl, ["noop"]);
   const mongo = await MongoClient.connect(stack.mongodbUrl);
+  if (stack.redisUrl === undefined) throw new TypeError("A stack of separate services has Redis");
   const redis = new Redis(stack.redisUrl);
   const client = createBenchClient(stack.apiUrl, clients);
   const submission = operation(SUBMIT, { plan: DIAMOND });

@@ -29,7 +29,7 @@ import { createReach, type JobQueue, type World } from "./world.ts";
 /** One client with one plan. */
 interface Client {
   world: World;
-  api: Api;
+  api: SimulatedApi;
   queue: JobQueue;
   random: Random;
   /** Draws the later versions of its plan; undefined in a world without them. */
@@ -45,7 +45,7 @@ const MAX_VERSIONS = 5;
  * Clients submit their plans, send controls, read the results, and make other versions. The returned function says
  * whether a client is about to make one.
  */
-export function startClients(world: World, api: Api, queue: JobQueue): () => boolean {
+export function startClients(world: World, api: SimulatedApi, queue: JobQueue): () => boolean {
   const { settings, timeline } = world;
   const random = world.random.stream("clients");
   // Separate streams, so that the other draws stay the same.
@@ -427,7 +427,7 @@ function drawOptions(random: Random, earlier: readonly string[]): JsonObject {
 const CLIENT_TIMEOUT_MS = 5_000;
 
 /** The API for clients and operators: one process, which is restarted when it dies. */
-export interface Api {
+export interface SimulatedApi {
   /**
    * Sends an operation to the API. Rejects when no answer comes in time; the API may have executed the
    * operation.
@@ -441,7 +441,7 @@ export interface Api {
 class NoAnswerError extends TypeError {}
 
 /** Starts the API. */
-export function startApi(world: World): Api {
+export function startApi(world: World): SimulatedApi {
   const { settings, timeline, faults } = world;
   const random = world.random.stream("api");
   const clocks = world.random.stream("clock of the api");
@@ -503,7 +503,7 @@ const NIGHT_MS = 240_000;
  * An operator who decides about most approvals, and about each doubt, which has no limit, after some time. The
  * returned function receives the changes of units.
  */
-export function startOperator(world: World, api: Api): (change: UnitChange) => void {
+export function startOperator(world: World, api: SimulatedApi): (change: UnitChange) => void {
   const { timeline, checker, log } = world;
   const random = world.random.stream("operator");
 
