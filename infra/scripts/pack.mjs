@@ -59,7 +59,10 @@ for (const file of [
 const { name, version, description, license, type, engines, bin, keywords } =
   readJson("packages/cli/package.json");
 const { optionalDependencies } = readJson("packages/local/package.json");
-const published = { name, version, description, keywords, license, type, engines, bin, optionalDependencies };
+const published = {
+  ...{ name, version, description, keywords, license, type, engines, bin, optionalDependencies },
+  publishConfig: { access: "public", provenance: true },
+};
 writeFileSync(join(out, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
 writeFileSync(join(out, "THIRD-PARTY-NOTICES.txt"), notices());
 
