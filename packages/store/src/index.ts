@@ -78,6 +78,7 @@ export type {
   PlanResults,
   PlanTexts,
   RequestState,
+  RequestWithPlan,
   VersionFacts,
 } from "./records/document-heads.ts";
 export {
