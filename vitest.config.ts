@@ -1,6 +1,7 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { LongFilesFirst } from "./packages/testing/src/test-run.ts";
@@ -62,6 +63,26 @@ const SHARING: ReadonlySet<string> = new Set([
   "services/planner",
 ]);
 
+/** Which tests run: those of `npm test`, those that only `npm run proof` runs, or both. */
+const TESTS = ["test", "proof", "all"] as const;
+const tests = TESTS.find((one) => one === (process.env["TESTS"] || "test"));
+if (!tests) throw new TypeError(`TESTS=${process.env["TESTS"]} is not one of ${TESTS.join(", ")}`);
+
+/** Marks what takes long: a test with this tag, or all tests of a file with "@module-tag proof". */
+const PROOF = { name: "proof", description: "exhaustive: `npm run proof` runs it, `npm test` does not" };
+const tagsFilter = { test: ["!proof"], proof: ["proof"], all: undefined }[tests];
+
+/** The test files of a package. A file in which nothing would run is not loaded. */
+function include(root: string): string[] {
+  if (tests === "all") return ["**/*.test.ts"];
+  return readdirSync(here(root), { recursive: true, encoding: "utf8" }).filter((path) => {
+    if (!path.endsWith(".test.ts") || /(^|[/\\])(node_modules|dist)[/\\]/.test(path)) return false;
+    const source = readFileSync(join(here(root), path), "utf8");
+    const isWhole = /^\s*(\/\/|\*)\s*@module-tag proof\b/m.test(source);
+    return tests === "proof" ? isWhole || /\btestAndProof\(|tags: \["proof"\]/.test(source) : !isWhole;
+  });
+}
+
 // Projects do not extend the root, so that its global setup, which starts one MongoDB and one Redis on demand,
 // runs once and not for each project.
 const projects = folders.map((root) => ({
@@ -69,7 +90,9 @@ const projects = folders.map((root) => ({
   test: {
     name: root,
     root: here(root),
-    include: ["**/*.test.ts"],
+    include: include(root),
+    tags: [PROOF],
+    tagsFilter,
     isolate: !SHARING.has(root),
     setupFiles: [here("packages/testing/src/setup.ts")],
     ...timeouts,
@@ -86,6 +109,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongFilesFirst },
     globalSetup: here("packages/testing/test/global-setup.ts"),
+    // What a test printed is shown if it failed.
+    silent: "passed-only",
     reporters: ["default", here("packages/testing/src/test-run.ts")],
     coverage: { provider: "v8", include: ["{packages,services}/*/src/**/*.ts"] },
   },

@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# One image for each service: docker build -f infra/docker/service.Dockerfile --build-arg SERVICE=api .
+# The image of a service: docker build -f infra/docker/service.Dockerfile --build-arg SERVICE=planwright -t planwright .
 FROM node:24-bookworm-slim AS build
 ENV TURBO_TELEMETRY_DISABLED=1
 WORKDIR /app

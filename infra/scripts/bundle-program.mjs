@@ -36,11 +36,14 @@ if (!cachedData && process.env.WRITE_CODE_CACHE)
 script.runInThisContext().call(module.exports, module.exports, createRequire(filename), module, filename, __dirname);
 `;
 
-/** CommonJS has no `await` outside of functions, so the code of the main module is moved into a function. */
+/**
+ * CommonJS has no `await` outside of functions, so the code of the main module is moved into a function. A module
+ * that others load has its exports instead, and may use `await` only inside of functions.
+ */
 const awaitInFunction = (main) => ({
   name: "await-in-function",
   transform(code, id) {
-    if (id !== main || !/\bawait\b/.test(code)) return null;
+    if (id !== main || !/\bawait\b/.test(code) || /^export\b/m.test(code)) return null;
     const last = [...code.matchAll(IMPORT)].at(-1);
     const end = last ? last.index + last[0].length : 0;
     // Adds no line before the program's, so that the lines of source maps are right.

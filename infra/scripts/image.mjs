@@ -1,4 +1,4 @@
-// npm run image -- api [--folder F]: follows infra/docker/service.Dockerfile without Docker, into a folder: the
+// npm run image -- planwright [--folder F]: follows infra/docker/service.Dockerfile without Docker, into a folder: the
 // files that the image of a service has, for machines without a Docker engine. Node, the user and the file
 // system are those of this machine.
 import { spawnSync } from "node:child_process";
@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
 });
 const [service] = positionals;
 if (!existsSync(join(root, "services", service ?? "", "src", "main.ts"))) {
-  console.error("Which service? npm run image -- api | executor | planner | blog-tools");
+  console.error("Which service? npm run image -- planwright | blog-tools");
   process.exit(1);
 }
 const folder = values.folder ?? mkdtempSync(join(tmpdir(), "planwright-image-"));

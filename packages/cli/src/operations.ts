@@ -14,7 +14,7 @@ const ACCEPTED = graphql(`fragment Accepted on Request { requestId planId status
 /** The fields that a mutation returns of the request that it changed. */
 export type Accepted = ResultOf<typeof ACCEPTED>;
 /** A mutation that answers with the request that it changed. */
-export type Change<Variables> = Operation<{ accepted: Accepted }, Variables>;
+export type ChangeOperation<Variables> = Operation<{ accepted: Accepted }, Variables>;
 
 export const CREATE_PLAN = graphql(
   `mutation (
@@ -129,9 +129,9 @@ const BULK_ANSWER = graphql(`
 `);
 
 /** The results of one call of a bulk mutation; of a dry run, what it would change. */
-export type BulkFacts = ResultOf<typeof BULK_ANSWER>;
+export type BulkAnswer = ResultOf<typeof BULK_ANSWER>;
 /** The result for one request. */
-export type BulkResult = BulkFacts["results"][number];
+export type BulkResult = BulkAnswer["results"][number];
 
 export const CANCEL_REQUESTS = graphql(
   `mutation ($filter: RequestFilter, $requests: [RequestVersion!], $dryRun: Boolean!, $after: String) {
@@ -373,6 +373,6 @@ export const SUGGEST_CONTRACTS = graphql(`
   }
 `);
 /** Suggested contracts of a server's tools. */
-export type ContractSuggestions = ResultOf<typeof SUGGEST_CONTRACTS>["suggested"];
+export type SuggestedContracts = ResultOf<typeof SUGGEST_CONTRACTS>["suggested"];
 /** How the executors reloaded a server. */
 export type ServerReload = ResultOf<typeof RELOAD_SERVER>["reload"];

@@ -78,12 +78,12 @@ function text(lines: readonly string[]): string {
 }
 
 /** The meaning of a text, which determines its colour. */
-export type Tone = "good" | "bad" | "attention" | "busy" | "quiet" | "strong";
+export type TextTone = "good" | "bad" | "attention" | "busy" | "quiet" | "strong";
 
 /** Colours text, or leaves it as it is. */
-export type Style = (tone: Tone, text: string) => string;
+export type Style = (tone: TextTone, text: string) => string;
 
-const FORMATS: Readonly<Record<Tone, Parameters<typeof styleText>[0]>> = {
+const FORMATS: Readonly<Record<TextTone, Parameters<typeof styleText>[0]>> = {
   good: "green",
   bad: "red",
   attention: "yellow",

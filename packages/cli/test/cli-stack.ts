@@ -49,7 +49,7 @@ export type Read = NonNullable<ResultOf<typeof READ>["request"]>;
 
 const TIMEOUT_MS = 60_000;
 /** Bundled services start in a third of the time. */
-const bundles = bundledServices();
+const bundles = bundledServices("api", "planner", "executor", "blog-tools");
 
 /**
  * Builds and starts the system. Leases are short, so that a dead worker is noticed soon.

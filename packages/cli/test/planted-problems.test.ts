@@ -1,6 +1,7 @@
 /**
  * Causes faults in the running system. The first ten lines of debug must name the cause and the next command.
- * The test runs that command unchanged, and the request must make progress.
+ * The test runs that command unchanged, and the request must make progress. `npm test` plants ten of the
+ * problems; `npm run proof` plants the others.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -91,7 +92,9 @@ function writePlan(...steps: object[]): void {
 
 const ONCE = { maxAttempts: 1 };
 
-test("tool down: the unreachable server is named, during the retries and after", async () => {
+test("tool down: the unreachable server is named, during the retries and after", {
+  tags: ["proof"],
+}, async () => {
   await system.stopTools();
   const trying = await system.submit([
     {
@@ -149,7 +152,9 @@ test("wrong argument: the argument is named, when it comes from another step and
   expect(await head(known)).toMatch(/Cause {3}.*email/);
 });
 
-test("wrong argument in a submitted plan: the argument is named, and the command that sends the plan again", async () => {
+test("wrong argument in a submitted plan: the argument is named, and the command that sends the plan again", {
+  tags: ["proof"],
+}, async () => {
   const steps = [
     { id: "look", tool: "read_value", arguments: { value: "Ann" } },
     { id: "author", tool: "createAuthor", arguments: { name: "<<look.value>>", emial: "ann@test.com" } },
@@ -187,7 +192,9 @@ test("tool failed: its message, the command that corrects the plan, and the comm
   await typeToEnd(requestId);
 });
 
-test("a version that did worse: by how much, and the command that restores the earlier one", async () => {
+test("a version that did worse: by how much, and the command that restores the earlier one", {
+  tags: ["proof"],
+}, async () => {
   const look = { id: "look", tool: "read_value", arguments: { value: 1 } };
   const act = { id: "act", tool: "keyed_effect", arguments: { value: "<<look.value>>" }, retry: ONCE };
   system.tools().script({ keyed_effect: [{ type: "tool-error", message: "the till is closed" }] });
@@ -207,7 +214,9 @@ test("a version that did worse: by how much, and the command that restores the e
   await typeToEnd(requestId);
 });
 
-test("slow tool: how long it runs and when it times out, then that it timed out", async () => {
+test("slow tool: how long it runs and when it times out, then that it timed out", {
+  tags: ["proof"],
+}, async () => {
   system.tools().script({ read_value: [{ type: "hang" }, { type: "hang" }] });
   const running = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }]);
   await system.until(running, (read) => statusOf(read, "look") === "RUNNING");
@@ -259,7 +268,9 @@ test("approval waiting: the call, and the command that approves exactly this cal
   await typeToEnd(requestId);
 });
 
-test("refused approval: the refusal, and the command that asks for the approval again", async () => {
+test("refused approval: the refusal, and the command that asks for the approval again", {
+  tags: ["proof"],
+}, async () => {
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 8 } }]);
   await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
   expect((await typeNext((await head(requestId)).replace("'<why>'", "no"), 1)).exitCode).toBe(0);
@@ -344,7 +355,9 @@ test("cancelled: the cancel, and the command that runs the rest", async () => {
   await typeToEnd(requestId);
 });
 
-test("cancelled midway: what was stopped and what had not begun, and that a second cancel changes nothing", async () => {
+test("cancelled midway: what was stopped and what had not begun, and that a second cancel changes nothing", {
+  tags: ["proof"],
+}, async () => {
   system.tools().script({ read_value: [{ type: "hang" }] });
   const requestId = await system.submit([
     { id: "pay", tool: "plain_effect", arguments: { value: "midway" } },
@@ -386,7 +399,9 @@ test("tool changed: the argument that it now requires, and the command that give
   expect(shop.called).toEqual(["sendParcel"]);
 });
 
-test("server gone from the servers file: that it is gone, and no similar tool is called in its place", async () => {
+test("server gone from the servers file: that it is gone, and no similar tool is called in its place", {
+  tags: ["proof"],
+}, async () => {
   const requestId = await plantParcel("packParcel");
   const file = join(system.folder, "data", "mcp-servers.json");
   const before = readFileSync(file, "utf8");
@@ -417,7 +432,9 @@ test("server gone from the servers file: that it is gone, and no similar tool is
   }
 });
 
-test("approval expired: that nothing was called, and the command that asks for it again", async () => {
+test("approval expired: that nothing was called, and the command that asks for it again", {
+  tags: ["proof"],
+}, async () => {
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: "expired" } }], {
     policy: { approvalTimeoutMs: 1_000 },
   });
@@ -430,7 +447,9 @@ test("approval expired: that nothing was called, and the command that asks for i
   expect(await effectsOf("expired")).toEqual([]);
 });
 
-test("deadline passed: what used the time, where it is set, and the command that runs the rest", async () => {
+test("deadline passed: what used the time, where it is set, and the command that runs the rest", {
+  tags: ["proof"],
+}, async () => {
   system.tools().script({ read_value: [{ type: "hang" }] });
   await system.stack.processes.executor.kill();
   const requestId = await system.submit([
@@ -447,7 +466,7 @@ test("deadline passed: what used the time, where it is set, and the command that
   expect(await effectsOf("late")).toEqual(["plain_effect"]);
 });
 
-test("paused: the pause, and the command that resumes the plan", async () => {
+test("paused: the pause, and the command that resumes the plan", { tags: ["proof"] }, async () => {
   const requestId = await system.submit([
     { id: "ask", tool: "set_value", arguments: { value: 7 } },
     { id: "look", tool: "read_value", arguments: { value: "<<ask.value>>" } },
@@ -461,7 +480,9 @@ test("paused: the pause, and the command that resumes the plan", async () => {
   await typeToEnd(requestId);
 });
 
-test("not started: that the plan was not started, and the command that starts it", async () => {
+test("not started: that the plan was not started, and the command that starts it", {
+  tags: ["proof"],
+}, async () => {
   const planned = await system.cli("plan", "Create author Rita with email planted.rita@test.com");
   const requestId = /planwright execute (\S+)/.exec(planned.stdout)?.[1] ?? "";
   expect(await head(requestId)).toContain("Cause   the plan is stored and was not started");
@@ -528,7 +549,9 @@ const planToPay = (value: string) => ({
   text: JSON.stringify({ steps: [{ id: "pay", tool: "plain_effect", arguments: { value } }] }),
 });
 
-test("budget used up: what is needed, and the command whose limit is above it", async () => {
+test("budget used up: what is needed, and the command whose limit is above it", {
+  tags: ["proof"],
+}, async () => {
   await withModel(async (model) => {
     model.script(() => planToPay("budget"));
     const { exitCode, stdout } = await system.cli(
@@ -547,7 +570,9 @@ test("budget used up: what is needed, and the command whose limit is above it", 
   });
 });
 
-test("model away: since when, until when, and that the sentence is planned by itself", async () => {
+test("model away: since when, until when, and that the sentence is planned by itself", {
+  tags: ["proof"],
+}, async () => {
   await withModel(async (model) => {
     model.script(() => ({ type: "error", status: 500 }));
     const { stdout } = await system.cli("run", "--detach", "Have value away in effect");
@@ -563,7 +588,7 @@ test("model away: since when, until when, and that the sentence is planned by it
   });
 });
 
-test("model refused: the model's message", async () => {
+test("model refused: the model's message", { tags: ["proof"] }, async () => {
   const model = await startModelServer();
   await system.stack.processes.planner.kill();
   try {
@@ -593,7 +618,9 @@ test("model refused: the model's message", async () => {
   }
 });
 
-test("executor lost during a call: no words claim that another one continues, and nothing is done twice", async () => {
+test("executor lost during a call: no words claim that another one continues, and nothing is done twice", {
+  tags: ["proof"],
+}, async () => {
   system.tools().script({ read_value: [{ type: "hang" }] });
   const requestId = await system.submit([
     { id: "pay", tool: "plain_effect", arguments: { value: "orphan" } },
@@ -616,7 +643,9 @@ test("executor lost during a call: no words claim that another one continues, an
   expect(await effectsOf("orphan")).toEqual(["plain_effect"]);
 });
 
-test("no planner, no executor: which worker is missing, and that nothing is lost", async () => {
+test("no planner, no executor: which worker is missing, and that nothing is lost", {
+  tags: ["proof"],
+}, async () => {
   await system.stack.processes.planner.kill();
   await system.stack.processes.executor.kill();
   const { stdout } = await system.cli("run", "--detach", "Create author Nora with email nora@test.com");
@@ -643,7 +672,9 @@ test("no planner, no executor: which worker is missing, and that nothing is lost
   expect(await typeNext(unplanned)).toMatchObject({ exitCode: 0 });
 });
 
-test("poisoned: that the plan crashed every executor, at which step, and where to look", async () => {
+test("poisoned: that the plan crashed every executor, at which step, and where to look", {
+  tags: ["proof"],
+}, async () => {
   await system.stack.processes.executor.kill();
   const requestId = await system.submit([{ id: "bad", tool: "keyed_effect", arguments: { value: 1 } }]);
   const { planId } = await system.read(requestId);

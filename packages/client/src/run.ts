@@ -10,6 +10,8 @@ import {
   REQUEST_STATUSES_WITH_RESULTS,
   type StateLook,
   stateLook,
+  stepsInDoubt,
+  stepsToApprove,
 } from "@planwright/plan";
 import type { ResultOf } from "gql.tada";
 import { graphql } from "./schema/graphql.ts";
@@ -156,6 +158,8 @@ export interface DebugBundle {
 
 /** A request with its current plan. */
 export type RequestRun = ResultOf<typeof RUN>;
+/** A request in full, as {@link READ_FULL} reads it. */
+export type FullRequest = ResultOf<typeof READ_FULL>["request"] & {};
 /** A version of its plan, with its steps. */
 export type PlanRun = NonNullable<RequestRun["plan"]>;
 /** One step, or one item of a forEach step. */
@@ -190,6 +194,17 @@ export const READ_RUN = graphql(`query ($requestId: ID!) { request(requestId: $r
   RUN,
 ]);
 
+/** A request in full: its run, its diagnosis, and the outputs of its plan. */
+export const READ_FULL = graphql(
+  `query ($requestId: ID!) {
+    request(requestId: $requestId) {
+      ...RequestRun ...RequestDiagnosis
+      plan { ...PlanRun steps { ...StepRun } outputs outputReferences { name ref sizeBytes } }
+    }
+  }`,
+  [REQUEST_RUN, REQUEST_DIAGNOSIS, PLAN_RUN, STEP_RUN],
+);
+
 /** Sends a request now, and again after each change. */
 export const FOLLOW_REQUEST = graphql(
   `subscription ($requestId: ID!) { request: requestUpdated(requestId: $requestId) { ...Run } }`,
@@ -210,40 +225,9 @@ export function needOf(request: RequestRun): Need | null {
   if (request.status !== "EXECUTING" || !plan) return null;
   if (plan.status === "PAUSED") return "resume";
   if (plan.status !== "WAITING") return null;
-  // A decision counts as soon as it is recorded, before an executor has read it.
   if (plan.waitReason === "approval" && stepsToApprove(plan).length > 0) return "approval";
   if (plan.waitReason === "in doubt" && stepsInDoubt(plan).length > 0) return "doubt";
   return null;
-}
-
-/** Steps that wait for an approval and have no decision yet. */
-export function stepsToApprove<Step extends StepRun>({
-  steps,
-  approvals,
-}: Pick<PlanRun, "approvals"> & { steps: readonly Step[] }): Step[] {
-  return steps.filter(
-    (step) =>
-      step.status === "WAITING_APPROVAL" &&
-      step.approvalHash !== null &&
-      !approvals.some(({ stepId, approvalHash }) => stepId === step.id && approvalHash === step.approvalHash),
-  );
-}
-
-/**
- * Steps and items in doubt that no operator has settled yet. A forEach step is left out if one of its items
- * is in the list.
- */
-export function stepsInDoubt<Step extends StepRun>({
-  steps,
-  resolutions,
-}: Pick<PlanRun, "resolutions"> & { steps: readonly Step[] }): Step[] {
-  const open = steps.filter(
-    (step) =>
-      step.status === "IN_DOUBT" &&
-      !resolutions.some(({ stepKey, attempt }) => stepKey === step.key && attempt === step.attempts.length),
-  );
-  const hasItems = (step: Step) => open.some((one) => one.id === step.id && one.item !== null);
-  return open.filter((step) => step.item !== null || !hasItems(step));
 }
 
 /** The words, mark and tone of a request: while it is executed, those of its plan. Pure. */

@@ -88,6 +88,7 @@ export {
   type EffectFacts,
   effectOfCall,
   effectOfUnit,
+  hasDoneEffect,
   needsAcceptance,
   openEffect,
 } from "./state/effect.ts";

@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { ApiRefusedError, createClient, graphql, type ResultOf } from "@planwright/client";
 import { CodedError } from "@planwright/plan";
 import json5 from "json5";
@@ -21,8 +20,14 @@ import { makeDataFolder } from "./data-folders.ts";
 import { DataFolderError, ProcessNotReadyError } from "./errors.ts";
 import { freePort } from "./ports.ts";
 import { startMongo } from "./start-mongo.ts";
-import { startRedis } from "./start-redis.ts";
-import { checkSettings, type RoleName, type ServiceName, startService } from "./start-service.ts";
+import { hasRedis, startRedis } from "./start-redis.ts";
+import {
+  checkSettings,
+  keysProgram,
+  type RoleName,
+  type ServiceName,
+  startService,
+} from "./start-service.ts";
 
 /** The parts of a stack that have a process; with `isTogether` the roles have the same one. */
 export type ProcessName = RoleName | "blog-tools" | "mongo" | "redis";
@@ -48,7 +53,10 @@ export interface StackOptions {
   serversTimeoutMs?: number;
   /** Receives lines for the user; default: they are dropped. */
   say?: (line: string) => void;
-  /** True: API, planner and executor run in one process. Default: each in its own. */
+  /**
+   * True: API, planner and executor run in one process, which needs no Redis if none is installed. Default: each in
+   * its own.
+   */
   isTogether?: boolean;
   /** True: a process that ends unexpectedly is started again, with growing waits. Default: it is not. */
   isSupervised?: boolean;
@@ -67,11 +75,14 @@ export interface Stack {
   mongodbUrl: string;
   /** With the name of the blog tools' database in it. */
   blogMongodbUrl: string;
-  redisUrl: string;
+  /** Undefined where Redis is not installed and one process works without it. */
+  redisUrl: string | undefined;
   /** Where each role and the tools answer `/healthz`, `/readyz` and `/metrics`, such as http://127.0.0.1:4000. */
   healthUrls: Readonly<Record<RoleName | "blog-tools", string>>;
   logDir: string;
-  processes: Readonly<Record<ProcessName, ManagedProcess>>;
+  processes: Readonly<Record<Exclude<ProcessName, "redis">, ManagedProcess>> & {
+    readonly redis: ManagedProcess | undefined;
+  };
   /** Stops the services in order, then the servers. A second call waits for the first. */
   stop(): Promise<void>;
   /** Kills all processes at once. */
@@ -135,16 +146,25 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     onUnexpectedEnd: (end) => say(unexpectedEndLine(end, logDir)),
     restartDelayMs: options.isSupervised ? growingDelayMs : undefined,
   };
+  const needsRedis = !options.isTogether || hasRedis(env);
+  if (!needsRedis)
+    say(
+      "Redis is not installed: one process works without it, with its limits in memory (REDIS_URL is for more).",
+    );
   const [mongo, redis] = await allOrError([
     keep(startMongo({ dataDir, env, say, supervision })),
-    keep(startRedis({ dataDir, env, say, supervision })),
+    needsRedis ? keep(startRedis({ dataDir, env, say, supervision })) : Promise.resolve(undefined),
   ]);
   const mongodbUrl = withDatabase(mongo.url, database);
   const blogMongodbUrl = withDatabase(mongo.url, `${database}_blog`);
 
   const common = { ...withoutServiceSettings(env), NODE_ENV: "production", HOST: "127.0.0.1" };
   const serversFile = join(dataDir, "mcp-servers.json");
-  const shared = { MONGODB_URL: mongodbUrl, REDIS_URL: redis.url, MCP_SERVERS_FILE: serversFile };
+  const shared = {
+    MONGODB_URL: mongodbUrl,
+    ...(redis && { REDIS_URL: redis.url }),
+    MCP_SERVERS_FILE: serversFile,
+  };
   const start = async (
     name: ServiceName,
     portName: "PORT" | "HEALTH_PORT",
@@ -210,7 +230,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
   await waitForTools({ apiUrl, apiKey }, { ...awaited, serversTimeoutMs, logFile, say });
 
   const roles = [...new Set([api.service, planner.service, executor.service])];
-  const servers = [redis, mongo];
+  const servers = redis ? [redis, mongo] : [mongo];
   const all = [...roles, blog.service, ...servers];
   let stopping: Promise<void> | undefined;
   return {
@@ -218,7 +238,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     apiKey,
     mongodbUrl,
     blogMongodbUrl,
-    redisUrl: redis.url,
+    redisUrl: redis?.url,
     healthUrls: {
       api: addressOf(api),
       planner: addressOf(planner),
@@ -292,8 +312,6 @@ class KeyNotMadeError extends CodedError {
   readonly retryable = false;
 }
 
-const KEYS = fileURLToPath(new URL("../../../services/api/dist/bin/keys.js", import.meta.url));
-
 /**
  * Makes a key with the scopes read and execute, for a day, with the command of the API.
  * @param env - settings of the API: the database, and the tenant, which owns the requests of this program
@@ -308,11 +326,14 @@ async function makeApiKey(env: NodeJS.ProcessEnv): Promise<string> {
     "--scope",
     "read,execute",
     "--name",
-    "npm start",
+    "planwright up",
     "--days",
     "1",
   ];
-  const child = spawn(process.execPath, [KEYS, ...words], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [keysProgram(), ...words], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const [key, errors, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

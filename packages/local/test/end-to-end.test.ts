@@ -202,10 +202,10 @@ describe("a process that is killed", () => {
   });
 
   test("Redis: sentences are accepted, planned and executed without it", async () => {
-    await stack.processes.redis.kill("SIGKILL");
+    await stack.processes.redis?.kill("SIGKILL");
     const requestId = await ask("Create author Gus with email gus@test.com");
     expect((await end(requestId)).status).toBe("COMPLETED");
-    await stack.processes.redis.restart();
+    await stack.processes.redis?.restart();
     expect((await end(await ask("Create author Hal with email hal@test.com"))).status).toBe("COMPLETED");
   });
 

@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const { mongodbUrl, redisUrl } = testServers();
 /** Each round starts three services; bundled ones start in a fraction of the time. */
-const bundles = bundledServices();
+const bundles = bundledServices("api", "planner", "executor", "blog-tools", "planwright");
 const withDatabase = (name: string) => {
   const url = new URL(mongodbUrl);
   url.pathname = `/${name}`;

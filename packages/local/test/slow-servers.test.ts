@@ -29,7 +29,7 @@ async function started(mcpServers: object, serversTimeoutMs?: number) {
     dataDir: join(folder, "data"),
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], MCP_SERVERS_FILE: serversFile },
     say: (line) => void messages.push(line),
-    mains: bundledServices(),
+    mains: bundledServices("api", "planner", "executor", "blog-tools"),
     ...(serversTimeoutMs !== undefined && { serversTimeoutMs }),
   });
   onTestFinished(() => stack.kill());

@@ -7,7 +7,7 @@ import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { exampleSentence, followToEnd, runDemo, sendSentence } from "../src/bin/run-demo.ts";
+import { exampleSentence, followToEnd, runDemo, sendSentence } from "../src/commands/run-demo.ts";
 import { type Stack, startStack } from "../src/index.ts";
 
 const {
@@ -19,7 +19,7 @@ const {
 } = process.env;
 
 /** Bundled services start in a third of the time; the tests of npm start run their builds. */
-const mains = bundledServices();
+const mains = bundledServices("api", "planner", "executor", "blog-tools");
 
 function folder(): string {
   return mkdtempSync(join(tmpdir(), "planwright-stack-"));
@@ -59,6 +59,41 @@ test("the example creates an author, and a blog with the id of the author", asyn
   expect(String(blog?.["authorId"])).toBe(String(author?.["_id"]));
 });
 
+test("client.run returns what a sentence or a plan led to, with outputs and diagnosis", async () => {
+  const client = createClient({ url: stack.apiUrl });
+  const asked = await client.run(exampleSentence(2));
+  expect(asked).toMatchObject({ status: "COMPLETED", diagnosis: { cause: { code: "COMPLETED" } } });
+
+  // No step has the same members as the others: this compiles without a type.
+  const plan = {
+    steps: [
+      { id: "author", tool: "createAuthor", arguments: { name: "Ada", email: "ada-3@test.com" } },
+      { id: "all", tool: "listAuthors", dependsOn: ["author"] },
+    ],
+    outputs: ["author"],
+  };
+  const { requestId, status, plan: ended } = await client.run(plan, { tags: ["nightly"] });
+  expect({ status, outputs: ended?.outputs }).toMatchObject({
+    status: "COMPLETED",
+    outputs: { author: { name: "Ada", email: "ada-3@test.com" } },
+  });
+  expect(await client.request(requestId)).toMatchObject({
+    tags: ["nightly"],
+    plan: { planId: ended?.planId },
+  });
+
+  // The e-mail address belongs to an author now.
+  const failed = await client.run(plan);
+  expect(failed).toMatchObject({ status: "FAILED", diagnosis: { cause: { code: "STEP_FAILED" } } });
+
+  const key = "the-same-submission";
+  const first = await client.submit(plan, { execute: false, idempotencyKey: key });
+  expect(await client.submit(plan, { execute: false, idempotencyKey: key })).toBe(first);
+  await expect(client.run({ steps: [{ id: "a", tool: "noSuchTool" }] })).rejects.toMatchObject({
+    facts: { code: "PLAN_INVALID" },
+  });
+});
+
 /** The form of a rules file of Prometheus, as far as ours uses it. */
 const RulesSchema = z.strictObject({
   groups: z.array(
@@ -80,9 +115,25 @@ const RulesSchema = z.strictObject({
   ),
 });
 
+/** A dashboard of Grafana, as far as ours uses it. */
+const DashboardSchema = z.object({
+  title: z.string(),
+  panels: z.array(
+    z.object({
+      title: z.string(),
+      type: z.enum(["row", "stat", "timeseries"]),
+      targets: z.array(z.object({ expr: z.string(), legendFormat: z.string() })).optional(),
+    }),
+  ),
+});
+
+/** The metrics of a query. */
+const metricsOf = (expr: string): string[] =>
+  [...expr.matchAll(/\b(?:planwright|nodejs|process)_\w+/g)].map(([name]) => name.replace(/_bucket$/, ""));
+
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
 
-test("the guide lists all metrics of the running system, and the alert rules use only these", async () => {
+test("the guide lists all metrics of the running system, and alert rules and the dashboard use only these", async () => {
   const services = ["api", "planner", "executor"] as const;
   const texts = await Promise.all(
     services.map(async (name) => (await fetch(`${stack.healthUrls[name]}/metrics`)).text()),
@@ -103,10 +154,10 @@ test("the guide lists all metrics of the running system, and the alert rules use
   const rules = groups.flatMap((group) => group.rules);
   expect(rules.length).toBeGreaterThan(10);
   for (const { alert, expr, annotations } of rules) {
-    const names = [...expr.matchAll(/\b(?:planwright|nodejs|process)_\w+/g)].map(([name]) =>
-      name.replace(/_bucket$/, ""),
-    );
-    expect({ alert, unknown: names.filter((name) => !shown.has(name)) }).toEqual({ alert, unknown: [] });
+    expect({ alert, unknown: metricsOf(expr).filter((name) => !shown.has(name)) }).toEqual({
+      alert,
+      unknown: [],
+    });
     const [file, anchor = ""] = annotations.guide.split("#");
     const section = guide.split(/^#{2,3} /m).find((text) => anchorOf(text.split("\n")[0]) === anchor);
     expect({ alert, file, section }).toEqual({
@@ -115,6 +166,10 @@ test("the guide lists all metrics of the running system, and the alert rules use
       section: expect.stringContaining(`**${alert}**`),
     });
   }
+  const { panels } = DashboardSchema.parse(JSON.parse(read("infra/monitoring/dashboard.json")));
+  const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  expect(queries.length).toBeGreaterThan(20);
+  expect(queries.flatMap((expr) => metricsOf(expr).filter((name) => !shown.has(name)))).toEqual([]);
   const alerts = [...guide.matchAll(/\*\*(Planwright[A-Z]\w+)\*\*/g)].map(([, alert]) => alert);
   expect(new Set(alerts)).toEqual(new Set(rules.map(({ alert }) => alert)));
 });
@@ -133,7 +188,7 @@ test("a failed plan is shown with the tool's message and skipped dependents, and
   expect(shown).toContain("createAuthor  FAILED");
   expect(shown).toContain("ann@test.com");
   expect(shown).toContain("Skipped because dependency 'createAuthor' failed");
-  const pids = Object.values(stack.processes).map((process_) => process_.pid());
+  const pids = Object.values(stack.processes).map((process_) => process_?.pid());
   expect(pids).not.toContain(undefined);
 });
 
@@ -145,14 +200,37 @@ test("a sentence that the drafter does not understand is refused", async () => {
 
 test("a plan accepted while executor and Redis are dead completes after their restart", async () => {
   await stack.processes.executor.kill();
-  await stack.processes.redis.kill();
+  await stack.processes.redis?.kill();
   const sentence =
     "Create author Eve with email eve@test.com, then create blog by Eve titled Hello about world";
   const requestId = await sendSentence(stack, sentence);
   await stack.processes.executor.restart();
-  await stack.processes.redis.restart();
+  await stack.processes.redis?.restart();
   const request = await followToEnd(stack, requestId, () => undefined);
   expect(request.status).toBe("COMPLETED");
+});
+
+test("without Redis on the machine one process works alone, says so in one line, and installs nothing", async () => {
+  const dir = folder();
+  const lines: string[] = [];
+  const alone = await startStack({
+    dataDir: dir,
+    env: { ...env, PATH: dir },
+    mains: bundledServices("planwright", "blog-tools"),
+    isTogether: true,
+    say: (line) => void lines.push(line),
+  });
+  onTestFinished(async () => {
+    await alone.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  expect(lines.filter((line) => line.includes("Redis"))).toEqual([
+    "Redis is not installed: one process works without it, with its limits in memory (REDIS_URL is for more).",
+  ]);
+  expect(alone.redisUrl).toBeUndefined();
+  const requestId = await sendSentence(alone, exampleSentence(2));
+  const { status } = await followToEnd(alone, requestId, () => undefined);
+  expect(status).toBe("COMPLETED");
 });
 
 test("a second stack has separate data and addresses", async () => {

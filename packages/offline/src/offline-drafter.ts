@@ -18,7 +18,7 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 import { findMoments, type Gap, type SaidMoment } from "@planwright/reading";
-import { type Call, isSeparator, keyAt, Misread, readArguments } from "./arguments.ts";
+import { isSeparator, keyAt, Misread, type PlannedCall, readArguments } from "./arguments.ts";
 import { impliedLink, outputsAsText, type PlannedStep, waitsFor } from "./links.ts";
 import { headAt, isVerb, nearestTools, PRONOUNS, serverNamed, type ToolMatch } from "./match-tool.ts";
 import {
@@ -222,7 +222,7 @@ function stepsFor(
  * @throws {Misread} when a link could mean several things
  */
 function complete(
-  call: Call,
+  call: PlannedCall,
   match: ToolMatch,
   steps: readonly PlannedStep[],
 ): { arguments: JsonObject; missing: MissingValue[] } {
@@ -249,7 +249,7 @@ function complete(
 
 function implied(
   parameter: Parameter,
-  call: Call,
+  call: PlannedCall,
   { words, isPointing }: ToolMatch,
   steps: readonly PlannedStep[],
 ): JsonValue | undefined {
@@ -274,7 +274,11 @@ function implied(
 }
 
 /** A pull request that was made in `repo` "web" is merged in the same repo. */
-function samePlace(parameter: Parameter, call: Call, steps: readonly PlannedStep[]): JsonValue | undefined {
+function samePlace(
+  parameter: Parameter,
+  call: PlannedCall,
+  steps: readonly PlannedStep[],
+): JsonValue | undefined {
   if (!isFreeText(parameter) || isLongText(parameter)) return undefined;
   const given = JSON.stringify([...call.values.values()]);
   const source = steps.findLast(({ id }) => [".", "[", ">"].some((mark) => given.includes(`<<${id}${mark}`)));
@@ -285,7 +289,7 @@ function samePlace(parameter: Parameter, call: Call, steps: readonly PlannedStep
 /** "..., then summarize": a tool that needs only a text gets the outputs since the last "then". */
 function wholeOutputs(
   parameter: Parameter,
-  call: Call,
+  call: PlannedCall,
   { parameters, thing }: ToolWords,
   steps: readonly PlannedStep[],
 ): string | undefined {

@@ -198,6 +198,7 @@ export {
   type WaitReason,
   WaitReasonSchema,
 } from "./lifecycle/lifecycle.ts";
+export { isToApprove, isToSettle, stepsInDoubt, stepsToApprove } from "./lifecycle/open-decisions.ts";
 export {
   type FinalPlanStatus,
   hasPlanFailed,

@@ -1,5 +1,5 @@
 /**
- * A queue of hints that is fair to tenants, in Redis.
+ * A queue of hints that is fair to tenants, in Redis or in the memory of one process.
  *
  * 1. Tenants take turns by weight: start-time fair queuing. Each has a tag; the tenant with the lowest one is
  *    next, and one turn moves its tag on by 1 / weight. A tenant that comes, or comes back, starts at the tag
@@ -29,7 +29,7 @@ export interface QueuedHint {
   place: number;
 }
 
-/** The hints of one kind of work, over all processes. */
+/** The hints of one kind of work. */
 export interface FairQueue {
   /** Adds a hint, also one that was taken, unless its id is in the line. Returns whether it was added. */
   push(hint: QueuedHint): Promise<boolean>;
@@ -110,7 +110,7 @@ const TakeAnswerSchema = z
   .transform(([id, tenant, place]): QueuedHint => ({ id, tenant, place }))
   .nullable();
 
-/** The hints under a prefix. The braces keep all keys on one node of a cluster. */
+/** The hints under a prefix in Redis, over all processes. The braces keep all keys on one node of a cluster. */
 export function createFairQueue(client: Redis, prefix: string, queue: QueueName): FairQueue {
   const key = (part: string): string => `{${prefix}:${queue}}:${part}`;
   const [turns, weights, now, lines] = [key("turns"), key("weights"), key("now"), key("line:")];
@@ -123,6 +123,64 @@ export function createFairQueue(client: Redis, prefix: string, queue: QueueName)
       await setWeights(client, [weights], [...given].flat());
     },
     count: async () => z.number().parse(await count(client, [turns], [lines])),
+  };
+}
+
+/** A queue in memory: it is changed at once, before its promises resolve. */
+export interface LocalFairQueue extends FairQueue {
+  size(): number;
+}
+
+/** The hints of one kind of work in the memory of this process, by the same rules. */
+export function createLocalFairQueue(): LocalFairQueue {
+  const lines = new Map<string, QueuedHint[]>();
+  const turns = new Map<string, number>();
+  const waiting = new Set<string>();
+  const nameOf = ({ tenant, id }: QueuedHint): string => JSON.stringify([tenant, id]);
+  let weights: ReadonlyMap<string, number> = new Map();
+  let now = 0;
+
+  /** The tenant whose turn it is. Of two with the same tag, the one whose name comes first. */
+  function nextTenant(full: readonly string[]): string | undefined {
+    let next: string | undefined;
+    for (const [tenant, tag] of turns) {
+      const isEmpty = !lines.has(tenant);
+      if (isEmpty && tag <= now) turns.delete(tenant);
+      if (isEmpty || full.includes(tenant)) continue;
+      const lowest = next === undefined ? Number.POSITIVE_INFINITY : (turns.get(next) ?? 0);
+      if (tag < lowest || (tag === lowest && tenant < (next ?? ""))) next = tenant;
+    }
+    return next;
+  }
+
+  return {
+    async push(hint) {
+      if (waiting.has(nameOf(hint))) return false;
+      waiting.add(nameOf(hint));
+      const line = lines.get(hint.tenant) ?? [];
+      const index = line.findLastIndex(({ place }) => place <= hint.place) + 1;
+      line.splice(index, 0, hint);
+      lines.set(hint.tenant, line);
+      if (!turns.has(hint.tenant)) turns.set(hint.tenant, now);
+      return true;
+    },
+    async take(full) {
+      const tenant = nextTenant(full);
+      const line = tenant === undefined ? undefined : lines.get(tenant);
+      const hint = line?.shift();
+      if (tenant === undefined || !hint) return null;
+      waiting.delete(nameOf(hint));
+      if (line?.length === 0) lines.delete(tenant);
+      const tag = turns.get(tenant) ?? 0;
+      now = Math.max(now, tag);
+      turns.set(tenant, Math.max(tag + 1 / (weights.get(tenant) ?? 1), now));
+      return hint;
+    },
+    async setWeights(given) {
+      weights = new Map(given);
+    },
+    count: async () => waiting.size,
+    size: () => waiting.size,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Answers of models while they arrive, for clients that watch a plan being drafted. They are in Redis, since
- * losing one loses nothing: the complete answer is stored in MongoDB when the call ends.
+ * Answers of models while they arrive, for clients that watch a plan being drafted. They are in Redis or in
+ * memory, since losing one loses nothing: the complete answer is stored in MongoDB when the call ends.
  *
  * 1. Writing never delays or fails a call of a model.
  * 2. A partial answer expires by itself, so that a planner that dies leaves none.
@@ -55,29 +55,36 @@ export function createPartialAnswerWriter(
   shownText: (text: string) => string,
 ): PartialAnswerWriter {
   const client = connectFailFast(redisUrl);
-  return {
-    open(callId) {
-      const key = keyOf(prefix, callId);
-      let latest: string | undefined;
-      let isWriting = false;
-      const writeAll = async (): Promise<void> => {
-        isWriting = true;
-        while (latest !== undefined) {
-          const text = shownText(latest.slice(0, MAX_PARTIAL_ANSWER));
-          latest = undefined;
-          await client.set(key, text, "EX", EXPIRES_AFTER_S).catch(() => undefined); // Invariant 1.
-          await wait(WRITE_EVERY_MS, undefined, { ref: false });
-        }
-        isWriting = false;
-      };
-      return {
-        arrived(text) {
-          latest = text;
-          if (!isWriting) void writeAll();
-        },
-      };
-    },
-    close: () => client.disconnect(),
+  const write = async (callId: string, text: string): Promise<void> => {
+    await client.set(keyOf(prefix, callId), text, "EX", EXPIRES_AFTER_S).catch(() => undefined); // Invariant 1.
+  };
+  return { open: createOpen(write, shownText), close: () => client.disconnect() };
+}
+
+/** Opens the partial answers of calls, and limits how often they are written. */
+function createOpen(
+  write: (callId: string, text: string) => Promise<void>,
+  shownText: (text: string) => string,
+): PartialAnswerWriter["open"] {
+  return (callId) => {
+    let latest: string | undefined;
+    let isWriting = false;
+    const writeAll = async (): Promise<void> => {
+      isWriting = true;
+      while (latest !== undefined) {
+        const text = shownText(latest.slice(0, MAX_PARTIAL_ANSWER));
+        latest = undefined;
+        await write(callId, text);
+        await wait(WRITE_EVERY_MS, undefined, { ref: false });
+      }
+      isWriting = false;
+    };
+    return {
+      arrived(text) {
+        latest = text;
+        if (!isWriting) void writeAll();
+      },
+    };
   };
 }
 
@@ -87,5 +94,23 @@ export function createPartialAnswerReader({ redisUrl, prefix }: PartialAnswersOp
   return {
     read: (callId) => client.get(keyOf(prefix, callId)).catch(() => null),
     close: () => client.disconnect(),
+  };
+}
+
+/** Partial answers in the memory of this process, for its own readers. */
+export function createLocalPartialAnswers(): {
+  writer(shownText: (text: string) => string): PartialAnswerWriter;
+  reader(): PartialAnswerReader;
+} {
+  const answers = new Map<string, { text: string; expiry: NodeJS.Timeout }>();
+  const write = async (callId: string, text: string): Promise<void> => {
+    clearTimeout(answers.get(callId)?.expiry);
+    const expiry = setTimeout(() => answers.delete(callId), EXPIRES_AFTER_S * 1_000).unref();
+    answers.set(callId, { text, expiry });
+  };
+  const close = (): void => undefined;
+  return {
+    writer: (shownText) => ({ open: createOpen(write, shownText), close }),
+    reader: () => ({ read: async (callId) => answers.get(callId)?.text ?? null, close }),
   };
 }

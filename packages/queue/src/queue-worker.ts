@@ -2,31 +2,41 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Queue, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import { connect, DEFAULT_PREFIX, type OnError, reportOnce, requireNoEviction } from "./connection.ts";
-import { createFairQueue, type QueueName } from "./fair-queue.ts";
+import { createFairQueue, type FairQueue, type Hint, type QueueName } from "./fair-queue.ts";
 import { openQueue } from "./queues.ts";
 
 /** How long the start waits for a Redis that does not answer, in milliseconds. */
 const START_WAIT_MS = 3_000;
+const DEFAULT_GRACE_MS = 10_000;
 const ABORT_WAIT_MS = 2_000;
 /** How long a job waits for a slot of this process before other workers may take it, in milliseconds. */
 const SLOT_WAIT_MS = 250;
 /** So high that it never applies: MongoDB counts claims, so the number of stalls does not matter. */
 const NO_STALLED_LIMIT = 1_000_000;
 
+/**
+ * Works on one request or plan until its end; it holds a slot so long.
+ * @param begun - must be called when the work has begun: other work of the process may begin then
+ */
+export type Handle = (id: string, tenant: string, begun: () => void) => Promise<void>;
+
 /** Settings of {@link createQueueWorker}. */
-export interface QueueWorkerOptions {
+export interface QueueWorkerOptions extends WorkerOptions {
   redisUrl: string;
   /** Prefix of every key in Redis, the same as in `createQueues`; default "planwright". */
   prefix?: string;
+}
+
+/** Settings of a worker, wherever its hints are. */
+export interface WorkerOptions {
   queue: QueueName;
   /** The slots of this process, which the worker and the sweeper share. */
   slots: Slots;
   /**
-   * Works on one request or plan until its end; it holds a slot so long. A hint may come twice or late:
-   * MongoDB decides whether there is work. A rejection is reported; the sweeper finds the work again. `signal`
-   * is aborted when the worker closes and its grace period has ended.
+   * A hint may come twice or late: MongoDB decides whether there is work. A rejection is reported; the sweeper
+   * finds the work again.
    */
-  handle: (id: string, signal: AbortSignal, tenant: string) => Promise<void>;
+  handle: Handle;
   /** Called for errors, the same message once in 10 s. */
   onError: OnError;
 }
@@ -35,6 +45,8 @@ export interface QueueWorkerOptions {
 export interface QueueWorker {
   /** True while Redis answers and jobs are taken. */
   isConnected(): boolean;
+  /** Begins at once with a hint that is in no line. False, and nothing done, when this process has no room. */
+  begin(hint: Hint): boolean;
   /** Number of hints that no worker has taken. Waits without limit while Redis does not answer. */
   countWaiting(): Promise<number>;
   /** Sets how many turns a tenant gets for one of a tenant that is not named; for all workers. */
@@ -58,36 +70,17 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
   const client = connect(options.redisUrl, report);
   const { prefix = DEFAULT_PREFIX } = options;
   const hints = createFairQueue(client, prefix, options.queue);
+  const work = createHintWork(hints, options, report);
   let worker: Worker | undefined;
   let queue: Queue | undefined;
   let isClosing = false;
 
-  /**
-   * Does the work of a job, and then of further hints: jobs for tenants that had all their slots were taken
-   * without work. What is left is found by the sweeper.
-   */
-  async function work(signal: AbortSignal): Promise<void> {
-    const { slots, handle } = options;
+  async function onJob(signal: AbortSignal): Promise<void> {
+    const { slots } = options;
     // The sweeper may hold slots too.
     if (slots.free() === 0) await delay(SLOT_WAIT_MS, undefined, { signal }).catch(() => undefined);
     if (slots.free() === 0) return addJob();
-    while (!isClosing && slots.free() > 0) {
-      const hint = await hints.take(slots.full());
-      if (!hint) return;
-      const release = isClosing ? null : slots.take(hint.tenant);
-      if (!release) {
-        // The sweeper took the slot meanwhile.
-        await hints.push(hint);
-        return;
-      }
-      try {
-        await handle(hint.id, signal, hint.tenant);
-      } catch (error) {
-        report(error, hint.id);
-      } finally {
-        release();
-      }
-    }
+    await work.takeAll();
   }
 
   async function addJob(): Promise<void> {
@@ -97,7 +90,7 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
   const starting = requireNoEviction(client).then(() => {
     if (isClosing) return;
     queue = openQueue(options.queue, { connection: client, prefix, report });
-    worker = openWorker(options, { connection: client, report, work });
+    worker = openWorker(options, { connection: client, report, onJob });
     // For hints whose jobs were taken by a worker that died.
     addJob().catch(report);
     worker.run().catch(report);
@@ -123,12 +116,13 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
 
   return {
     isConnected: () => !isClosing && client.status === "ready",
+    begin: (hint) => work.begin(hint),
     countWaiting: () => hints.count(),
     setWeights: (weights) => hints.setWeights(weights),
-    async close(graceMs = 10_000) {
+    async close(graceMs = DEFAULT_GRACE_MS) {
       if (isClosing) return;
       isClosing = true;
-      const closed = worker?.close().catch(report) ?? Promise.resolve();
+      const closed = Promise.all([work.end(), worker?.close().catch(report)]);
       if (!(await endsWithin(closed, graceMs))) {
         worker?.cancelAllJobs("the worker is closing");
         await endsWithin(closed, ABORT_WAIT_MS);
@@ -143,10 +137,10 @@ function openWorker(
   {
     connection,
     report,
-    work,
-  }: { connection: Redis; report: OnError; work: (signal: AbortSignal) => Promise<void> },
+    onJob,
+  }: { connection: Redis; report: OnError; onJob: (signal: AbortSignal) => Promise<void> },
 ): Worker {
-  const worker = new Worker(queue, (_job, _token, signal = new AbortController().signal) => work(signal), {
+  const worker = new Worker(queue, (_job, _token, signal = new AbortController().signal) => onJob(signal), {
     connection,
     prefix,
     concurrency: slots.max,
@@ -158,6 +152,145 @@ function openWorker(
   worker.on("error", report);
   worker.on("failed", (_job, error) => report(error));
   return worker;
+}
+
+/** Work on hints, each of which begins when this process has room for it. */
+interface HintWork {
+  /**
+   * Works on hints, one after the other, until none is left that this process may work on. A job does so because
+   * the jobs for tenants that had all their slots were taken without work. What is left is found by the sweeper.
+   */
+  takeAll(): Promise<void>;
+  begin: QueueWorker["begin"];
+  /** Takes no more hints; resolves when no work is in progress. */
+  end(): Promise<void>;
+}
+
+function createHintWork(
+  hints: FairQueue,
+  { slots, handle }: Pick<WorkerOptions, "slots" | "handle">,
+  report: OnError,
+): HintWork {
+  const inProgress = new Set<Promise<void>>();
+  let isEnding = false;
+  /** False when no hint was left at the last look, and none was left since. */
+  let mayWait = true;
+
+  /** The hint is taken when its work may begin, so that it is the one whose turn it is then. */
+  async function takeNext(): Promise<boolean> {
+    const begun = await slots.enter();
+    let release: (() => void) | null = null;
+    try {
+      if (isEnding || slots.free() === 0) return false;
+      const full = slots.full();
+      const hint = await hints.take(full);
+      mayWait = hint !== null || full.length > 0;
+      if (!hint) return false;
+      release = isEnding ? null : slots.take(hint.tenant);
+      if (!release) {
+        // The sweeper took the slot meanwhile.
+        await hints.push(hint);
+        return false;
+      }
+      await track(handle(hint.id, hint.tenant, begun), hint.id);
+      return true;
+    } finally {
+      begun();
+      release?.();
+    }
+  }
+
+  async function track(work: Promise<void>, id: string): Promise<void> {
+    const ended = work.catch((error: unknown) => report(error, id)).finally(() => inProgress.delete(ended));
+    inProgress.add(ended);
+    await ended;
+  }
+
+  async function takeAll(): Promise<void> {
+    while (!isEnding && slots.free() > 0) if (!(await takeNext())) return;
+  }
+
+  return {
+    takeAll,
+    begin({ _id: id, tenant }) {
+      const begun = isEnding ? null : slots.enterNow();
+      const release = begun && slots.take(tenant);
+      if (!begun || !release) {
+        begun?.();
+        mayWait = true;
+        return false;
+      }
+      const work = Promise.resolve().then(() => handle(id, tenant, begun));
+      track(work, id)
+        .finally(() => {
+          begun();
+          release();
+        })
+        .then(() => (mayWait ? takeAll() : undefined))
+        .catch((error: unknown) => report(error));
+      return true;
+    },
+    async end() {
+      isEnding = true;
+      await Promise.all(inProgress);
+    },
+  };
+}
+
+/** A worker on hints in the memory of this process. */
+export interface LocalWorker extends QueueWorker {
+  /** Looks for hints: one was pushed. */
+  look(): void;
+}
+
+/** Starts to take hints of this process. It looks again a moment later when it could not take all of them. */
+export function createLocalWorker(hints: FairQueue, options: WorkerOptions): LocalWorker {
+  const { slots } = options;
+  const report = reportOnce(options.onError);
+  const work = createHintWork(hints, options, report);
+  let takers = 0;
+  let later: NodeJS.Timeout | undefined;
+  let isClosing = false;
+
+  function look(): void {
+    if (takers < slots.max && slots.free() > 0) {
+      takers += 1;
+      work
+        .takeAll()
+        .catch(report)
+        .finally(() => {
+          takers -= 1;
+          lookLater();
+        });
+    } else lookLater();
+  }
+
+  function lookLater(): void {
+    if (isClosing) return;
+    later ??= setTimeout(() => {
+      later = undefined;
+      void lookForAll();
+    }, SLOT_WAIT_MS).unref();
+  }
+
+  async function lookForAll(): Promise<void> {
+    const waiting = await hints.count();
+    for (let left = Math.min(waiting, slots.max); left > 0; left -= 1) look();
+  }
+
+  void lookForAll();
+  return {
+    look,
+    isConnected: () => !isClosing,
+    begin: (hint) => work.begin(hint),
+    countWaiting: () => hints.count(),
+    setWeights: (weights) => hints.setWeights(weights),
+    async close(graceMs = DEFAULT_GRACE_MS) {
+      isClosing = true;
+      clearTimeout(later);
+      await endsWithin(work.end(), graceMs);
+    },
+  };
 }
 
 async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
@@ -178,6 +311,9 @@ async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<bo
  * 4. A tenant that is blocked takes none.
  * 5. While only one tenant is known, it may take all slots.
  *
+ * 6. Work begins through a gate that few may be in. Plans that end together are followed by plans that begin
+ *    together, and without it the first call of a newcomer would wait for the claims of all of them.
+ *
  * The rule is the dynamic threshold of shared buffers. It needs at least two slots to keep one free.
  * @see A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches",
  *   IEEE/ACM Transactions on Networking 6(2), 1998
@@ -191,12 +327,21 @@ export interface Slots {
   free(): number;
   /** The tenants that get no further slot now, although some are free. */
   full(): string[];
+  /**
+   * Waits until further work may begin, in the order of the calls. Returns what ends the beginning, safe to call
+   * twice.
+   */
+  enter(): Promise<() => void>;
+  /** The same without a wait; null when it would wait. */
+  enterNow(): (() => void) | null;
 }
 
 /** Dependencies of {@link createSlots}. */
 export interface SlotsParts {
   /** Number of slots, from 1. */
   max: number;
+  /** How much work may be in its beginning at once. Default 8. */
+  maxBeginning?: number | undefined;
   /** How many more pieces of work the process may start now. Default: as many as slots are free. */
   capacity?: (() => number) | undefined;
   /** True when more than one tenant is known. */
@@ -205,13 +350,24 @@ export interface SlotsParts {
   blocked?: (() => readonly string[]) | undefined;
 }
 
+/** More do not begin faster: a beginning is mostly processor time of this process. */
+const MAX_BEGINNING = 8;
 /** How many times the free slots a tenant may hold. */
 const HELD_FOR_EACH_FREE = 3;
 
 /** Slots of one process; all are free. */
-export function createSlots({ max, capacity = () => max, isShared, blocked = () => [] }: SlotsParts): Slots {
+export function createSlots({
+  max,
+  maxBeginning = MAX_BEGINNING,
+  capacity = () => max,
+  isShared,
+  blocked = () => [],
+}: SlotsParts): Slots {
   const held = new Map<string, number>();
   let taken = 0;
+  let beginning = 0;
+  /** Work that waits for the gate. */
+  const outside: (() => void)[] = [];
 
   const free = (): number => Math.max(0, Math.min(max - taken, capacity()));
 
@@ -220,6 +376,17 @@ export function createSlots({ max, capacity = () => max, isShared, blocked = () 
     const left = free();
     if (left === 0 || blocked().includes(tenant)) return false;
     return holds === 0 || !isShared() || holds + 1 <= HELD_FOR_EACH_FREE * (left - 1);
+  }
+
+  function createExit(): () => void {
+    let isInside = true;
+    return () => {
+      if (!isInside) return;
+      isInside = false;
+      const next = outside.shift();
+      if (next) next();
+      else beginning -= 1;
+    };
   }
 
   return {
@@ -239,6 +406,16 @@ export function createSlots({ max, capacity = () => max, isShared, blocked = () 
         if (rest > 0) held.set(tenant, rest);
         else held.delete(tenant);
       };
+    },
+    async enter() {
+      if (beginning < maxBeginning) beginning += 1;
+      else await new Promise<void>((resolve) => void outside.push(resolve));
+      return createExit();
+    },
+    enterNow() {
+      if (beginning >= maxBeginning) return null;
+      beginning += 1;
+      return createExit();
     },
   };
 }

@@ -2,9 +2,25 @@ import { CodedError, placeInLine } from "@planwright/plan";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import { connect, DEFAULT_PREFIX, type OnError, reportOnce } from "./connection.ts";
-import { createFairQueue, type Hint, type QueueName } from "./fair-queue.ts";
+import { createFairQueue, createLocalFairQueue, type Hint, type QueueName } from "./fair-queue.ts";
+import { createLocalToolLimits } from "./local-tool-limits.ts";
+import {
+  createLocalPartialAnswers,
+  createPartialAnswerReader,
+  createPartialAnswerWriter,
+  type PartialAnswerReader,
+  type PartialAnswerWriter,
+} from "./partial-answers.ts";
+import {
+  createLocalWorker,
+  createQueueWorker,
+  type LocalWorker,
+  type QueueWorker,
+  type WorkerOptions,
+} from "./queue-worker.ts";
+import { createToolLimits, type ToolLimits, type ToolLimitsOptions } from "./tool-limits.ts";
 
-/** Maximum number of hints that wait for Redis. More are dropped; sweepers find their work. */
+/** Maximum number of hints that wait in memory. More are dropped; sweepers find their work. */
 const MAX_PENDING = 10_000;
 const CLOSE_WAIT_MS = 1_000;
 
@@ -19,18 +35,28 @@ export interface QueuesOptions {
   maxPending?: number;
 }
 
-/** The producer of both queues. */
+/**
+ * What the roles tell each other besides MongoDB, all of which may be lost: hints about work, slots under the limits
+ * of tools, and answers of models while they arrive. In Redis for all processes, or in the memory of one.
+ */
 export interface Queues {
   /** Hints that a request waits for its plan. Never throws, never waits; the same request is queued once. */
   offerPlanning(request: Hint): void;
   /** Hints that a plan may be executed. Never throws, never waits; the same plan is queued once. */
   offerExecution(plan: Hint): void;
-  /** Waits at most 1 s for hints that are being sent, then disconnects. */
+  /** Starts to take hints; see {@link createQueueWorker}. */
+  startWorker(options: WorkerOptions): Promise<QueueWorker>;
+  /** The limits of tools, for one executor. */
+  openToolLimits(options: Pick<ToolLimitsOptions, "leaseMs" | "onError">): ToolLimits;
+  /** @param shownText - makes the text to show of the text that arrived, such as one without secrets */
+  openPartialAnswerWriter(shownText: (text: string) => string): PartialAnswerWriter;
+  openPartialAnswerReader(): PartialAnswerReader;
+  /** Waits at most 1 s for hints that are being sent, then disconnects. What was opened is closed before. */
   close(): Promise<void>;
 }
 
 /**
- * Opens both queues without waiting for Redis. While Redis does not answer, hints wait in memory, up to a
+ * Opens the queues of all processes without waiting for Redis. While Redis does not answer, hints wait in memory, up to a
  * limit. They are only hints: sweepers find the work of lost hints in MongoDB.
  */
 export function createQueues(options: QueuesOptions): Queues {
@@ -67,6 +93,10 @@ export function createQueues(options: QueuesOptions): Queues {
   return {
     offerPlanning: (request) => offer("planning", request),
     offerExecution: (plan) => offer("execution", plan),
+    startWorker: (worker) => createQueueWorker({ ...worker, redisUrl, prefix }),
+    openToolLimits: (limits) => createToolLimits({ ...limits, redisUrl, prefix }),
+    openPartialAnswerWriter: (shownText) => createPartialAnswerWriter({ redisUrl, prefix }, shownText),
+    openPartialAnswerReader: () => createPartialAnswerReader({ redisUrl, prefix }),
     async close() {
       if (isClosed) return;
       isClosed = true;
@@ -78,6 +108,73 @@ export function createQueues(options: QueuesOptions): Queues {
       clearTimeout(timer);
       client.disconnect(); // pending commands reject and are reported; no caller waits for them
       await Promise.allSettled(Object.values(queues).map(({ queue }) => queue.close()));
+    },
+  };
+}
+
+/**
+ * Adds the short way inside a process to queues of all processes: a hint goes to the worker of this process if that
+ * has room, and to the others only when it has none. Such a hint takes no turn of its tenant: where there is room,
+ * nobody waits for a turn.
+ */
+export function createLocalFirstQueues(queues: Queues): Queues {
+  const workers = new Map<QueueName, QueueWorker>();
+  const isTakenHere = (name: QueueName, hint: Hint): boolean => workers.get(name)?.begin(hint) ?? false;
+  return {
+    ...queues,
+    offerPlanning(request) {
+      if (!isTakenHere("planning", request)) queues.offerPlanning(request);
+    },
+    offerExecution(plan) {
+      if (!isTakenHere("execution", plan)) queues.offerExecution(plan);
+    },
+    async startWorker(options) {
+      const worker = await queues.startWorker(options);
+      workers.set(options.queue, worker);
+      return worker;
+    },
+  };
+}
+
+/**
+ * The queues of a process that works alone, without Redis: everything is in its memory. A worker takes hints
+ * that were offered before it started.
+ */
+export function createLocalQueues({
+  onError = () => undefined,
+  maxPending = MAX_PENDING,
+}: Pick<QueuesOptions, "onError" | "maxPending"> = {}): Queues {
+  const report = reportOnce(onError);
+  const lines = { planning: createLocalFairQueue(), execution: createLocalFairQueue() };
+  const workers = new Map<QueueName, LocalWorker>();
+  const answers = createLocalPartialAnswers();
+  let isClosed = false;
+
+  function offer(name: QueueName, { _id: id, tenant, priority }: Hint): void {
+    if (isClosed) return;
+    if (lines[name].size() >= maxPending) {
+      report(new OfferDroppedError({ queue: name, pending: maxPending }), id);
+      return;
+    }
+    lines[name]
+      .push({ id, tenant, place: placeInLine(Date.now(), priority) })
+      .then((isNew) => (isNew ? workers.get(name)?.look() : undefined))
+      .catch((error: unknown) => report(error, id));
+  }
+
+  return {
+    offerPlanning: (request) => offer("planning", request),
+    offerExecution: (plan) => offer("execution", plan),
+    async startWorker(options) {
+      const worker = createLocalWorker(lines[options.queue], options);
+      workers.set(options.queue, worker);
+      return worker;
+    },
+    openToolLimits: (limits) => createLocalToolLimits(limits),
+    openPartialAnswerWriter: (shownText) => answers.writer(shownText),
+    openPartialAnswerReader: () => answers.reader(),
+    async close() {
+      isClosed = true;
     },
   };
 }
@@ -97,14 +194,11 @@ export function openQueue(
   return queue;
 }
 
-/** A hint was dropped, because too many wait for a Redis that does not answer. The sweeper finds the work. */
+/** A hint was dropped, because too many wait in memory. The sweeper finds the work. */
 export class OfferDroppedError extends CodedError<{ queue: string; pending: number }> {
   readonly code = "OFFER_DROPPED";
   readonly retryable = true;
   constructor(facts: { queue: string; pending: number }) {
-    super(
-      `A hint for the ${facts.queue} queue was dropped: ${facts.pending} hints already wait for Redis`,
-      facts,
-    );
+    super(`A hint for the ${facts.queue} queue was dropped: ${facts.pending} hints already wait`, facts);
   }
 }

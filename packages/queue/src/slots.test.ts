@@ -50,3 +50,22 @@ test("a process that may start less than its slots gives no more", () => {
   capacity = 0;
   expect([slots.take("b"), slots.free()]).toEqual([null, 0]);
 });
+
+test("as much work begins at once as the gate lets in, and the rest follows in order", async () => {
+  const slots = createSlots({ max: 8, maxBeginning: 2, isShared: () => true });
+  const inside: number[] = [];
+  const ends: (() => void)[] = [];
+  const entries = [0, 1, 2, 3].map(async (index) => {
+    ends[index] = await slots.enter();
+    inside.push(index);
+  });
+  await Promise.all(entries.slice(0, 2));
+  expect(inside).toEqual([0, 1]);
+  ends[1]?.();
+  ends[1]?.();
+  await entries[2];
+  expect(inside).toEqual([0, 1, 2]);
+  ends[0]?.();
+  await entries[3];
+  expect(inside).toEqual([0, 1, 2, 3]);
+});

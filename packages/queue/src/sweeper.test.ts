@@ -140,3 +140,20 @@ test("a tenant that has its share of the slots is named in the next look, and ge
     [[], ["a"], ["a"]],
   ]);
 });
+
+test("found work begins through the gate of the process", async () => {
+  const started: string[] = [];
+  const begins: (() => void)[] = [];
+  sweep({
+    slots: createSlots({ max: 10, maxBeginning: 1, isShared: () => false }),
+    find: async () => [due("plan_1"), due("plan_2")],
+    handle: (id, _tenant, begun) => {
+      started.push(id);
+      begins.push(begun);
+      return new Promise(() => undefined);
+    },
+  });
+  await expect.poll(() => started).toEqual(["plan_1"]);
+  begins[0]?.();
+  await expect.poll(() => started).toEqual(["plan_1", "plan_2"]);
+});

@@ -1,5 +1,5 @@
 import { type OnError, reportOnce } from "./connection.ts";
-import type { Slots } from "./queue-worker.ts";
+import type { Handle, Slots } from "./queue-worker.ts";
 
 /** Work in MongoDB that no worker does. */
 export interface DueWork {
@@ -20,12 +20,11 @@ export interface SweeperOptions {
    */
   find: (limit: number, full: readonly string[]) => Promise<readonly DueWork[]>;
   /** The slots of this process; without a free one it does not look. */
-  slots: Pick<Slots, "free" | "full" | "take">;
+  slots: Pick<Slots, "free" | "full" | "take" | "enter">;
   /**
-   * Works on one request or plan until its end; it holds a slot so long, and an id that is in progress here
-   * is not passed again. A rejection is reported, and the next look tries again.
+   * An id that is in progress here is not passed again. A rejection is reported, and the next look tries again.
    */
-  handle: (id: string, tenant: string) => Promise<void>;
+  handle: Handle;
   /** Called for errors, the same message once in 10 s. */
   onError: OnError;
   /** Uniform in [0, 1); default Math.random. */
@@ -58,7 +57,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     isLookAsked = false;
     try {
       const limit = slots.free();
-      if (limit > 0) for (const due of await find(limit, slots.full())) begin(due);
+      if (limit > 0) for (const due of await find(limit, slots.full())) await begin(due);
     } catch (error) {
       report(error);
     }
@@ -70,16 +69,19 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     looking = look();
   }
 
-  function begin({ id, tenant }: DueWork): void {
+  /** Resolves when it is in its beginning. */
+  async function begin({ id, tenant }: DueWork): Promise<void> {
     if (isStopped || inProgress.has(id)) return;
-    const release = slots.take(tenant);
-    if (!release) return;
+    const begun = await slots.enter();
+    const release = isStopped ? null : slots.take(tenant);
+    if (!release) return begun();
     inProgress.add(id);
     void Promise.resolve()
-      .then(() => handle(id, tenant))
+      .then(() => handle(id, tenant, begun))
       .catch((error: unknown) => report(error, id))
       .finally(() => {
         inProgress.delete(id);
+        begun();
         release();
       });
   }

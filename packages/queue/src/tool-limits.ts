@@ -289,22 +289,23 @@ export interface ToolLimits {
   close(): Promise<void>;
 }
 
-const DEFAULT_LEASE_MS = 10_000;
+/** Lease of a slot, in milliseconds, where none is set. */
+export const DEFAULT_LEASE_MS = 10_000;
 const RENEWALS_PER_LEASE = 5;
 /** Longest wait for an answer of Redis. */
 const ANSWER_MS = 1_000;
 /** Interval at which a waiting caller asks; usually it is woken earlier. */
-const POLL_MS = 500;
+export const POLL_MS = 500;
 /** How long the position of a caller that does not ask again is kept in the queue. */
 const STAY_MS = 3 * POLL_MS;
 /** Pause after Redis gave no answer. */
 const AWAY_MS = 1_000;
 /** How much later than its grant, or its confirmation, a call may reach the tool. */
-const REACH_MS = 1_000;
+export const REACH_MS = 1_000;
 /** A call is confirmed again when its grant is older than this. */
 const FRESH_MS = 200;
-/** Longest pause of a rate limit after Redis forgot the calls. */
-const CAUTION_MS = 60_000;
+/** Longest pause of a rate limit after Redis, or a new process, does not know the calls. */
+export const CAUTION_MS = 60_000;
 
 interface Answer {
   isGranted: boolean;

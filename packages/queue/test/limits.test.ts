@@ -6,7 +6,14 @@ import { type LocalServer, startRedis } from "@planwright/local";
 import { testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Acquired, createToolLimits, type Slot, type ToolLimit, type ToolLimits } from "../src/index.ts";
+import {
+  type Acquired,
+  createLocalQueues,
+  createQueues,
+  type Slot,
+  type ToolLimit,
+  type ToolLimits,
+} from "../src/index.ts";
 
 const LEASE_MS = 1_000;
 const ONE: ToolLimit = { name: "server/one", maxConcurrency: 1 };
@@ -27,8 +34,12 @@ async function ownRedis(): Promise<LocalServer> {
 
 /** The limits for one executor. */
 function limitsAt(redisUrl: string, prefix = "test"): ToolLimits {
-  const limits = createToolLimits({ redisUrl, prefix, leaseMs: LEASE_MS, onError: () => undefined });
-  onTestFinished(() => limits.close());
+  const queues = createQueues({ redisUrl, prefix });
+  const limits = queues.openToolLimits({ leaseMs: LEASE_MS, onError: () => undefined });
+  onTestFinished(async () => {
+    await limits.close();
+    await queues.close();
+  });
   return limits;
 }
 
@@ -82,7 +93,7 @@ async function makeCalls(executors: ToolLimits[], limit: ToolLimit, count: numbe
 
 test("a slot that is released right before close is free after close", async () => {
   const { url: redisUrl } = await ownRedis(); // a server without the scripts
-  const limits = createToolLimits({ redisUrl, prefix: "test", leaseMs: LEASE_MS, onError: () => undefined });
+  const limits = limitsAt(redisUrl);
   (await take(limits, ONE)).release();
   await limits.close();
   const redis = new Redis(redisUrl);
@@ -97,13 +108,6 @@ test("simultaneous calls of several processes never exceed the limit, and all ar
   expect(await makeCalls(executors, FIVE, 200, 10)).toBe(5);
 });
 
-test("different limits are independent", async () => {
-  const { redisUrl, redisPrefix } = testServers();
-  const limits = limitsAt(redisUrl, redisPrefix);
-  await take(limits, ONE);
-  await take(limits, { ...ONE, name: "server/one of tenant b" });
-});
-
 test("a slot is held as long as its holder lives, and is free after the holder's death", async () => {
   const { redisUrl, redisPrefix } = testServers();
   const [first, second] = [limitsAt(redisUrl, redisPrefix), limitsAt(redisUrl, redisPrefix)];
@@ -114,74 +118,117 @@ test("a slot is held as long as its holder lives, and is free after the holder's
   await expect.poll(() => state.isGranted).toBe(true);
 });
 
-test("an abandoned slot is granted to another call only after the end of its lease", async () => {
-  const { redisUrl, redisPrefix } = testServers();
-  const limits = limitsAt(redisUrl, redisPrefix);
-  const slot = await take(limits, ONE);
-  const { state } = ask(limits, ONE);
-  slot.abandon();
-  slot.release();
-  await during(LEASE_MS / 2, () => expect(state.isGranted).toBe(false));
-  await expect.poll(() => state.isGranted).toBe(true);
-});
+/** The limits of two executors: over Redis, or of one process that works alone. */
+const PLACES: [string, () => [ToolLimits, ToolLimits]][] = [
+  [
+    "in Redis",
+    () => {
+      const { redisUrl, redisPrefix } = testServers();
+      return [limitsAt(redisUrl, redisPrefix), limitsAt(redisUrl, redisPrefix)];
+    },
+  ],
+  [
+    "in memory",
+    () => {
+      const limits = createLocalQueues().openToolLimits({ leaseMs: LEASE_MS, onError: () => undefined });
+      onTestFinished(() => limits.close());
+      return [limits, limits];
+    },
+  ],
+];
 
-test("the caller that asked first gets the slot first, also when it was away meanwhile", async () => {
-  const { redisUrl, redisPrefix } = testServers();
-  const [first, second] = [limitsAt(redisUrl, redisPrefix), limitsAt(redisUrl, redisPrefix)];
-  const held = await take(first!, ONE);
-  const order: string[] = [];
-  const queueUp = async (ticket: string, limits: ToolLimits) => {
-    const slot = await take(limits, ONE, ticket);
-    order.push(ticket);
+/** Asks for a slot of `ONE`; resolves when the call is in the line, or was granted. */
+async function standInLine(limits: ToolLimits, ticket: string, tenant?: string, signal?: AbortSignal) {
+  const acquired = await limits.acquire({
+    limit: ONE,
+    ticket,
+    tenant,
+    signal: signal ?? new AbortController().signal,
+  });
+  return { slot: slotOf(acquired) };
+}
+
+describe.each(PLACES)("slots %s", (_place, open) => {
+  test("simultaneous calls never exceed the limit, and all are made", async () => {
+    expect(await makeCalls(open(), FIVE, 200, 10)).toBe(5);
+  });
+
+  test("different limits are independent", async () => {
+    const [limits] = open();
+    await take(limits, ONE);
+    await take(limits, { ...ONE, name: "server/one of tenant b" });
+  });
+
+  test("an abandoned slot is granted to another call only after the end of its lease", async () => {
+    const [limits] = open();
+    const slot = await take(limits, ONE);
+    const { state } = ask(limits, ONE);
+    slot.abandon();
     slot.release();
-  };
-  const parked = ask(first!, ONE, "parked");
-  const client = new Redis(redisUrl);
-  onTestFinished(() => client.disconnect());
-  const waiting = () => client.zcard(`{${redisPrefix}:limits}:line:${ONE.name}`);
-  await expect.poll(() => waiting()).toBe(1);
-  parked.stopWaiting();
-  await expect.poll(() => waiting()).toBe(0);
-  const done: Promise<void>[] = [];
-  for (const [index, ticket] of ["a", "b", "c", "parked"].entries()) {
-    done.push(queueUp(ticket, index % 2 === 0 ? first! : second!));
-    await expect.poll(() => waiting()).toBe(index + 1);
-  }
-  held.release();
-  await Promise.all(done);
-  expect(order).toEqual(["parked", "a", "b", "c"]);
+    await during(LEASE_MS / 2, () => expect(state.isGranted).toBe(false));
+    await expect.poll(() => state.isGranted).toBe(true);
+  });
+
+  test("the caller that asked first gets the slot first, also when it was away meanwhile", async () => {
+    const [first, second] = open();
+    const held = await take(first, ONE);
+    const parking = new AbortController();
+    const parked = await standInLine(first, "parked", undefined, parking.signal);
+    parking.abort();
+    expect(await parked.slot).toBeNull();
+    const order: string[] = [];
+    const done: Promise<void>[] = [];
+    for (const [index, ticket] of ["a", "b", "c", "parked"].entries()) {
+      const { slot } = await standInLine(index % 2 === 0 ? first : second, ticket);
+      done.push(
+        slot.then((granted) => {
+          order.push(ticket);
+          granted?.release();
+        }),
+      );
+    }
+    held.release();
+    await Promise.all(done);
+    expect(order).toEqual(["parked", "a", "b", "c"]);
+  });
+
+  test("tenants get the slots of one limit in turns, also one that asks again after each call", async () => {
+    const [limits] = open();
+    const held = await take(limits, ONE);
+    const order: string[] = [];
+    const call = async (tenant: string, ticket: string) => {
+      const { slot } = await standInLine(limits, ticket, tenant);
+      return async () => {
+        const granted = await slot;
+        order.push(ticket);
+        granted?.release();
+      };
+    };
+    const done: Promise<void>[] = [];
+    for (const ticket of ["a1", "a2", "a3", "a4"]) done.push((await call("a", ticket))());
+    const b1 = await call("b", "b1");
+    done.push(
+      b1()
+        .then(async () => (await call("b", "b2"))())
+        .then(async () => (await call("b", "b3"))()),
+    );
+    held.release();
+    await Promise.all(done);
+    // b asks again only after its call: one of a may come before that, and never two.
+    expect(order.join(" ")).toMatch(/^a1 b1 (a\d ){1,2}b2 (a\d ?){1,2}b3/);
+    expect(order.filter((ticket) => ticket.startsWith("a"))).toEqual(["a1", "a2", "a3", "a4"]);
+  });
 });
 
-test("tenants get the slots of one limit in turns, also one that asks again after each call", async () => {
-  const { redisUrl, redisPrefix } = testServers();
-  const limits = limitsAt(redisUrl, redisPrefix);
-  const client = new Redis(redisUrl);
-  onTestFinished(() => client.disconnect());
-  const waiting = () => client.zcard(`{${redisPrefix}:limits}:line:${ONE.name}`);
-  const held = await take(limits, ONE);
-  const order: string[] = [];
-  const call = async (tenant: string, ticket: string): Promise<void> => {
-    const { signal } = new AbortController();
-    const slot = await slotOf(await limits.acquire({ limit: ONE, tenant, ticket, signal }));
-    order.push(ticket);
-    slot?.release();
-  };
-  const done: Promise<void>[] = [];
-  for (const ticket of ["a1", "a2", "a3", "a4"]) {
-    done.push(call("a", ticket));
-    await expect.poll(waiting).toBe(done.length);
-  }
-  done.push(
-    call("b", "b1")
-      .then(() => call("b", "b2"))
-      .then(() => call("b", "b3")),
-  );
-  await expect.poll(waiting).toBe(5);
-  held.release();
-  await Promise.all(done);
-  // b asks again only after its call: one of a may come before that, and never two.
-  expect(order.join(" ")).toMatch(/^a1 b1 (a\d ){1,2}b2 (a\d ?){1,2}b3/);
-  expect(order.filter((ticket) => ticket.startsWith("a"))).toEqual(["a1", "a2", "a3", "a4"]);
+test("a process that starts alone gives no slot for a lease, and no call under a rate for its window", async () => {
+  const startedAt = performance.now();
+  const limits = createLocalQueues().openToolLimits({ leaseMs: LEASE_MS, onError: () => undefined });
+  onTestFinished(() => limits.close());
+  const rated: ToolLimit = { name: "server/rated", rate: { max: 1, perMs: 200 } };
+  await Promise.all([
+    take(limits, ONE).then(() => expect(performance.now() - startedAt).toBeGreaterThanOrEqual(LEASE_MS)),
+    take(limits, rated).then(() => expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1_200)),
+  ]);
 });
 
 test("a call is not confirmed while Redis cannot confirm its slot", async () => {
@@ -309,13 +356,14 @@ describe("a rate limit", () => {
     return arrivals;
   }
 
-  test("is not exceeded in any span by calls of several processes, and all calls are made", async () => {
-    const { redisUrl, redisPrefix } = testServers();
-    const executors = [1, 2, 3].map(() => limitsAt(redisUrl, redisPrefix));
-    const arrivals = await arrivalsOf(executors, 100);
-    expect(arrivals).toHaveLength(100);
-    expect(mostInWindow(arrivals, 500)).toBeLessThanOrEqual(20);
-  });
+  test.each(PLACES)(
+    "%s is not exceeded in any span by calls of several executors, and all calls are made",
+    async (_, open) => {
+      const arrivals = await arrivalsOf(open(), 100);
+      expect(arrivals).toHaveLength(100);
+      expect(mostInWindow(arrivals, 500)).toBeLessThanOrEqual(20);
+    },
+  );
 
   test("is not exceeded when Redis is emptied meanwhile", async () => {
     const redis = await ownRedis();

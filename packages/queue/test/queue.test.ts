@@ -4,16 +4,20 @@ import { join } from "node:path";
 import { type LocalServer, startRedis } from "@planwright/local";
 import { testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   createFairQueue,
+  createLocalFairQueue,
+  createLocalFirstQueues,
+  createLocalQueues,
   createQueues,
-  createQueueWorker,
   createSlots,
+  type FairQueue,
   type Hint,
-  type QueueWorkerOptions,
+  type Queues,
   RedisEvictsError,
   type SlotsParts,
+  type WorkerOptions,
 } from "../src/index.ts";
 
 const plan = (_id: string, more: Partial<Hint> = {}): Hint => ({ _id, tenant: "t1", ...more });
@@ -43,12 +47,10 @@ function queuesAt(redisUrl: string, prefix = "test", maxPending?: number) {
   return { queues, errors };
 }
 
-async function workerAt(redisUrl: string, options: Partial<QueueWorkerOptions> = {}) {
+async function workerOf(queues: Queues, options: Partial<WorkerOptions> = {}) {
   const handled: string[] = [];
   const errors: unknown[] = [];
-  const worker = await createQueueWorker({
-    redisUrl,
-    prefix: "test",
+  const worker = await queues.startWorker({
     queue: "execution",
     slots: slotsOf({ isShared: () => false }),
     handle: async (id) => void handled.push(id),
@@ -59,50 +61,7 @@ async function workerAt(redisUrl: string, options: Partial<QueueWorkerOptions> =
   return { worker, handled, errors };
 }
 
-test("an offered plan reaches a worker of the execution queue, and a request a worker of the planning queue", async () => {
-  const { redisUrl, redisPrefix: prefix } = testServers();
-  const { queues } = queuesAt(redisUrl, prefix);
-  const execution = await workerAt(redisUrl, { prefix });
-  const planning = await workerAt(redisUrl, { prefix, queue: "planning" });
-  queues.offerExecution(plan("plan_1"));
-  queues.offerPlanning(plan("req_1"));
-  await expect.poll(() => [execution.handled, planning.handled]).toEqual([["plan_1"], ["req_1"]]);
-});
-
-test("a plan is queued once until it is taken, and can be offered again; no hint is left in Redis", async () => {
-  const { redisUrl, redisPrefix: prefix } = testServers();
-  const { queues } = queuesAt(redisUrl, prefix);
-  queues.offerExecution(plan("plan_1"));
-  queues.offerExecution(plan("plan_1"));
-  await queues.close();
-  const { worker, handled } = await workerAt(redisUrl, { prefix });
-  await expect.poll(() => handled).toEqual(["plan_1"]);
-  queuesAt(redisUrl, prefix).queues.offerExecution(plan("plan_1"));
-  await expect.poll(() => handled).toEqual(["plan_1", "plan_1"]);
-  expect(await worker.countWaiting()).toBe(0);
-});
-
-test("a handler that fails is reported with its id, its job is removed, and the same offer can be made again", async () => {
-  const { redisUrl, redisPrefix: prefix } = testServers();
-  const { queues } = queuesAt(redisUrl, prefix);
-  let calls = 0;
-  const reports: string[] = [];
-  await workerAt(redisUrl, {
-    prefix,
-    handle: async () => {
-      calls += 1;
-      throw new TypeError(`no claim ${calls}`);
-    },
-    onError: (error, id) => void reports.push(`${id}: ${String(error)}`),
-  });
-  queues.offerExecution(plan("plan_1"));
-  await expect.poll(() => reports).toEqual(["plan_1: TypeError: no claim 1"]);
-  const offeredAgain = () => {
-    queues.offerExecution(plan("plan_1"));
-    return calls;
-  };
-  await expect.poll(offeredAgain).toBeGreaterThan(1);
-});
+const workerAt = (redisUrl: string) => workerOf(queuesAt(redisUrl).queues);
 
 test("a worker refuses to start on a Redis that may evict jobs", async () => {
   const redis = await ownRedis();
@@ -119,7 +78,7 @@ test("after FLUSHALL during a job the job ends, and later offers are handled", a
   let finish: () => void = () => undefined;
   const running = new Promise<void>((resolve) => (finish = resolve));
   let isStarted = false;
-  await workerAt(redis.url, {
+  await workerOf(queues, {
     handle: async (id) => {
       isStarted = true;
       if (id === "plan_1") await running;
@@ -183,129 +142,257 @@ test("a worker that starts while Redis is away begins when Redis is available", 
   await expect.poll(() => handled).toEqual(["plan_1"]);
 });
 
-test("a worker counts the jobs that no worker has taken", async () => {
-  const { redisUrl, redisPrefix: prefix } = testServers();
-  const { queues } = queuesAt(redisUrl, prefix);
-  let finish = (): void => undefined;
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  const { worker } = await workerAt(redisUrl, { prefix, slots: slotsOf({ max: 1 }), handle: () => finished });
-  for (let index = 1; index <= 4; index += 1) queues.offerExecution(plan(`plan_${index}`));
-  await expect.poll(() => worker.countWaiting()).toBe(3);
-  finish();
-  await expect.poll(() => worker.countWaiting()).toBe(0);
-});
-
-test("close waits for the work in progress, at most for its grace period", async () => {
-  const { redisUrl, redisPrefix: prefix } = testServers();
-  const { queues } = queuesAt(redisUrl, prefix);
-  const ends: (() => void)[] = [];
-  const { worker } = await workerAt(redisUrl, {
-    prefix,
-    handle: () => new Promise<void>((resolve) => void ends.push(resolve)),
-  });
-  queues.offerExecution(plan("plan_1"));
-  await expect.poll(() => ends.length).toBe(1);
-  let isClosed = false;
-  const closed = worker.close(60_000).then(() => {
-    isClosed = true;
-  });
-  queues.offerExecution(plan("plan_2"));
-  await queues.close();
-  expect([isClosed, ends.length]).toEqual([false, 1]);
-  for (const end of ends) end();
-  await closed;
-  expect(worker.isConnected()).toBe(false);
-  const { worker: stuck } = await workerAt(redisUrl, { prefix, handle: () => new Promise(() => undefined) });
-  await expect.poll(() => stuck.countWaiting()).toBe(0);
-  await stuck.close(10);
-  expect(stuck.isConnected()).toBe(false);
-});
-
-/** Hints that wait before a worker with one slot takes them, and the order in which it does. */
-async function orderOf(hints: readonly Hint[], weights: Record<string, number> = {}): Promise<string[]> {
-  const { redisUrl, redisPrefix: prefix } = testServers();
-  const { queues } = queuesAt(redisUrl, prefix);
-  const first = await workerAt(redisUrl, { prefix, slots: slotsOf({ capacity: () => 0 }) });
-  await first.worker.setWeights(new Map(Object.entries(weights)));
-  for (const hint of hints) queues.offerExecution(hint);
-  await expect.poll(() => first.worker.countWaiting()).toBe(hints.length);
-  const { handled } = await workerAt(redisUrl, { prefix, slots: slotsOf({ max: 1 }) });
-  await expect.poll(() => handled).toHaveLength(hints.length);
-  return handled;
-}
-
 const many = (tenant: string, count: number, more: Partial<Hint> = {}) =>
   Array.from({ length: count }, (_, index) => plan(`${tenant}${index}`, { tenant, ...more }));
 
-test.each<[string, Hint[], Record<string, number>, string[]]>([
-  [
-    "tenants take turns, however long their lines are",
-    [...many("a", 4), ...many("b", 2)],
-    {},
-    ["a0", "b0", "a1", "b1", "a2", "a3"],
-  ],
-  [
-    "a tenant of weight 2 gets two turns for one of another",
-    [...many("a", 4), ...many("b", 4)],
-    { b: 2 },
-    ["a0", "b0", "b1", "a1", "b2", "b3", "a2", "a3"],
-  ],
-  [
-    "within a tenant a high priority comes before a normal one, and a low one after it",
+const inRedis = (): Queues => {
+  const { redisUrl, redisPrefix } = testServers();
+  return queuesAt(redisUrl, redisPrefix).queues;
+};
+
+describe.each<[string, () => Queues]>([
+  ["in Redis", inRedis],
+  ["in memory", () => createLocalQueues()],
+  ["in this process first, then in Redis", () => createLocalFirstQueues(inRedis())],
+])("hints %s", (_place, open) => {
+  test("an offered plan reaches a worker of the execution queue, and a request a worker of the planning queue", async () => {
+    const queues = open();
+    const execution = await workerOf(queues);
+    const planning = await workerOf(queues, { queue: "planning" });
+    queues.offerExecution(plan("plan_1"));
+    queues.offerPlanning(plan("req_1"));
+    await expect.poll(() => [execution.handled, planning.handled]).toEqual([["plan_1"], ["req_1"]]);
+  });
+
+  test("a plan is queued once until it is taken, and can be offered again; no hint is left in Redis", async () => {
+    const queues = open();
+    queues.offerExecution(plan("plan_1"));
+    queues.offerExecution(plan("plan_1"));
+    const { worker, handled } = await workerOf(queues);
+    await expect.poll(() => handled).toEqual(["plan_1"]);
+    queues.offerExecution(plan("plan_1"));
+    await expect.poll(() => handled).toEqual(["plan_1", "plan_1"]);
+    expect(await worker.countWaiting()).toBe(0);
+  });
+
+  test("a handler that fails is reported with its id, its job is removed, and the same offer can be made again", async () => {
+    const queues = open();
+    let calls = 0;
+    const reports: string[] = [];
+    await workerOf(queues, {
+      handle: async () => {
+        calls += 1;
+        throw new TypeError(`no claim ${calls}`);
+      },
+      onError: (error, id) => void reports.push(`${id}: ${String(error)}`),
+    });
+    queues.offerExecution(plan("plan_1"));
+    await expect.poll(() => reports).toEqual(["plan_1: TypeError: no claim 1"]);
+    const offeredAgain = () => {
+      queues.offerExecution(plan("plan_1"));
+      return calls;
+    };
+    await expect.poll(offeredAgain).toBeGreaterThan(1);
+  });
+
+  test("a worker counts the jobs that no worker has taken", async () => {
+    const queues = open();
+    let finish = (): void => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const { worker } = await workerOf(queues, { slots: slotsOf({ max: 1 }), handle: () => finished });
+    for (let index = 1; index <= 4; index += 1) queues.offerExecution(plan(`plan_${index}`));
+    await expect.poll(() => worker.countWaiting()).toBe(3);
+    finish();
+    await expect.poll(() => worker.countWaiting()).toBe(0);
+  });
+
+  test("close waits for the work in progress, at most for its grace period", async () => {
+    const queues = open();
+    const ends: (() => void)[] = [];
+    const { worker } = await workerOf(queues, {
+      handle: () => new Promise<void>((resolve) => void ends.push(resolve)),
+    });
+    queues.offerExecution(plan("plan_1"));
+    await expect.poll(() => ends.length).toBe(1);
+    let isClosed = false;
+    const closed = worker.close(60_000).then(() => {
+      isClosed = true;
+    });
+    queues.offerExecution(plan("plan_2"));
+    expect([isClosed, ends.length]).toEqual([false, 1]);
+    for (const end of ends) end();
+    await closed;
+    expect(worker.isConnected()).toBe(false);
+    const { worker: stuck } = await workerOf(queues, { handle: () => new Promise(() => undefined) });
+    await expect.poll(() => stuck.countWaiting()).toBe(0);
+    await stuck.close(10);
+    expect(stuck.isConnected()).toBe(false);
+  });
+
+  /** Hints that wait before a worker with one slot takes them, and the order in which it does. */
+  async function orderOf(hints: readonly Hint[], weights: Record<string, number> = {}): Promise<string[]> {
+    const queues = open();
+    const first = await workerOf(queues, { slots: slotsOf({ capacity: () => 0 }) });
+    await first.worker.setWeights(new Map(Object.entries(weights)));
+    for (const hint of hints) queues.offerExecution(hint);
+    await expect.poll(() => first.worker.countWaiting()).toBe(hints.length);
+    const { handled } = await workerOf(queues, { slots: slotsOf({ max: 1 }) });
+    await expect.poll(() => handled).toHaveLength(hints.length);
+    return handled;
+  }
+
+  test.each<[string, Hint[], Record<string, number>, string[]]>([
     [
-      ...many("a", 1, { priority: "low" }),
-      plan("n", { tenant: "a" }),
-      plan("h", { tenant: "a", priority: "high" }),
+      "tenants take turns, however long their lines are",
+      [...many("a", 4), ...many("b", 2)],
+      {},
+      ["a0", "b0", "a1", "b1", "a2", "a3"],
     ],
-    {},
-    ["h", "n", "a0"],
-  ],
+    [
+      "a tenant of weight 2 gets two turns for one of another",
+      [...many("a", 4), ...many("b", 4)],
+      { b: 2 },
+      ["a0", "b0", "b1", "a1", "b2", "b3", "a2", "a3"],
+    ],
+    [
+      "within a tenant a high priority comes before a normal one, and a low one after it",
+      [
+        ...many("a", 1, { priority: "low" }),
+        plan("n", { tenant: "a" }),
+        plan("h", { tenant: "a", priority: "high" }),
+      ],
+      {},
+      ["h", "n", "a0"],
+    ],
+    [
+      "a high priority does not take the turn of another tenant",
+      [...many("a", 3, { priority: "high" }), ...many("b", 2, { priority: "low" })],
+      {},
+      ["a0", "b0", "a1", "b1", "a2"],
+    ],
+  ])("%s", async (_, hints, weights, expected) => {
+    expect(await orderOf(hints, weights)).toEqual(expected);
+  });
+
+  test("hints of a tenant that has its share of the slots are passed over and stay in the queue", async () => {
+    const queues = open();
+    const handled: string[] = [];
+    const ends: (() => void)[] = [];
+    const { worker } = await workerOf(queues, {
+      slots: slotsOf(),
+      handle: (id) => {
+        handled.push(id);
+        return new Promise<void>((resolve) => void ends.push(resolve));
+      },
+    });
+    for (const hint of many("a", 10)) queues.offerExecution(hint);
+    await expect.poll(() => handled).toEqual(["a0", "a1", "a2"]);
+    queues.offerExecution(plan("b0", { tenant: "b" }));
+    await expect.poll(() => handled).toEqual(["a0", "a1", "a2", "b0"]);
+    expect(await worker.countWaiting()).toBe(7);
+    for (const end of ends) end();
+    await expect.poll(() => handled).toHaveLength(7);
+  });
+
+  test("a newcomer's hint is taken when the few that are in their beginning have begun, before all others", async () => {
+    const queues = open();
+    const handled: string[] = [];
+    const begins: (() => void)[] = [];
+    const { worker } = await workerOf(queues, {
+      slots: slotsOf({ max: 16, maxBeginning: 2 }),
+      handle: (id, _tenant, begun) => {
+        handled.push(id);
+        begins.push(begun);
+        return new Promise(() => undefined);
+      },
+    });
+    for (const hint of many("a", 20)) queues.offerExecution(hint);
+    await expect.poll(() => handled).toEqual(["a0", "a1"]);
+    queues.offerExecution(plan("b0", { tenant: "b" }));
+    await expect.poll(() => worker.countWaiting()).toBe(19);
+    for (const begun of begins) begun();
+    await expect.poll(() => handled).toHaveLength(4);
+    expect(handled).toContain("b0");
+  });
+});
+
+test.each<[string, () => FairQueue]>([
   [
-    "a high priority does not take the turn of another tenant",
-    [...many("a", 3, { priority: "high" }), ...many("b", 2, { priority: "low" })],
-    {},
-    ["a0", "b0", "a1", "b1", "a2"],
+    "in Redis",
+    () => {
+      const { redisUrl, redisPrefix } = testServers();
+      const client = new Redis(redisUrl);
+      onTestFinished(() => client.disconnect());
+      return createFairQueue(client, redisPrefix, "execution");
+    },
   ],
-])("%s", async (_, hints, weights, expected) => {
-  expect(await orderOf(hints, weights)).toEqual(expected);
-});
+  ["in memory", createLocalFairQueue],
+])(
+  "a tenant that was passed over %s takes the one turn that it missed, however often it was passed over",
+  async (_, open) => {
+    const queue = open();
+    for (const tenant of ["a", "b", "c"])
+      for (let place = 0; place < 10; place += 1)
+        await queue.push({ id: `${tenant}${place}`, tenant, place });
+    const taken: (string | undefined)[] = [];
+    const take = async (count: number, full: string[] = []) => {
+      for (let index = 0; index < count; index += 1) taken.push((await queue.take(full))?.tenant);
+    };
+    await take(6, ["a"]);
+    await take(5);
+    expect(taken.join("")).toBe("bcbcbcaaabc");
+  },
+);
 
-test("a tenant that was passed over takes the one turn that it missed, however often it was passed over", async () => {
+test("a hint goes to the worker of the process while that has room, and to Redis when it has none", async () => {
   const { redisUrl, redisPrefix: prefix } = testServers();
-  const client = new Redis(redisUrl);
-  onTestFinished(() => client.disconnect());
-  const queue = createFairQueue(client, prefix, "execution");
-  for (const tenant of ["a", "b", "c"])
-    for (let place = 0; place < 10; place += 1) await queue.push({ id: `${tenant}${place}`, tenant, place });
-  const taken: (string | undefined)[] = [];
-  const take = async (count: number, full: string[] = []) => {
-    for (let index = 0; index < count; index += 1) taken.push((await queue.take(full))?.tenant);
-  };
-  await take(6, ["a"]);
-  await take(5);
-  expect(taken.join("")).toBe("bcbcbcaaabc");
-});
-
-test("hints of a tenant that has its share of the slots are passed over and stay in the queue", async () => {
-  const { redisUrl, redisPrefix: prefix } = testServers();
-  const { queues } = queuesAt(redisUrl, prefix);
-  const handled: string[] = [];
+  const { queues: others } = queuesAt(redisUrl, prefix);
+  const queues = createLocalFirstQueues(others);
   const ends: (() => void)[] = [];
-  const { worker } = await workerAt(redisUrl, {
-    prefix,
-    slots: slotsOf(),
+  const here: string[] = [];
+  const { worker } = await workerOf(queues, {
+    slots: slotsOf({ max: 1 }),
     handle: (id) => {
-      handled.push(id);
+      here.push(id);
       return new Promise<void>((resolve) => void ends.push(resolve));
     },
   });
-  for (const hint of many("a", 10)) queues.offerExecution(hint);
-  await expect.poll(() => handled).toEqual(["a0", "a1", "a2"]);
-  queues.offerExecution(plan("b0", { tenant: "b" }));
-  await expect.poll(() => handled).toEqual(["a0", "a1", "a2", "b0"]);
-  expect(await worker.countWaiting()).toBe(7);
+  queues.offerExecution(plan("plan_1"));
+  queues.offerExecution(plan("plan_2"));
+  await expect.poll(() => here).toEqual(["plan_1"]);
+  await expect.poll(() => worker.countWaiting()).toBe(1);
+  const { handled } = await workerOf(queuesAt(redisUrl, prefix).queues);
+  await expect.poll(() => handled).toEqual(["plan_2"]);
   for (const end of ends) end();
-  await expect.poll(() => handled).toHaveLength(7);
+  // No command of Redis is needed while there is room, so one that is away does not matter.
+  const away = createLocalFirstQueues(queuesAt("redis://127.0.0.1:1").queues);
+  const { handled: alone } = await workerOf(away);
+  away.offerExecution(plan("plan_3"));
+  await expect.poll(() => alone).toEqual(["plan_3"]);
+});
+
+test("a hint that did not fit is taken when work of the process ends, although its job is gone", async () => {
+  const { redisUrl, redisPrefix: prefix } = testServers();
+  const queues = createLocalFirstQueues(queuesAt(redisUrl, prefix).queues);
+  const ends = new Map<string, () => void>();
+  const { worker } = await workerOf(queues, {
+    slots: slotsOf(),
+    handle: (id) => new Promise<void>((resolve) => void ends.set(id, resolve)),
+  });
+  for (const hint of many("a", 5)) queues.offerExecution(hint);
+  await expect.poll(() => worker.countWaiting()).toBe(2);
+  ends.get("a0")?.();
+  await expect.poll(() => worker.countWaiting()).toBe(1);
+  expect([...ends.keys()]).toEqual(["a0", "a1", "a2", "a3"]);
+});
+
+test("hints beyond the limit are dropped and reported while the process has no room for them", async () => {
+  const errors: unknown[] = [];
+  const queues = createLocalQueues({ maxPending: 2, onError: (error) => void errors.push(error) });
+  for (let index = 1; index <= 3; index += 1) queues.offerExecution(plan(`plan_${index}`));
+  await expect.poll(() => errors.map(String)).toEqual([expect.stringContaining("OfferDroppedError")]);
+  const { handled } = await workerOf(queues);
+  await expect.poll(() => handled).toEqual(["plan_1", "plan_2"]);
 });

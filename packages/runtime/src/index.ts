@@ -60,15 +60,18 @@ export {
   type LeaseKeeper,
   type LeaseKeeperParts,
 } from "./lease-keeper.ts";
+export { packageFile } from "./package-file.ts";
 export {
   HostNameSchema,
   MongodbUrlSchema,
   parseSettings,
   RedisUrlSchema,
+  type RoleOptions,
   readOrExit,
   runSettingsCheck,
   SettingsError,
   settingsOrExit,
+  WITHOUT_REDIS,
 } from "./parse-settings.ts";
 export {
   isSecretName,
@@ -78,7 +81,7 @@ export {
   redactJson,
   redactText,
 } from "./redact.ts";
-export { type Role, type RoleParts, type RolesOptions, runRoles } from "./run-roles.ts";
+export { type Role, type RoleParts, type RolesHost, type RolesOptions, runRoles } from "./run-roles.ts";
 export {
   createRunClock,
   DeadAfterSchema,

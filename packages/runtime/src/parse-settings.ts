@@ -130,6 +130,15 @@ export const RedisUrlSchema = z
   .max(10_000)
   .refine(isRedisUrl, "must be the address of Redis, such as redis://127.0.0.1:6379");
 
+/** How a role reads its settings. */
+export interface RoleOptions {
+  /** True when its process works alone, without Redis. Default false. */
+  isAlone?: boolean | undefined;
+}
+
+/** Replaces the settings of Redis in the schema of a role whose process works alone, without Redis. */
+export const WITHOUT_REDIS = { REDIS_URL: z.literal("").default("") };
+
 /** A name by which clients reach a server, without scheme, port and path; IPv6 addresses in brackets. */
 export const HostNameSchema = z
   .string()

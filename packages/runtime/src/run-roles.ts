@@ -1,7 +1,14 @@
+import type { DestinationStream } from "pino";
 import type { Registry } from "prom-client";
 import { createLogger, type Logger, logFactsOfId } from "./create-logger.ts";
 import { createJournalMetrics, createMetrics, type JournalCounters } from "./create-metrics.ts";
-import { createShutdown, createStopSteps, type Shutdown, type StopSteps } from "./create-shutdown.ts";
+import {
+  createShutdown,
+  createStopSteps,
+  type Shutdown,
+  type ShutdownOptions,
+  type StopSteps,
+} from "./create-shutdown.ts";
 import { createFailpoints, type Failpoints } from "./failpoints.ts";
 import { createHealthServer } from "./health-server.ts";
 import { readOrExit } from "./parse-settings.ts";
@@ -13,6 +20,7 @@ import type { Traces } from "./traces.ts";
 /** The settings that every role reads; roles of one process read them from the same environment. */
 interface RoleSettings {
   MONGODB_URL: string;
+  /** "" in a process that works alone, without Redis. */
   REDIS_URL: string;
   QUEUE_PREFIX: string;
   HOST: string;
@@ -58,6 +66,8 @@ export interface RoleParts<Store, Queues> {
   /** Without failpoints. */
   queues: Queues;
   failpoints: Failpoints;
+  /** The environment of the process. */
+  env: NodeJS.ProcessEnv;
   /** Undefined while tracing is not configured. */
   traces: Traces | undefined;
   /** Address of the health server of the process; "" without one. */
@@ -72,6 +82,14 @@ export interface RoleParts<Store, Queues> {
    * @returns for the first role, what reads them for all roles; undefined for the others
    */
   shareFigures(read: ReadFigures): ReadFigures | undefined;
+}
+
+/** What roles see of the process that they run in. */
+export interface RolesHost extends NonNullable<ShutdownOptions["process"]> {
+  env: NodeJS.ProcessEnv;
+  stderr: { write(text: string): unknown };
+  /** Where log lines go. Default: standard output. */
+  log?: DestinationStream;
 }
 
 /** What the roles of a process run on. */
@@ -90,17 +108,21 @@ export interface RolesOptions<Store, Queues, StoreOptions> {
     redisUrl: string;
     prefix: string;
     onError: (error: unknown, id?: string) => void;
+    logger: Logger;
   }): Queues;
+  /** Default: this process. A test runs roles in its own process, which they must not observe or end. */
+  host?: RolesHost;
 }
 
 /** How much longer the complete shutdown may take than the end of planners and executors, in milliseconds. */
 const SHUTDOWN_MARGIN_MS = 5_000;
 
 /**
- * Runs roles as this process until a signal ends it. It ends with exit code 1 and one line on standard error when
+ * Runs roles as this process until a signal ends it; resolves when all take work. It ends with exit code 1 and one line on standard error when
  * a setting cannot work or a server is not suitable, and with exit code 1 and a fatal log line of the role that
  * cannot start. At its end, roles that bring work stop first; then the others finish or hand over their work, at
  * the same time; then connections close.
+ * @returns ends the roles as a signal does
  */
 export async function runRoles<
   Store extends { ping(): Promise<unknown>; close(): Promise<void> },
@@ -109,15 +131,16 @@ export async function runRoles<
 >(
   roles: Roles<Store, Queues, StoreOptions>,
   options: RolesOptions<Store, Queues, StoreOptions>,
-): Promise<void> {
-  const logger = createLogger({ service: options.service, level: roles[0].settings.LOG_LEVEL });
+): Promise<Pick<Shutdown, "run">> {
+  const { host = process } = options;
+  const logger = loggerOf(host, options.service, roles[0].settings);
   const longestMs = (among: readonly Role<Store, Queues, StoreOptions>[], marginMs: number): number =>
     Math.max(0, ...among.map(({ settings }) => settings.SHUTDOWN_TIMEOUT_MS + marginMs));
   const first = roles.filter(({ stopsFirst }) => stopsFirst);
   const others = roles.filter(({ stopsFirst }) => !stopsFirst);
   const timeoutMs = longestMs(first, 0) + longestMs(others, SHUTDOWN_MARGIN_MS);
-  const shutdown = createShutdown({ logger, timeoutMs });
-  const opened = await readOrExit(() => openParts(roles, options, { logger, shutdown }), process);
+  const shutdown = createShutdown({ logger, timeoutMs, process: host });
+  const opened = await readOrExit(() => openParts(roles, { ...options, host }, { logger, shutdown }), host);
   const starts = opened.map(async ({ role, parts, started }) => {
     try {
       await role.start(parts);
@@ -129,6 +152,11 @@ export async function runRoles<
     }
   });
   await Promise.all(starts);
+  return shutdown;
+}
+
+function loggerOf({ log }: RolesHost, service: string, { LOG_LEVEL: level }: RoleSettings): Logger {
+  return createLogger({ service, level, ...(log && { destination: log }) });
 }
 
 /** A role, with what its start gets and what follows its start. */
@@ -144,17 +172,18 @@ async function openParts<
   StoreOptions extends object,
 >(
   roles: Roles<Store, Queues, StoreOptions>,
-  options: RolesOptions<Store, Queues, StoreOptions>,
+  options: RolesOptions<Store, Queues, StoreOptions> & { host: RolesHost },
   { logger, shutdown }: { logger: Logger; shutdown: Shutdown },
 ): Promise<OpenedRole<Store, Queues, StoreOptions>[]> {
   const { settings } = roles[0];
+  const { host } = options;
   const registry = createMetrics(options.service);
   const failpoints = createFailpoints(settings.FAILPOINT, ...roles.flatMap((role) => role.failpoints));
   const tracings = await Promise.all(
     roles.map(async (role) => {
-      const roleLogger = createLogger({ service: role.name, level: settings.LOG_LEVEL });
+      const roleLogger = loggerOf(host, role.name, settings);
       const name = workerName();
-      const tracing = { service: role.name, instance: name, env: process.env, logger: roleLogger };
+      const tracing = { service: role.name, instance: name, env: host.env, logger: roleLogger };
       return { role, name, logger: roleLogger, tracing: await startTracing(tracing) };
     }),
   );
@@ -169,6 +198,7 @@ async function openParts<
     prefix: settings.QUEUE_PREFIX,
     onError: (error, id) =>
       logger.warn({ err: error, ...logFactsOfId(id) }, "queue error; the sweepers find the work"),
+    logger,
   });
   /** The check of a role at `/readyz`. */
   const checkOf = (role: { name: string }): string => (roles.length === 1 ? "start" : role.name);
@@ -201,6 +231,7 @@ async function openParts<
       store,
       queues,
       failpoints,
+      env: host.env,
       traces: tracing.traces,
       healthUrl: health?.url ?? "",
       stop,

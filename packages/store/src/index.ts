@@ -45,7 +45,7 @@ export {
   type PlanningClaim,
   type PlanRecord,
 } from "./planning/planning-store.ts";
-export { type ArgumentChange, unfinishedLists } from "./plans/carry-over.ts";
+export { unfinishedLists } from "./plans/carry-over.ts";
 export type { EarlierCall, Repeat, UnitToCall } from "./plans/earlier-calls.ts";
 export {
   asksForVersions,
@@ -79,7 +79,7 @@ export type {
   PlanTexts,
   RequestState,
   RequestWithPlan,
-  VersionFacts,
+  VersionHead,
 } from "./records/document-heads.ts";
 export {
   CursorInvalidError,
@@ -153,6 +153,7 @@ export type {
   RerunAnswer,
   VersionOptions,
 } from "./requests/change-request.ts";
+export type { ArgumentChange } from "./requests/rerun.ts";
 export type { UnitDecision } from "./requests/resolve.ts";
 export {
   type CountedCalls,

@@ -48,6 +48,16 @@ const changed = (key: string, status: StepStatus): JournalEvent => ({
 });
 const retry = (key: string): UnitDecision => ({ key, resolution: { type: "retry" }, by: "operator" });
 
+/** Notes the call of a step; its record and end are those of a call that failed. */
+function failed(claim: PlanClaim, key: string, effect: "none" | "possible") {
+  const call = { key, stepId: key, attempt: 1, tool: key, arguments: {}, timeoutMs: 1_000 };
+  const attemptId = `try-${key}`;
+  store.noteIntents(claim, [{ call: { ...call, effectClass: "U", mayAct: true }, attemptId, argsHash: "h" }]);
+  const error = { code: "TOOL_FAILED", message: "sold out", retryable: false };
+  const end = { key, attemptId, endedAtMs: store.now(), durationMs: 1, outcome: "failed" as const };
+  return [[{ ...record(key, "FAILED"), error }], [{ ...end, error, effect }]] as const;
+}
+
 /** The filters that find the request. */
 async function foundBy(requestId: RequestId): Promise<RequestNeed[]> {
   const found: RequestNeed[] = [];
@@ -151,20 +161,10 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
 
   test("a plan counts the units that failed after a call that may have acted, while it runs and at its end", async () => {
     const claim = await held();
-    const failed = async (key: string, effect: "none" | "possible") => {
-      const call = { key, stepId: key, attempt: 1, tool: key, arguments: {}, timeoutMs: 1_000 };
-      const attemptId = `try-${key}`;
-      store.noteIntents(claim, [
-        { call: { ...call, effectClass: "U", mayAct: true }, attemptId, argsHash: "h" },
-      ]);
-      const error = { code: "TOOL_FAILED", message: "sold out", retryable: false };
-      const end = { key, attemptId, endedAtMs: store.now(), durationMs: 1, outcome: "failed" as const };
-      return [[{ ...record(key, "FAILED"), error }], [{ ...end, error, effect }]] as const;
-    };
     const count = async () => (await store.getPlan(TENANT, claim.plan._id))?.mayHaveActed ?? 0;
-    await store.writeRecords(claim, ...(await failed("a", "none")));
+    await store.writeRecords(claim, ...failed(claim, "a", "none"));
     expect(await count()).toBe(0);
-    const [records, ends] = await failed("b", "possible");
+    const [records, ends] = failed(claim, "b", "possible");
     await store.writeRecords(claim, records, ends);
     expect(await count()).toBe(1);
     await opened.change("plans", claim.plan._id, { mayHaveActed: null });
@@ -205,6 +205,16 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect(await foundBy(requestId)).toEqual(["approval"]);
     await claimed(_id, "e3");
     expect(await foundBy(requestId)).toEqual([]);
+  });
+
+  test("a claim counts the calls that may have acted, which the previous owner had only appended", async () => {
+    const first = await held();
+    const { _id } = first.plan;
+    store.noteRecords(first, ...failed(first, "a", "possible"));
+    await store.writeNoted(first);
+    expect((await store.getPlan(TENANT, _id))?.mayHaveActed ?? 0).toBe(0);
+    await claimed(_id, "e2");
+    expect((await store.getPlan(TENANT, _id))?.mayHaveActed).toBe(1);
   });
 });
 

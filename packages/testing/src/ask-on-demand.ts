@@ -33,7 +33,7 @@ export class NotMadeOnDemandError extends CodedError<{ folder: string }> {
 export function askOnDemand<Value>({ folder, pid }: OnDemand, schema: z.ZodType<Value>): Value {
   const replyFile = join(folder, REPLY_FILE);
   const timeoutAt = performance.now() + TIMEOUT_MS;
-  if (!existsSync(replyFile)) writeFileSync(join(folder, REQUEST_FILE), "");
+  requestOnDemand({ folder });
   while (!existsSync(replyFile)) {
     if (!isRunning(pid)) throw new NotMadeOnDemandError(folder, "The main process of the test run has ended");
     if (performance.now() > timeoutAt) throw new NotMadeOnDemandError(folder, `No reply in ${TIMEOUT_MS} ms`);
@@ -42,6 +42,11 @@ export function askOnDemand<Value>({ folder, pid }: OnDemand, schema: z.ZodType<
   const reply = ReplySchema.parse(JSON.parse(readFileSync(replyFile, "utf8")));
   if (!reply.ok) throw new NotMadeOnDemandError(folder, reply.reason);
   return schema.parse(reply.value);
+}
+
+/** Asks as {@link askOnDemand} does, but does not wait: for several parts that are made at the same time. */
+export function requestOnDemand({ folder }: Pick<OnDemand, "folder">): void {
+  if (!existsSync(join(folder, REPLY_FILE))) writeFileSync(join(folder, REQUEST_FILE), "");
 }
 
 function isRunning(pid: number): boolean {

@@ -3,32 +3,24 @@ import { once } from "node:events";
 import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 /**
  * Arguments with which a program ends by itself. Services end without settings; this one needs no settings,
  * so its script is invalid JSON.
  */
-const ARGS_TO_END: Partial<Record<ServiceName, readonly string[]>> = {
+const ARGS_TO_END: Partial<Record<BundledService, readonly string[]>> = {
   "counting-tools": ["--script", "none"],
 };
 
 /**
- * Bundles each service from its source, because tests that kill processes start hundreds of them.
+ * Bundles a service from its source, because tests that kill processes start hundreds of them.
  *
- * @param folder - receives a folder for each service
- * @returns the argument for Node that starts each service
+ * @param folder - receives the files
+ * @returns the argument for Node that starts it
  */
-export async function bundleServices(folder: string): Promise<Record<ServiceName, string>> {
-  const bundled = ServiceNameSchema.options.map(async (service) => {
-    const main = join(ROOT, SERVICE_MAINS[service]);
-    return [
-      service,
-      await bundleWithCodeCache(join(folder, service), main, ARGS_TO_END[service] ?? []),
-    ] as const;
-  });
-  return Object.fromEntries(await Promise.all(bundled)) as Record<ServiceName, string>;
+export function bundleService(service: BundledService, folder: string): Promise<string> {
+  return bundleWithCodeCache(folder, join(ROOT, SERVICE_MAINS[service]), ARGS_TO_END[service] ?? []);
 }
 
 const BUNDLE = fileURLToPath(new URL("../../../infra/scripts/bundle.mjs", import.meta.url));
@@ -77,23 +69,17 @@ export async function bundleProgram(folder: string): Promise<string> {
   return folder;
 }
 
-/** The programs that tests start as separate processes: the services, and the counting tool server. */
-export const ServiceNameSchema = z.enum([
-  "api",
-  "blog-tools",
-  "executor",
-  "planner",
-  "planwright",
-  "counting-tools",
-]);
-export type ServiceName = z.infer<typeof ServiceNameSchema>;
-
-/** The source of each program, from the root of the repository. */
-const SERVICE_MAINS: Readonly<Record<ServiceName, string>> = {
+/**
+ * The programs that tests start as separate processes: the services, and the counting tool server. And the roles
+ * of the services for the process of a test. Each has its source, from the root of the repository.
+ */
+export const SERVICE_MAINS = {
   api: "services/api/src/main.ts",
   "blog-tools": "services/blog-tools/src/main.ts",
   executor: "services/executor/src/main.ts",
   planner: "services/planner/src/main.ts",
   planwright: "services/planwright/src/main.ts",
   "counting-tools": "packages/testing/src/counting-tool-server/main.ts",
-};
+  "in-process": "services/planwright/test/in-process.ts",
+} as const;
+export type BundledService = keyof typeof SERVICE_MAINS;

@@ -1,4 +1,4 @@
-export type { ServiceName } from "./bundles.ts";
+export type { BundledService } from "./bundles.ts";
 export { bundleWithCodeCache } from "./bundles.ts";
 export type { ToolStats } from "./counting-tool-server/counting-core.ts";
 export type { Behaviour, BehaviourInput, ScriptInput } from "./counting-tool-server/counting-tools.ts";
@@ -32,7 +32,6 @@ export {
 export {
   bundledProgram,
   bundledServices,
-  crashPoints,
   type EventLoopBlocks,
   eventually,
   spawnService,
@@ -42,10 +41,15 @@ export { linesNotPrinted, type ReadmeBlock, readmeBlocks, readmePaths } from "./
 export { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "./span-receiver.ts";
 export {
   type LogLine,
+  type RunningRoles,
+  type System,
+  type SystemOptions,
+  startRoles,
+  startSystem,
   startWholeSystem,
   type WholeSystem,
-  type WholeSystemOptions,
-} from "./start-whole-system.ts";
+} from "./start-system.ts";
+export { type CasePart, testAndProof } from "./test-and-proof.ts";
 export {
   type ServerProxy,
   startServerProxy,

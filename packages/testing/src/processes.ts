@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { inject, vi } from "vitest";
 import { z } from "zod";
-import { askOnDemand } from "./ask-on-demand.ts";
-import { type ServiceName, ServiceNameSchema } from "./bundles.ts";
+import { askOnDemand, requestOnDemand } from "./ask-on-demand.ts";
+import type { BundledService } from "./bundles.ts";
 import { type OnDemand } from "./offer-on-demand.ts";
 
 /**
@@ -20,10 +20,15 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
  * caller has to end it.
  *
  * @param env - its complete environment, apart from PATH
+ * @param args - of its command line
  * @returns the process; both outputs are pipes that must be read
  */
-export function spawnService(service: ServiceName, env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices()[service]], {
+export function spawnService(
+  service: BundledService,
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices(service)[service], ...args], {
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -31,19 +36,22 @@ export function spawnService(service: ServiceName, env: Record<string, string>):
 
 declare module "vitest" {
   export interface ProvidedContext {
-    planwrightServices: OnDemand;
+    planwrightServices: Record<BundledService, OnDemand>;
     planwrightProgram: OnDemand;
   }
 }
 
-const ServicesSchema = z.record(ServiceNameSchema, z.string());
-
 /**
- * The argument for Node that starts each service. The first call of a test run bundles the sources as they
- * are then.
+ * The arguments for Node that start services. The first call of a test run for a service bundles its sources as
+ * they are then.
  */
-export function bundledServices(): Record<ServiceName, string> {
-  return askOnDemand(inject("planwrightServices"), ServicesSchema);
+export function bundledServices<Name extends BundledService>(
+  ...names: readonly Name[]
+): Record<Name, string> {
+  const offers = inject("planwrightServices");
+  for (const name of names) requestOnDemand(offers[name]);
+  const bundled = names.map((name) => [name, askOnDemand(offers[name], z.string())] as const);
+  return Object.fromEntries(bundled) as Record<Name, string>;
 }
 
 /** The folder of the package of the command `planwright`, bundled by the first call of this test run. */
@@ -95,21 +103,4 @@ export function watchEventLoop(file: string, everyMs: number): EventLoopBlocks {
 /** Reads until the value is truthy and returns it. Rejects after a minute, and at once when reading fails. */
 export function eventually<T>(read: () => Promise<T | null | undefined>) {
   return vi.waitUntil(read, { timeout: 60_000, interval: 5 });
-}
-
-/** The crash points that run: those that kill the process, those that suspend it or make it fail, or all. */
-const CHOICES = { kill: [true], rest: [false], all: [true, false] } as const;
-
-/**
- * The crash points of this run. A test run has those that kill. The environment variable CRASH_POINTS chooses
- * `kill`, `rest` (suspend, fail), which `npm run proof` runs, or `all`.
- *
- * @param settings - all crash points, such as `executor.result.before=kill@2`
- * @throws {TypeError} for another value of the variable
- */
-export function crashPoints<Case extends { setting: string }>(settings: readonly Case[]): Case[] {
-  const choice = process.env["CRASH_POINTS"] ?? "kill";
-  if (!(choice in CHOICES)) throw new TypeError(`CRASH_POINTS=${choice} is not kill, rest or all`);
-  const chosen: readonly boolean[] = CHOICES[choice as keyof typeof CHOICES];
-  return settings.filter(({ setting }) => chosen.includes(setting.includes("=kill")));
 }

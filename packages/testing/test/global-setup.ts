@@ -1,27 +1,35 @@
 /**
- * Vitest's global setup. It starts nothing: MongoDB and Redis, the bundled services and the bundled command
+ * Vitest's global setup. It starts nothing: MongoDB and Redis, each bundled service and the bundled command
  * are made when the first test file asks for them, once for the whole run, and end with it. Tests of pure
  * packages never wait for them. For the same reason the code that makes them is imported only then.
  */
 import { fileURLToPath } from "node:url";
+import { bundleProgram, bundleService, SERVICE_MAINS, type BundledService } from "../src/bundles.ts";
 import { type Made, type OnDemand, offerOnDemand } from "../src/offer-on-demand.ts";
 
 /** The part of Vitest's project that the setup uses. */
 interface TestProject {
-  provide(key: "planwrightServers" | "planwrightServices" | "planwrightProgram", value: OnDemand): void;
+  provide(key: "planwrightServers" | "planwrightProgram", value: OnDemand): void;
+  provide(key: "planwrightServices", value: Record<BundledService, OnDemand>): void;
 }
 
 /** Inside the repository, because services look for the files of packages that they serve. */
 const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/", import.meta.url));
 
 export default function setup(project: TestProject): () => Promise<void> {
-  const offers = [
-    ["planwrightServers", offerOnDemand(startServers)],
-    ["planwrightServices", offerOnDemand(bundleAllServices, CACHE)],
-    ["planwrightProgram", offerOnDemand(bundleCommand, CACHE)],
-  ] as const;
-  for (const [key, { onDemand }] of offers) project.provide(key, onDemand);
-  return async () => void (await Promise.all(offers.map(([, offer]) => offer.close())));
+  const servers = offerOnDemand(startServers);
+  const program = offerOnDemand(bundleCommand, CACHE);
+  const names = Object.keys(SERVICE_MAINS) as BundledService[];
+  const services = names.map((name) => {
+    const make = async (folder: string): Promise<Made> => ({ value: await bundleService(name, folder) });
+    return [name, offerOnDemand(make, CACHE)] as const;
+  });
+  project.provide("planwrightServers", servers.onDemand);
+  project.provide("planwrightProgram", program.onDemand);
+  const offered = services.map(([name, { onDemand }]) => [name, onDemand] as const);
+  project.provide("planwrightServices", Object.fromEntries(offered) as Record<BundledService, OnDemand>);
+  const offers = [servers, program, ...services.map(([, offer]) => offer)];
+  return async () => void (await Promise.all(offers.map((offer) => offer.close())));
 }
 
 /** One MongoDB and one Redis. A server that cannot be started fails the tests that need it. */
@@ -36,12 +44,6 @@ async function startServers(dataDir: string): Promise<Made> {
   };
 }
 
-async function bundleAllServices(folder: string): Promise<Made> {
-  const { bundleServices } = await import("../src/bundles.ts");
-  return { value: await bundleServices(folder) };
-}
-
 async function bundleCommand(folder: string): Promise<Made> {
-  const { bundleProgram } = await import("../src/bundles.ts");
   return { value: await bundleProgram(folder) };
 }

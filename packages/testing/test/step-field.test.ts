@@ -39,11 +39,9 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   ],
   effectClass: [
     "packages/cli/src/report/debug-report.ts",
-    "packages/cli/src/report/tool-text.ts",
     "packages/client/src/run.ts",
     "services/api/src/diagnosis/diagnose-doubt.ts",
     "services/api/src/diagnosis/facts.ts",
-    "services/api/src/diagnosis/next-actions.ts",
     "services/api/src/resolvers/journal.ts",
     "services/console/src/desk/bench.tsx",
     "services/console/src/graph/plan-graph.tsx",
@@ -52,7 +50,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Most files of all packages and services that have the field, without tests; the aim is 12. */
-const MOST: Readonly<Record<string, number>> = { carriedFrom: 32, unsent: 18, effectClass: 37 };
+const MOST: Readonly<Record<string, number>> = { carriedFrom: 29, unsent: 16, effectClass: 32 };
 
 function filesWith(field: string): string[] {
   const word = new RegExp(`\\b${field}\\b`);

@@ -27,8 +27,8 @@ export type { AddressGuard } from "./connection/http-fetch.ts";
 export {
   completedOfSent,
   type LargeAnswer,
-  type ReadAnswer,
   type ReadLargeAnswer,
+  type ReceivedAnswer,
   type SentOutput,
 } from "./connection/large-answer.ts";
 export type { ServerStatus } from "./connection/server-connection.ts";

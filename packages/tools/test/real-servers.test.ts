@@ -19,7 +19,7 @@ const { resolve } = createRequire(import.meta.url);
 const node = process.execPath;
 const everythingMain = resolve("@modelcontextprotocol/server-everything/dist/index.js");
 const filesystemMain = resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
-const blogMain = bundledServices()["blog-tools"];
+const blogMain = bundledServices("blog-tools")["blog-tools"];
 
 let clients: ToolClients;
 const call = (tool: string, args: ToolCall["arguments"] = {}, more: Partial<ToolCall> = {}) =>

@@ -18,7 +18,7 @@ import {
 } from "../src/index.ts";
 import { plainTool } from "./changing-server.ts";
 
-const main = bundledServices()["counting-tools"];
+const main = bundledServices("counting-tools")["counting-tools"];
 let folder: string;
 let ledgerFile: string;
 let clients: ToolClients;

@@ -4,7 +4,9 @@ import {
   OutboundAddressesSchema,
   parseSettings,
   RedisUrlSchema,
+  type RoleOptions,
   SettingsError,
+  WITHOUT_REDIS,
 } from "@planwright/runtime";
 import { TenantSchema } from "@planwright/store";
 import { z } from "zod";
@@ -138,8 +140,8 @@ export interface ApiSettings extends z.infer<typeof ApiSettingsSchema> {
  * Reads the settings from the environment.
  * @throws {SettingsError} also when issuer or audience of tokens is missing
  */
-export function readApiSettings(env: NodeJS.ProcessEnv): ApiSettings {
-  const settings = parseSettings(ApiSettingsSchema, env);
+export function readApiSettings(env: NodeJS.ProcessEnv, { isAlone = false }: RoleOptions = {}): ApiSettings {
+  const settings = parseSettings(isAlone ? ApiSettingsSchema.extend(WITHOUT_REDIS) : ApiSettingsSchema, env);
   return { ...settings, tokens: tokenSettings(settings) };
 }
 

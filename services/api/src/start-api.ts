@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createPartialAnswerReader, type PartialAnswerReader, type Queues } from "@planwright/queue";
+import type { PartialAnswerReader, Queues } from "@planwright/queue";
 import {
   createAddressGuard,
   createGuardedFetch,
@@ -8,6 +8,7 @@ import {
   type FailpointNames,
   type Registry,
   type Role,
+  type RoleOptions,
   type RoleParts,
   type Traces,
 } from "@planwright/runtime";
@@ -354,8 +355,11 @@ const OFFER_FAILPOINTS = {
  * Reads the settings of the API.
  * @throws {SettingsError}
  */
-export function readApi(env: NodeJS.ProcessEnv): Role<Store, Queues, Partial<StoreOptions>> {
-  const settings = readApiSettings(env);
+export function readApi(
+  env: NodeJS.ProcessEnv,
+  options?: RoleOptions,
+): Role<Store, Queues, Partial<StoreOptions>> {
+  const settings = readApiSettings(env, options);
   return {
     name: "api",
     settings,
@@ -371,15 +375,17 @@ export async function startApi(parts: RoleParts<Store, Queues>, settings: ApiSet
   const { logger, failpoints, stop } = parts;
   const { tokens } = settings;
   const fetchKeySet = createGuardedFetch(createAddressGuard(settings.OUTBOUND_ADDRESSES));
-  const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX };
   const rateLimit =
     settings.REQUESTS_PER_MINUTE === 0
       ? undefined
       : createRateLimit({
           perMinute: settings.REQUESTS_PER_MINUTE,
-          redis: { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX },
+          redis:
+            settings.REDIS_URL === ""
+              ? undefined
+              : { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX },
         });
-  const partialAnswers = createPartialAnswerReader(redis);
+  const partialAnswers = parts.queues.openPartialAnswerReader();
   const api = await serveApi({
     store: failpoints.around(parts.store, STORE_FAILPOINTS),
     partialAnswers,

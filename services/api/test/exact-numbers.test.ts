@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonValue } from "@planwright/plan";
-import { startWholeSystem, type WholeSystem } from "@planwright/testing";
+import { type System, startSystem } from "@planwright/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
@@ -97,7 +97,7 @@ const FOUND = `{"id":${ID},"name":${ID},"sum":${SUM},"all":[1.5,${ID}]}`;
 const bodies: string[] = [];
 const ledger = join(tmpdir(), `planwright-numbers-${process.pid}.jsonl`);
 let http: Server;
-let system: WholeSystem;
+let system: System;
 
 beforeAll(async () => {
   http = createServer((request, response) => {
@@ -127,7 +127,7 @@ beforeAll(async () => {
       const text = answer(line, ${JSON.stringify(text)}, ${JSON.stringify(TOOLS)});
       if (text) process.stdout.write(text + "\\n");
     });`;
-  system = await startWholeSystem({
+  system = await startSystem({
     api: { MCP: "on" },
     mcpServers: {
       web: { url: `http://127.0.0.1:${port}/mcp` },

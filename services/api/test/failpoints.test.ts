@@ -1,13 +1,13 @@
 /**
  * The API dies, is suspended, or fails at every failpoint where a write, an offer or an acknowledgement begins
  * or ends. A client that retries with the same idempotency key gets one request, and its operation happens
- * once.
+ * once. `npm test` kills once in each operation; `npm run proof` does the rest.
  */
 import { type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { parsePlan } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
-import { crashPoints, testServers } from "@planwright/testing";
+import { testAndProof, testServers } from "@planwright/testing";
 import { test } from "vitest";
 import { z } from "zod";
 import { addressOf, startApiProcess } from "./api-process.ts";
@@ -65,39 +65,49 @@ const CASES = Object.entries(FAILPOINTS).flatMap(([failpoint, expected]) =>
   ),
 );
 
-test.concurrent.for(crashPoints(CASES))(
-  "$setting: one request after a retry",
-  async ({ setting, ask, ...expected }, { expect, onTestFinished }) => {
-    const { mongodbUrl, redisUrl, redisPrefix } = testServers();
-    // Many tests create their indexes at once on a busy machine.
-    const store = await createStore({ url: mongodbUrl, timeoutMs: 60_000 });
-    onTestFinished(() => store.close());
-    const tool = { name: "noop", server: "s", inputSchema: { type: "object" } };
-    await store.publishTools("s", [{ descriptor: tool, digest: "0".repeat(64) }]);
-    const operation = await ask(store);
+const IN_TEST = [
+  "api.accept.after=kill",
+  "api.submit.before=kill",
+  "api.submit.after=kill",
+  "api.queue.after=kill",
+  "api.cancel.after=kill",
+];
 
-    const servers = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix };
-    const start = (env: Record<string, string>) => startApiProcess({ ...servers, ...env }, onTestFinished);
-    const victim = start({ FAILPOINT: setting });
-    let log = "";
-    victim.stderr?.on("data", (chunk: Buffer) => {
-      log += chunk.toString();
-    });
-    const requestId =
-      (await post(await addressOf(victim), operation)) ??
-      (await retryAfter(victim, async () => post(await addressOf(start({})), operation)));
-    expect(log).toContain(`failpoint ${setting}`);
-    expect(requestId).toMatch(/^req_/);
+for (const { cases, options } of testAndProof(CASES, ({ setting }) => setting, IN_TEST))
+  test.concurrent.for(cases)(
+    "$setting: one request after a retry",
+    options,
+    async ({ setting, ask, ...expected }, { expect, onTestFinished }) => {
+      const { mongodbUrl, redisUrl, redisPrefix } = testServers();
+      // Many tests create their indexes at once on a busy machine.
+      const store = await createStore({ url: mongodbUrl, timeoutMs: 60_000 });
+      onTestFinished(() => store.close());
+      const tool = { name: "noop", server: "s", inputSchema: { type: "object" } };
+      await store.publishTools("s", [{ descriptor: tool, digest: "0".repeat(64) }]);
+      const operation = await ask(store);
 
-    const { items } = await store.listRequests(TENANT, { first: 10 });
-    expect(items).toMatchObject([{ _id: requestId, status: expected.request }]);
-    const plans = await store.getPlans(
-      TENANT,
-      items.map(({ planId }) => planId),
-    );
-    expect(plans[0]?.status).toBe(expected.plan);
-  },
-);
+      const servers = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix };
+      const start = (env: Record<string, string>) => startApiProcess({ ...servers, ...env }, onTestFinished);
+      const victim = start({ FAILPOINT: setting });
+      let log = "";
+      victim.stderr?.on("data", (chunk: Buffer) => {
+        log += chunk.toString();
+      });
+      const requestId =
+        (await post(await addressOf(victim), operation)) ??
+        (await retryAfter(victim, async () => post(await addressOf(start({})), operation)));
+      expect(log).toContain(`failpoint ${setting}`);
+      expect(requestId).toMatch(/^req_/);
+
+      const { items } = await store.listRequests(TENANT, { first: 10 });
+      expect(items).toMatchObject([{ _id: requestId, status: expected.request }]);
+      const plans = await store.getPlans(
+        TENANT,
+        items.map(({ planId }) => planId),
+      );
+      expect(plans[0]?.status).toBe(expected.plan);
+    },
+  );
 
 const AnswerSchema = z.object({
   data: z.object({ done: z.object({ requestId: z.string() }).nullish() }).nullish(),

@@ -23,7 +23,9 @@ const LINES = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ text
 );
 const COMPOSE = read("docker-compose.yml");
 
-const KEYS = /^docker compose exec api node dist\/bin\/keys\.js (.*)$/;
+const KEYS =
+  /^(?:docker compose exec api|kubectl exec deploy\/planwright-api --) node \.\.\/api\/dist\/bin\/keys\.js (.*)$/;
+const KUBECTL = /^kubectl (?:create secret generic (planwright\S*)|apply -k (\S+)|label namespace) ?/;
 const QUERY = /^docker compose exec mongo mongosh --quiet planwright --eval '(.*)'$/;
 const CURL = /^curl -s http:\/\/127\.0\.0\.1:4000(\/\S+)$/;
 const SETTING = /^([A-Z_]+)=\S+$/;
@@ -48,7 +50,7 @@ async function database(): Promise<Db> {
 }
 
 test("each line of the guide is run or compared by these tests", () => {
-  const kinds = [KEYS, QUERY, CURL, SETTING, DOCKER];
+  const kinds = [KEYS, QUERY, CURL, SETTING, DOCKER, KUBECTL];
   expect(LINES.filter((line) => !kinds.some((kind) => kind.test(line)))).toEqual(NOT_RUN);
   const others = BLOCKS.filter(({ language }) => language !== "sh").map(({ text }) => text.split("\n")[0]);
   expect(others).toEqual(["planwright.example.org {"]);
@@ -70,6 +72,14 @@ test("docker-compose.yml has each service of the commands, and reads each settin
   expect(settings.filter((name) => !COMPOSE.includes(`\${${name}:-`))).toEqual([]);
 });
 
+test("the commands for Kubernetes name the secrets and the folder that there are", () => {
+  const named = LINES.flatMap((line) => KUBECTL.exec(line)?.slice(1).filter(Boolean) ?? []);
+  expect(named).toEqual(["planwright", "planwright-secrets", "infra/kubernetes"]);
+  const executor = read("infra/kubernetes/executor.yaml");
+  expect(executor).toContain("secretRef: { name: planwright }");
+  expect(executor).toContain("secretName: planwright-secrets");
+});
+
 test("the commands for keys create keys with the scopes of the guide, and revoke one", async () => {
   const { store } = await started();
   const printed: string[] = [];
@@ -82,7 +92,11 @@ test("the commands for keys create keys with the scopes of the guide, and revoke
     if (command) await runKeysCommand(command, store, output);
   }
   const keys = await store.listApiKeys();
-  expect(keys.map(({ tenant, name }) => `${tenant}/${name}`).toSorted()).toEqual(["acme/ann", "acme/ci"]);
+  expect(keys.map(({ tenant, name }) => `${tenant}/${name}`).toSorted()).toEqual([
+    "acme/ann",
+    "acme/ci",
+    "acme/jobs",
+  ]);
   expect(keys.filter(({ revokedAt }) => revokedAt instanceof Date)).toHaveLength(1);
 });
 

@@ -4,7 +4,7 @@ import { allTools } from "./all-tools.ts";
 import type { BlogDatabase } from "./open-blog-database.ts";
 
 /** Called for failures that the caller did not cause. Their text never reaches the caller. */
-export type OnError = (error: unknown, tool: string) => void;
+type OnError = (error: unknown, tool: string) => void;
 
 /** The address to listen on, and the accepted host names. */
 export interface HttpServerOptions {

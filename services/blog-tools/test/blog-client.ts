@@ -17,7 +17,7 @@ export interface BlogClient {
 
 /** The command that runs the service, as it was bundled when the test run began. */
 export function serviceCommand(...args: string[]): { command: string; args: string[] } {
-  return { command: process.execPath, args: [bundledServices()["blog-tools"], ...args] };
+  return { command: process.execPath, args: [bundledServices("blog-tools")["blog-tools"], ...args] };
 }
 
 /** The service as a separate process, over HTTP at a free port. */

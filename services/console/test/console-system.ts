@@ -1,6 +1,6 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import { createClient, graphql } from "@planwright/client";
-import { startWholeSystem, type WholeSystem, type WholeSystemOptions } from "@planwright/testing";
+import { type System, type SystemOptions, startSystem } from "@planwright/testing";
 import type { Browser, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { openBrowser } from "./open-browser.ts";
@@ -15,8 +15,8 @@ const STATUS = graphql(`query ($requestId: ID!) { request(requestId: $requestId)
 /** The size of the screen, in pixels. */
 export const SCREEN = { width: 1280, height: 800 };
 
-/** The complete system with a browser that shows its console. */
-export interface ConsoleSystem extends WholeSystem {
+/** A browser that shows the console of a system. */
+export interface ConsoleView {
   /** Submits a plan with a sentence; by default it is executed. */
   submit(query: string, steps: readonly object[], execute?: boolean): Promise<string>;
   /** Waits until a request has this status in this version. */
@@ -25,9 +25,20 @@ export interface ConsoleSystem extends WholeSystem {
   open(path: string, colorScheme?: "light" | "dark"): Promise<Page>;
 }
 
+/** The system in the process of the test, with a browser that shows its console. */
+export type ConsoleSystem = System & ConsoleView;
+
 /** Starts the system and the browser. Call `close` at the end. */
-export async function startConsole(options: WholeSystemOptions = {}): Promise<ConsoleSystem> {
-  const [system, browser] = await Promise.all([startWholeSystem(options), openBrowser()]);
+export function startConsole(options: SystemOptions = {}): Promise<ConsoleSystem> {
+  return openConsole(startSystem(options));
+}
+
+/** Starts a browser for a system that is starting. Call `close` at the end: it also ends the system. */
+export async function openConsole<Started extends Pick<System, "apiUrl" | "close">>(
+  starting: Promise<Started>,
+): Promise<Started & ConsoleView> {
+  const system = await starting;
+  const browser = await openBrowser();
   const client = createClient({ url: system.apiUrl });
   return {
     ...system,

@@ -48,6 +48,16 @@ test("a plan is checked while it is written, drawn beside the text, and executed
   await system.expectStatus(requestOf(page), "COMPLETED");
 });
 
+test("every step of a long plan is drawn, also where the browser is slow", async () => {
+  const page = await system.open("/desk");
+  const slow = await page.context().newCDPSession(page);
+  await slow.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+  const value = Array.from({ length: 60 }, (_, index) => index);
+  const ids = Array.from({ length: 100 }, (_, index) => `step_${index}`);
+  await write(page, planOf(...ids.map((id) => ({ id, tool: "read_value", arguments: { value } }))));
+  await expect.poll(() => page.locator(".step-box").count(), { timeout: 60_000 }).toBe(ids.length);
+});
+
 test("completion offers the fields of a step, the tools and the outputs of other steps", async () => {
   const page = await system.open("/desk");
   await write(page, planOf({ id: "first", tool: "read_value", arguments: { value: 1 } }, { id: "second" }));

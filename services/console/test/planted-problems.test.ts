@@ -2,21 +2,23 @@
  * Causes faults in the running system. A user who opens the request sees the cause and the action on the
  * first screen and performs the action there, and the request ends as expected.
  */
+import { startWholeSystem, testAndProof } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ChangingServer, startChangingServer } from "../../../packages/tools/test/changing-server.ts";
-import { type ConsoleSystem, SCREEN, startConsole } from "./console-system.ts";
-import { expectInSight } from "./planted/acts.ts";
+import { openConsole, SCREEN } from "./console-system.ts";
+import { expectInSight, type PlantedSystem } from "./planted/acts.ts";
 import { changesOf, OLD_TOOLS } from "./planted/changes.ts";
 import { DECISIONS } from "./planted/decisions.ts";
 import { FAILED_CALLS } from "./planted/failed-calls.ts";
 import { MAIL_TOOL, PLANNING } from "./planted/planning.ts";
 
-let system: ConsoleSystem;
+let system: PlantedSystem;
 let server: ChangingServer;
 beforeAll(async () => {
   server = await startChangingServer(OLD_TOOLS);
   const mcpServers = { renaming: { url: server.url, trusted: true } };
-  system = await startConsole({ tools: [MAIL_TOOL], mcpServers });
+  // As processes: an executor is killed.
+  system = await openConsole(startWholeSystem({ tools: [MAIL_TOOL], mcpServers }));
   await system.startPlanner({ MODEL_MAX_RETRIES: "0", MODEL_MAX_OUTPUT_TOKENS: "2000" });
 });
 afterAll(async () => {
@@ -24,24 +26,41 @@ afterAll(async () => {
   await server?.close();
 });
 
-test.each([...FAILED_CALLS, ...DECISIONS, ...PLANNING, ...changesOf(() => server)])(
-  "$name",
-  async ({ script, steps = [], execute, plant, planted = "FAILED", version, cause, action, ...then }) => {
-    if (script) system.tools.script(script);
-    const requestId = plant ? await plant(system) : await system.submit(then.name, steps, execute);
-    await system.expectStatus(requestId, planted, version);
-    const page = await system.open(`/r/${requestId}`);
-    await expectInSight(page, cause);
-    const button = page.getByRole("button", { name: action, exact: true }).first();
-    await button.waitFor();
-    await expect
-      .poll(async () => {
-        const box = await button.boundingBox();
-        return box !== null && box.y >= 0 && box.y + box.height <= SCREEN.height;
-      })
-      .toBe(true);
-    await then.act(page, requestId, system.apiUrl);
-    const shown = /req_[a-z0-9_]+/.exec(page.url())?.[0] ?? requestId;
-    await system.expectStatus(shown, ...then.end);
-  },
-);
+const PROBLEMS = [...FAILED_CALLS, ...DECISIONS, ...PLANNING, ...changesOf(() => server)];
+/** One of each kind. `npm run proof` plants the others. */
+const IN_TEST = [
+  "a tool refuses",
+  "a tool fails after it acted",
+  "all items of a list fail",
+  "a reference has another type than the list needs",
+  "a call waits for an approval",
+  "it is not known whether a call happened: it did",
+  "the plan was cancelled",
+  "the model declines: the sentence is written in other words",
+  "a question is open for a day",
+  "a tool was renamed",
+];
+
+for (const { cases, options } of testAndProof(PROBLEMS, ({ name }) => name, IN_TEST))
+  test.for(cases)(
+    "$name",
+    options,
+    async ({ script, steps = [], execute, plant, planted = "FAILED", version, cause, action, ...then }) => {
+      if (script) system.tools.script(script);
+      const requestId = plant ? await plant(system) : await system.submit(then.name, steps, execute);
+      await system.expectStatus(requestId, planted, version);
+      const page = await system.open(`/r/${requestId}`);
+      await expectInSight(page, cause);
+      const button = page.getByRole("button", { name: action, exact: true }).first();
+      await button.waitFor();
+      await expect
+        .poll(async () => {
+          const box = await button.boundingBox();
+          return box !== null && box.y >= 0 && box.y + box.height <= SCREEN.height;
+        })
+        .toBe(true);
+      await then.act(page, requestId, system.apiUrl);
+      const shown = /req_[a-z0-9_]+/.exec(page.url())?.[0] ?? requestId;
+      await system.expectStatus(shown, ...then.end);
+    },
+  );

@@ -1,14 +1,14 @@
 /** The pages for a user without a key, when the service needs one. */
-import { startWholeSystem, type WholeSystem } from "@planwright/testing";
+import { type System, startSystem } from "@planwright/testing";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { expectAccessible } from "./console-system.ts";
 import { openBrowser } from "./open-browser.ts";
 
-let system: WholeSystem;
+let system: System;
 let browser: Browser;
 beforeAll(async () => {
-  [system, browser] = await Promise.all([startWholeSystem({ api: { ANONYMOUS: "refuse" } }), openBrowser()]);
+  [system, browser] = await Promise.all([startSystem({ api: { ANONYMOUS: "refuse" } }), openBrowser()]);
 });
 afterAll(async () => {
   await browser?.close();

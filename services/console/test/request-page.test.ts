@@ -162,7 +162,7 @@ test("the steps that an amendment added, removed, changed and carried over are s
   for (const scheme of ["light", "dark"] as const) {
     const page = await system.open(`/r/${requestId}?view=versions`, scheme);
     await page.locator(".diff-box").first().waitFor();
-    expect(await page.locator(".change-counts .badge").allTextContents()).toEqual([
+    expect(await page.locator(".change-counts .pill").allTextContents()).toEqual([
       "+ 1 added",
       "− 1 removed",
       "≠ 1 changed",

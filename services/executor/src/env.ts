@@ -1,4 +1,10 @@
-import { OutboundAddressesSchema, parseSettings, WORKER_SETTINGS } from "@planwright/runtime";
+import {
+  OutboundAddressesSchema,
+  parseSettings,
+  type RoleOptions,
+  WITHOUT_REDIS,
+  WORKER_SETTINGS,
+} from "@planwright/runtime";
 import { loadServersFile, type ServersConfig } from "@planwright/tools";
 import { z } from "zod";
 
@@ -47,7 +53,13 @@ export interface ExecutorSettings extends z.infer<typeof ExecutorSettingsSchema>
  * Reads the settings and the servers file.
  * @throws {CodedError} that names the setting
  */
-export async function readExecutorSettings(env: NodeJS.ProcessEnv): Promise<ExecutorSettings> {
-  const settings = parseSettings(ExecutorSettingsSchema, env);
+export async function readExecutorSettings(
+  env: NodeJS.ProcessEnv,
+  { isAlone = false }: RoleOptions = {},
+): Promise<ExecutorSettings> {
+  const settings = parseSettings(
+    isAlone ? ExecutorSettingsSchema.extend(WITHOUT_REDIS) : ExecutorSettingsSchema,
+    env,
+  );
   return { ...settings, servers: await loadServersFile(settings.MCP_SERVERS_FILE, env) };
 }

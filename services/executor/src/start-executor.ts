@@ -1,21 +1,18 @@
 import { join } from "node:path";
-import {
-  createQueueWorker,
-  createSlots,
-  createSweeper,
-  createToolLimits,
-  type Queues,
-} from "@planwright/queue";
+import { setTimeout as delay } from "node:timers/promises";
+import { createSlots, createSweeper, type Handle, type Queues } from "@planwright/queue";
 import {
   createAddressGuard,
   createWorkerService,
   type FailpointNames,
   heartbeatFailpoints,
+  type Logger,
   leaseFailpoints,
   type Role,
+  type RoleOptions,
   type RoleParts,
 } from "@planwright/runtime";
-import type { Store, StoreOptions } from "@planwright/store";
+import type { RetentionStore, Store, StoreOptions } from "@planwright/store";
 import { createToolClients, type ToolClients } from "@planwright/tools";
 import { type ExecutorSettings, readExecutorSettings } from "./env.ts";
 import { createCommitMetrics, createExecutorMetrics, registerToolServers } from "./metrics.ts";
@@ -23,7 +20,6 @@ import { createLargeJson } from "./outputs/large-json.ts";
 import { createOutputMemory } from "./outputs/output-memory.ts";
 import { createOutputRecorder } from "./outputs/output-recorder.ts";
 import { createPlanRuns } from "./plan-runs.ts";
-import { startRetention } from "./retention.ts";
 import { createCallRecorder } from "./run/call-recorder.ts";
 import { createRunTraces } from "./run-traces.ts";
 import { createSecretSource, createSecrets } from "./secrets.ts";
@@ -75,8 +71,9 @@ const LEARN_SECRETS_EVERY_MS = 30_000;
  */
 export async function readExecutor(
   env: NodeJS.ProcessEnv,
+  options?: RoleOptions,
 ): Promise<Role<Store, Queues, Partial<StoreOptions>>> {
-  const settings = await readExecutorSettings(env);
+  const settings = await readExecutorSettings(env, options);
   return {
     name: "executor",
     settings,
@@ -94,7 +91,7 @@ export async function startExecutor(
   parts: RoleParts<Store, Queues>,
   settings: ExecutorSettings,
 ): Promise<void> {
-  const { name, logger, registry, failpoints, store: database, queues: offers } = parts;
+  const { name, logger, registry, failpoints, store: database, queues } = parts;
   const metrics = createExecutorMetrics(registry);
   const service = createWorkerService(parts, {
     kind: "executor",
@@ -122,7 +119,7 @@ export async function startExecutor(
     onStatus: (status) => servers.publish(status),
   });
   const secrets = createSecrets({
-    source: createSecretSource({ directory: settings.SECRETS_DIR, variables: process.env }),
+    source: createSecretSource({ directory: settings.SECRETS_DIR, variables: parts.env }),
     servers: config.mcpServers,
     addSecrets: (server, values) => tools.addSecrets(server, values),
   });
@@ -133,9 +130,7 @@ export async function startExecutor(
   await publisher.published();
   parts.notReadyBecause("it does not take plans yet");
 
-  const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, onError: service.report };
-  const limits = createToolLimits({
-    ...redis,
+  const limits = queues.openToolLimits({
     leaseMs: settings.LIMIT_LEASE_MS,
     onError: (error) => logger.warn({ err: error }, "limits: Redis does not answer; limited calls wait"),
   });
@@ -155,7 +150,7 @@ export async function startExecutor(
     readCatalogue: () => catalogue.read(),
     readCatalogueNow: () => store.toolCatalogue(),
     liveness: heartbeat,
-    offerPlanning: (request) => offers.offerPlanning(request),
+    offerPlanning: (request) => queues.offerPlanning(request),
     maxPlans: settings.MAX_PLANS,
     deadAfterMs: settings.DEAD_AFTER_MS,
     maxStepTimeoutMs: settings.MAX_STEP_TIMEOUT_MS,
@@ -169,21 +164,23 @@ export async function startExecutor(
     askedBefore,
   );
 
-  const jobs = failpoints.around(
-    { handle: async (planId: string) => (await runs.take(planId))?.done },
-    JOB_FAILPOINTS,
-  );
+  const handle: Handle = async (planId, _tenant, begun) => {
+    const run = await runs.take(planId);
+    begun();
+    await run?.done;
+  };
+  const jobs = failpoints.around({ handle }, JOB_FAILPOINTS);
   let isShared = await store.hasManyTenants();
   const slots = createSlots({
     max: settings.MAX_PLANS,
     capacity: () => runs.capacity(),
     isShared: () => isShared,
   });
-  const worker = await createQueueWorker({
-    ...redis,
+  const worker = await queues.startWorker({
     queue: "execution",
     slots,
-    handle: (planId) => jobs.handle(planId),
+    handle: jobs.handle,
+    onError: service.report,
   });
   service.repeat(READ_TENANTS_EVERY_MS, async () => {
     isShared = await store.hasManyTenants();
@@ -193,7 +190,7 @@ export async function startExecutor(
     everyMs: settings.SWEEP_EVERY_MS,
     find: (limit, full) => leases.findInTurns(limit, full),
     slots,
-    handle: async (planId) => (await runs.take(planId))?.done,
+    handle,
     onError: service.report,
   });
   const retention = startRetention({
@@ -234,4 +231,64 @@ export async function startExecutor(
       })),
     },
   );
+}
+
+/** Dependencies of {@link startRetention}. */
+export interface RetentionParts {
+  store: RetentionStore;
+  /** How long requests that ended are kept, in days; `never`: they are not removed. */
+  keptDays: number | "never";
+  /** Unix milliseconds, by the clock of the database. */
+  now: () => number;
+  logger: Logger;
+  /** Called with the number of removed requests. */
+  onRemoved: (count: number) => void;
+  /** Time between two rounds, in milliseconds. Default: one hour. */
+  everyMs?: number | undefined;
+  /** Time before the first round, in milliseconds. Default: 10,000. */
+  firstMs?: number | undefined;
+}
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const FIRST_MS = 10_000;
+/** Number of requests in one removal. */
+const BATCH = 100;
+/** Pause between two removals, in milliseconds, so that other operations are served. */
+const PAUSE_MS = 100;
+
+/** Removes requests that ended long ago, at an interval, until it is stopped. */
+export function startRetention(parts: RetentionParts): { stop(): Promise<void> } {
+  const { store, keptDays, now, logger, onRemoved, everyMs = HOUR_MS, firstMs = FIRST_MS } = parts;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const pause = (ms: number): Promise<void> =>
+    delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+
+  async function removeAll(keptMs: number): Promise<void> {
+    const endedBefore = new Date(now() - keptMs);
+    let removed = 0;
+    for (let count = BATCH; count === BATCH && !signal.aborted; await pause(PAUSE_MS)) {
+      count = await store.removeEnded({ endedBefore, limit: BATCH });
+      removed += count;
+      onRemoved(count);
+    }
+    if (removed > 0) logger.info({ removed, endedBefore }, "requests that ended long ago are removed");
+  }
+
+  async function removeRepeatedly(keptMs: number): Promise<void> {
+    for (await pause(firstMs); !signal.aborted; await pause(everyMs)) {
+      await removeAll(keptMs).catch((error: unknown) =>
+        logger.warn({ err: error }, "old requests were not removed; the next round tries again"),
+      );
+    }
+  }
+
+  const removing = keptDays === "never" ? Promise.resolve() : removeRepeatedly(keptDays * DAY_MS);
+  return {
+    async stop() {
+      stopping.abort();
+      await removing;
+    },
+  };
 }

@@ -1,9 +1,10 @@
 /**
  * The process dies, freezes until it is declared dead, or fails, at every point where a write, a call or an
  * acknowledgement begins or ends. In each case every step ends, nothing is lost, and no effect happens twice.
+ * `npm test` kills at the points where a call's effect and its record can differ; `npm run proof` does the rest.
  */
 import type { PlanDocument } from "@planwright/store";
-import { crashPoints } from "@planwright/testing";
+import { testAndProof } from "@planwright/testing";
 import { test } from "vitest";
 import { openWorkbench } from "./executor-process.ts";
 
@@ -52,34 +53,51 @@ const CASES = POINTS.flatMap(([point, times]) =>
   ),
 );
 
-test.concurrent.for(crashPoints(CASES))(
-  "$setting loses nothing and repeats nothing",
-  async ({ setting, action }, { expect, onTestFinished }) => {
-    const bench = await openWorkbench();
-    onTestFinished(() => bench.close());
-    const { child, said, exited } = bench.spawnExecutor({ ...ENV, FAILPOINT: setting });
-    const plan = await bench.submit(PLAN);
-    bench.offer(plan);
-    await said(`failpoint ${setting}`);
-    if (action === "kill") {
-      await exited;
-      expect(child.signalCode).toBe("SIGKILL");
-    }
-    // Another executor runs while the victim is dead or frozen. A victim that only failed continues without
-    // one.
-    if (action !== "error") await bench.startExecutor(ENV);
+/** Around the call, its intent and its result, once for each effect class; and around claim and end. */
+const IN_TEST = [
+  "executor.claim.after=kill@1",
+  "executor.intent.after=kill@1",
+  "executor.call.before=kill@2",
+  "executor.call.after=kill@1",
+  "executor.call.after=kill@3",
+  "executor.call.after=kill@4",
+  "executor.result.before=kill@1",
+  "executor.result.after=kill@2",
+  "executor.noted.after=kill@1",
+  "executor.finish.before=kill@1",
+  "executor.result.before=error@1",
+];
 
-    await bench.until(plan._id, isAtRest);
-    const steps = await bench.steps(plan._id);
-    const inDoubt = [...steps.values()].filter(({ status }) => status === "IN_DOUBT");
-    expect(inDoubt.map(({ key }) => key).filter((key) => key !== "plain")).toEqual([]);
-    const ledger = await bench.tools.ledger();
-    for (const [key, tool] of Object.entries(EFFECTS)) {
-      const effects = ledger.filter((entry) => entry.tool === tool).length;
-      expect({ key, effects, status: steps.get(key)?.status }).toSatisfy(isHonest);
-    }
-  },
-);
+for (const { cases, options } of testAndProof(CASES, ({ setting }) => setting, IN_TEST))
+  test.concurrent.for(cases)(
+    "$setting loses nothing and repeats nothing",
+    options,
+    async ({ setting, action }, { expect, onTestFinished }) => {
+      const bench = await openWorkbench();
+      onTestFinished(() => bench.close());
+      const { child, said, exited } = bench.spawnExecutor({ ...ENV, FAILPOINT: setting });
+      const plan = await bench.submit(PLAN);
+      bench.offer(plan);
+      await said(`failpoint ${setting}`);
+      if (action === "kill") {
+        await exited;
+        expect(child.signalCode).toBe("SIGKILL");
+      }
+      // Another executor runs while the victim is dead or frozen. A victim that only failed continues without
+      // one.
+      if (action !== "error") await bench.startExecutor(ENV);
+
+      await bench.until(plan._id, isAtRest);
+      const steps = await bench.steps(plan._id);
+      const inDoubt = [...steps.values()].filter(({ status }) => status === "IN_DOUBT");
+      expect(inDoubt.map(({ key }) => key).filter((key) => key !== "plain")).toEqual([]);
+      const ledger = await bench.tools.ledger();
+      for (const [key, tool] of Object.entries(EFFECTS)) {
+        const effects = ledger.filter((entry) => entry.tool === tool).length;
+        expect({ key, effects, status: steps.get(key)?.status }).toSatisfy(isHonest);
+      }
+    },
+  );
 
 /** The plan is COMPLETED, or waits for an operator who knows the result of its call of class U. */
 function isAtRest(plan: PlanDocument): boolean {

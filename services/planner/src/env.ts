@@ -1,6 +1,6 @@
 import { createDrafter, type Drafter, ModelSettingsSchema } from "@planwright/models";
 import { createOfflineDrafter } from "@planwright/offline";
-import { parseSettings, WORKER_SETTINGS } from "@planwright/runtime";
+import { parseSettings, type RoleOptions, WITHOUT_REDIS, WORKER_SETTINGS } from "@planwright/runtime";
 import { z } from "zod";
 import { readPrices } from "./calls/read-prices.ts";
 
@@ -36,8 +36,14 @@ export interface PlannerSettings extends z.infer<typeof PlannerSettingsSchema> {
  * Reads the settings, makes the drafter that MODEL names, and reads the file of prices.
  * @throws {CodedError} that names the setting
  */
-export async function readPlannerSettings(env: NodeJS.ProcessEnv): Promise<PlannerSettings> {
-  const settings = parseSettings(PlannerSettingsSchema, env);
+export async function readPlannerSettings(
+  env: NodeJS.ProcessEnv,
+  { isAlone = false }: RoleOptions = {},
+): Promise<PlannerSettings> {
+  const settings = parseSettings(
+    isAlone ? PlannerSettingsSchema.extend(WITHOUT_REDIS) : PlannerSettingsSchema,
+    env,
+  );
   const drafter = createDrafter(settings, createOfflineDrafter);
   return { ...settings, drafter, prices: await readPrices(settings) };
 }

@@ -4,11 +4,11 @@
  */
 import type { ModelRequest } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startWholeSystem, type WholeSystem } from "./whole-system.ts";
+import { type System, startSystem } from "./system.ts";
 
-let system: WholeSystem;
+let system: System;
 beforeEach(async () => {
-  system = await startWholeSystem();
+  system = await startSystem();
 });
 afterEach(() => system.close());
 

@@ -4,12 +4,12 @@ import type { ToolDescriptor } from "@planwright/plan";
 import { answer, type ModelRequest, type ScriptedReply } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { planwright } from "../../../packages/cli/test/planwright.ts";
-import { startWholeSystem, type WholeSystem } from "./whole-system.ts";
+import { type Processes, startProcesses } from "./system.ts";
 
-let system: WholeSystem;
+let system: Processes;
 let planner: ChildProcess;
 beforeAll(async () => {
-  system = await startWholeSystem({ DEAD_AFTER_MS: "2000" });
+  system = await startProcesses({ env: { DEAD_AFTER_MS: "2000" } });
 });
 afterAll(() => system.close());
 

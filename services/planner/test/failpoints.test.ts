@@ -1,10 +1,10 @@
 /**
  * The planner dies, is suspended for longer than its lease, or fails, at every point where a write, a call or
  * an acknowledgement begins or ends. In each case the request ends once, with at most one plan and at most
- * one extra model call.
+ * one extra model call. `npm test` has one point of each kind of work; `npm run proof` has the others.
  */
 import type { JsonObject } from "@planwright/plan";
-import { answer, crashPoints, type ModelScript } from "@planwright/testing";
+import { answer, type ModelScript, testAndProof } from "@planwright/testing";
 import { test } from "vitest";
 import { openCrashBench, PAUSE_MS, SLOW_MODEL_MS } from "./crashing-planner.ts";
 import { ANSWER, SENTENCE } from "./tools.ts";
@@ -87,33 +87,48 @@ const CASES: { setting: string; work: keyof typeof WORKS }[] = [
   { setting: "planner.store.before=kill", work: "repair" },
 ];
 
-test.concurrent.for(crashPoints(CASES))(
-  "$setting while planning ($work) ends the request once",
-  async ({ setting, work }, { expect, onTestFinished }) => {
-    const { query = SENTENCE, env, script, calls, status, steps = 0 }: Work = WORKS[work];
-    const { store, model, start, crash } = await openCrashBench(script, onTestFinished);
-    const { _id: requestId } = await store.createRequest({ tenant: TENANT, query, autoExecute: true });
+const IN_TEST = [
+  "planner.claim.after=kill plan",
+  "planner.model.after=kill plan",
+  "planner.record.before=kill by rules",
+  "planner.settle.before=kill@2 repair",
+  "planner.store.before=kill plan",
+  "planner.store.after=kill plan",
+  "planner.fail.before=kill in vain",
+  "planner.ask.before=kill with a question",
+  "planner.direct.after=kill directly",
+  "planner.postpone.before=kill a model that is away",
+];
 
-    await crash(setting, env);
-    // A planner that only failed continues without a second one.
-    if (!setting.endsWith("error")) start(env);
+for (const { cases, options } of testAndProof(CASES, ({ setting, work }) => `${setting} ${work}`, IN_TEST))
+  test.concurrent.for(cases)(
+    "$setting while planning ($work) ends the request once",
+    options,
+    async ({ setting, work }, { expect, onTestFinished }) => {
+      const { query = SENTENCE, env, script, calls, status, steps = 0 }: Work = WORKS[work];
+      const { store, model, start, crash } = await openCrashBench(script, onTestFinished);
+      const { _id: requestId } = await store.createRequest({ tenant: TENANT, query, autoExecute: true });
 
-    const hasEnded = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";
-    await expect.poll(hasEnded).toBe(true);
-    const request = await store.getRequest(TENANT, requestId);
-    const plans = await store.listPlans(TENANT, requestId);
-    expect(request?.status).toBe(status ?? "EXECUTING");
-    expect(model.requests.length).toBeLessThanOrEqual(calls + 1);
-    if (status !== undefined) {
-      expect(plans.filter(({ status: end }) => end !== "INVALID")).toEqual([]);
-      return;
-    }
-    expect(plans).toMatchObject([{ _id: request?.planId, status: "QUEUED", version: 1 }]);
-    expect(
-      await store.listSteps(
-        TENANT,
-        plans.map(({ _id }) => _id),
-      ),
-    ).toHaveLength(steps);
-  },
-);
+      await crash(setting, env);
+      // A planner that only failed continues without a second one.
+      if (!setting.endsWith("error")) start(env);
+
+      const hasEnded = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";
+      await expect.poll(hasEnded).toBe(true);
+      const request = await store.getRequest(TENANT, requestId);
+      const plans = await store.listPlans(TENANT, requestId);
+      expect(request?.status).toBe(status ?? "EXECUTING");
+      expect(model.requests.length).toBeLessThanOrEqual(calls + 1);
+      if (status !== undefined) {
+        expect(plans.filter(({ status: end }) => end !== "INVALID")).toEqual([]);
+        return;
+      }
+      expect(plans).toMatchObject([{ _id: request?.planId, status: "QUEUED", version: 1 }]);
+      expect(
+        await store.listSteps(
+          TENANT,
+          plans.map(({ _id }) => _id),
+        ),
+      ).toHaveLength(steps);
+    },
+  );

@@ -1,12 +1,9 @@
-/** The log lines with the id of a request show its history, over all services as processes. */
+/** The log lines with the id of a request show its history, over all services. */
 import { once } from "node:events";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { startWholeSystem, type WholeSystem } from "./whole-system.ts";
+import { afterEach, expect, test } from "vitest";
+import { type Processes, type System, startProcesses, startSystem } from "./system.ts";
 
-let system: WholeSystem;
-beforeEach(async () => {
-  system = await startWholeSystem();
-});
+let system: System | Processes;
 afterEach(() => system.close());
 
 const note = { id: "note", tool: "keyed_effect", arguments: { value: "one" } };
@@ -32,6 +29,7 @@ const storyOf = (requestId: string) =>
     );
 
 test("the log of a request whose plan failed covers all from the planner's claim to the failed step", async () => {
+  system = await startSystem();
   system.tools.script({ plain_effect: [{ type: "tool-error", message: "the recipient is gone" }] });
   system.model.script(() => stepsOf(note, tell));
   await system.startPlanner();
@@ -54,6 +52,7 @@ test("the log of a request whose plan failed covers all from the planner's claim
 });
 
 test("a request that was not planned is a warning with its code and reason", async () => {
+  system = await startSystem();
   system.model.script(() => ({ type: "answer", refusal: "I will not plan that." }));
   await system.startPlanner();
   const requestId = await system.createPlan("Note one, then tell two");
@@ -65,9 +64,11 @@ test("a request that was not planned is a warning with its code and reason", asy
 });
 
 test("a request whose planner was killed is taken over, and the log names the previous planner", async () => {
+  const processes = await startProcesses();
+  system = processes;
   const asked = () => system.model.requests.length;
   system.model.script(() => ({ type: "hang" }));
-  const first = await system.startPlanner();
+  const first = await processes.startPlanner();
   const requestId = await system.createPlan("Note one, then tell two");
   await expect.poll(asked, { timeout: 30_000 }).toBe(1);
   const exit = once(first, "exit");

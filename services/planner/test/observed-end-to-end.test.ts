@@ -11,7 +11,7 @@ import {
   plainTool,
   startChangingServer,
 } from "../../../packages/tools/test/changing-server.ts";
-import { startWholeSystem, type WholeSystem } from "./whole-system.ts";
+import { type System, startSystem } from "./system.ts";
 
 const ORDER = {
   order: { order_no: "A-4711", total: 12.5, coupon: null },
@@ -32,14 +32,14 @@ const TOOLS = [
 const LOOK_UP = { tool: "look_up_order", arguments: { customer: "Kim Park" } };
 
 let server: ChangingServer;
-let system: WholeSystem;
+let system: System;
 /** Headers of two tenants, and environments of the CLI for them. */
 const tenants = { ours: "", theirs: "" };
 
 beforeAll(async () => {
   server = await startChangingServer(TOOLS);
   server.answer = () => ({ content: [{ type: "text", text: JSON.stringify(ORDER) }] });
-  system = await startWholeSystem({}, [], { shop: { url: server.url } });
+  system = await startSystem({ mcpServers: { shop: { url: server.url } } });
   for (const tenant of ["ours", "theirs"] as const) {
     const { secret } = await system.store.createApiKey({ tenant, name: tenant, scopes: ["admin"] });
     tenants[tenant] = secret;

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createQueues, createQueueWorker, createSlots } from "@planwright/queue";
+import { createQueues, createSlots } from "@planwright/queue";
 import { createStore, type Store } from "@planwright/store";
 import {
   answer,
@@ -95,14 +95,13 @@ test("a job brings a request to a planner, and an executor gets a hint about a p
   await start({ SWEEP_EVERY_MS: "60000" });
   const heard: string[] = [];
   const queue = { redisUrl: servers.redisUrl, prefix: servers.redisPrefix };
-  const executor = await createQueueWorker({
-    ...queue,
+  const queues = createQueues(queue);
+  const executor = await queues.startWorker({
     queue: "execution",
     slots: createSlots({ max: 1, isShared: () => false }),
     handle: async (id) => void heard.push(id),
     onError: () => {},
   });
-  const queues = createQueues(queue);
   const request = await accept(SENTENCE, true);
   queues.offerPlanning(request);
   // Earlier than the first sweep.

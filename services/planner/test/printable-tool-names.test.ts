@@ -5,7 +5,7 @@
 import type { CountingTool } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { planwright } from "../../../packages/cli/test/planwright.ts";
-import { startWholeSystem, type WholeSystem } from "./whole-system.ts";
+import { type System, startSystem } from "./system.ts";
 
 const read = (name: string, description: string): CountingTool => ({
   name,
@@ -34,10 +34,10 @@ const TOOLS: CountingTool[] = [
 ];
 const NAMES = ["größe.messen", "send mail", "counting/repo/search $1"];
 
-let system: WholeSystem;
+let system: System;
 beforeAll(async () => {
   // A Redis that does not know these limits yet gives no slot before one lease time has passed.
-  system = await startWholeSystem({ LIMIT_LEASE_MS: "2000" }, TOOLS);
+  system = await startSystem({ env: { LIMIT_LEASE_MS: "2000" }, tools: TOOLS });
   await system.startPlanner();
 });
 afterAll(() => system.close());

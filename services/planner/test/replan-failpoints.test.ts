@@ -1,11 +1,12 @@
 /**
  * The planner dies, is suspended for longer than its lease, or fails, at every point where a write, a read or
  * a call of a replan or an answer begins or ends. In each case there is one new version, or one answer. It
- * costs one more model call if the answer was not recorded, otherwise none.
+ * costs one more model call if the answer was not recorded, otherwise none. `npm test` kills around the two
+ * writes; `npm run proof` does the rest.
  */
 import { PlanSchema, type RequestId } from "@planwright/plan";
 import type { Store } from "@planwright/store";
-import { answer, crashPoints, eventually } from "@planwright/testing";
+import { answer, eventually, testAndProof } from "@planwright/testing";
 import { test } from "vitest";
 import { openCrashBench, PAUSE_MS } from "./crashing-planner.ts";
 import { ANSWER, SENTENCE } from "./tools.ts";
@@ -88,41 +89,51 @@ async function ended(store: Store, work: "replan" | "answer"): Promise<RequestId
   return _id;
 }
 
-test.concurrent.for(crashPoints(ALL))(
-  "$setting in a $work costs at most one more call, and ends once",
-  async ({ setting, work }, { expect, onTestFinished }) => {
-    const note = { id: "createNote", tool: "createNote" };
-    const steps = [{ ...note, arguments: { title: "Hi", folderId: "<<createFolder._id>>" } }];
-    const reply = work === "replan" ? answer({ steps }) : answer("It is done.");
-    const { store, model, start, crash } = await openCrashBench(() => reply, onTestFinished);
-    const requestId = await ended(store, work);
+const IN_TEST = [
+  "planner.settle.before=kill replan",
+  "planner.replan.before=kill replan",
+  "planner.replan.after=kill replan",
+  "planner.answer.before=kill answer",
+  "planner.answer.after=kill answer",
+];
 
-    await crash(setting);
-    // A planner that only failed continues without a second one.
-    if (!setting.endsWith("error")) start();
+for (const { cases, options } of testAndProof(ALL, ({ setting, work }) => `${setting} ${work}`, IN_TEST))
+  test.concurrent.for(cases)(
+    "$setting in a $work costs at most one more call, and ends once",
+    options,
+    async ({ setting, work }, { expect, onTestFinished }) => {
+      const note = { id: "createNote", tool: "createNote" };
+      const steps = [{ ...note, arguments: { title: "Hi", folderId: "<<createFolder._id>>" } }];
+      const reply = work === "replan" ? answer({ steps }) : answer("It is done.");
+      const { store, model, start, crash } = await openCrashBench(() => reply, onTestFinished);
+      const requestId = await ended(store, work);
 
-    const hasEnded = async () => {
+      await crash(setting);
+      // A planner that only failed continues without a second one.
+      if (!setting.endsWith("error")) start();
+
+      const hasEnded = async () => {
+        const request = await store.getRequest(TENANT, requestId);
+        return request?.dueAt === null && request.lease === null;
+      };
+      await expect.poll(hasEnded).toBe(true);
       const request = await store.getRequest(TENANT, requestId);
-      return request?.dueAt === null && request.lease === null;
-    };
-    await expect.poll(hasEnded).toBe(true);
-    const request = await store.getRequest(TENANT, requestId);
-    const plans = await store.listPlans(TENANT, requestId);
-    expect(model.requests).toHaveLength(setting === "planner.settle.before=kill" ? 2 : 1);
-    if (work === "answer") {
-      expect(request).toMatchObject({ status: "COMPLETED", answer: "It is done.", answerError: null });
-      expect(plans).toHaveLength(1);
-      return;
-    }
-    expect(request).toMatchObject({ status: "EXECUTING", version: 2, planId: plans[0]?._id, error: null });
-    expect(plans.map(({ version, status }) => [version, status])).toEqual([
-      [2, "QUEUED"],
-      [1, "FAILED"],
-    ]);
-    const units = await store.listSteps(TENANT, [plans[0]!._id]);
-    expect(units.map(({ key, status, carriedFrom }) => [key, status, carriedFrom])).toEqual([
-      ["createFolder", "COMPLETED", plans[1]?._id],
-      ["createNote", "PENDING", null],
-    ]);
-  },
-);
+      const plans = await store.listPlans(TENANT, requestId);
+      expect(model.requests).toHaveLength(setting === "planner.settle.before=kill" ? 2 : 1);
+      if (work === "answer") {
+        expect(request).toMatchObject({ status: "COMPLETED", answer: "It is done.", answerError: null });
+        expect(plans).toHaveLength(1);
+        return;
+      }
+      expect(request).toMatchObject({ status: "EXECUTING", version: 2, planId: plans[0]?._id, error: null });
+      expect(plans.map(({ version, status }) => [version, status])).toEqual([
+        [2, "QUEUED"],
+        [1, "FAILED"],
+      ]);
+      const units = await store.listSteps(TENANT, [plans[0]!._id]);
+      expect(units.map(({ key, status, carriedFrom }) => [key, status, carriedFrom])).toEqual([
+        ["createFolder", "COMPLETED", plans[1]?._id],
+        ["createNote", "PENDING", null],
+      ]);
+    },
+  );

@@ -2,14 +2,13 @@
  * API, planner and executor together, with real databases, a scripted model with its real HTTP protocol, and
  * tools that count their calls.
  */
-import { once } from "node:events";
 import type { ModelRequest } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startWholeSystem, type WholeSystem } from "./whole-system.ts";
+import { type System, startSystem } from "./system.ts";
 
-let system: WholeSystem;
+let system: System;
 beforeEach(async () => {
-  system = await startWholeSystem();
+  system = await startSystem();
 });
 afterEach(async () => {
   await system.close();
@@ -150,9 +149,7 @@ test("a caller cannot let new side effects run without approval against the oper
       { status: "COMPLETED" },
       { id: "other", status: "WAITING_APPROVAL" },
     ]);
-    const exit = once(planner, "exit");
-    planner.kill("SIGKILL");
-    await exit;
+    await planner.end();
   }
   expect(await ledger()).toEqual(["one", "one"]);
 });

@@ -1,19 +1,19 @@
 /** One trace over all processes: API, planner, model, executor, and the server of a tool. */
 import { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startWholeSystem, type WholeSystem } from "./whole-system.ts";
+import { type Processes, startProcesses } from "./system.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
 const SECRET = "Geheimnis";
 
 let receiver: SpanReceiver;
-let system: WholeSystem;
+let system: Processes;
 
 beforeEach(async () => {
   receiver = await startSpanReceiver();
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: "50" };
-  system = await startWholeSystem(env);
+  system = await startProcesses({ env });
   await system.startPlanner(env);
 });
 afterEach(async () => {

@@ -3,13 +3,15 @@ import { readApi } from "@planwright/api";
 import { readExecutor } from "@planwright/executor";
 import { CodedError } from "@planwright/plan";
 import { readPlanner } from "@planwright/planner";
-import { parseSettings } from "@planwright/runtime";
+import { parseSettings, RedisUrlSchema } from "@planwright/runtime";
 import { z } from "zod";
 
 /** Settings of the process itself. Its roles read theirs from the same environment. */
 export const PlanwrightSettingsSchema = z.object({
   /** Port of /healthz, /readyz and /metrics of the process. */
   HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).default(4010),
+  /** Redis; without it the process works alone, with all roles. */
+  REDIS_URL: RedisUrlSchema.optional(),
 });
 
 /** Reads the settings of each role. */
@@ -17,7 +19,8 @@ const READERS = { api: readApi, planner: readPlanner, executor: readExecutor };
 type RoleName = keyof typeof READERS;
 const ALL = Object.keys(READERS).join(",");
 
-type AnyRole = Awaited<ReturnType<(typeof READERS)[RoleName]>>;
+/** A role with its settings. */
+export type AnyRole = Awaited<ReturnType<(typeof READERS)[RoleName]>>;
 
 /** An option or a setting cannot be used. The message names the role that reads it. */
 export class RoleNotReadError extends CodedError<{ role?: string }> {
@@ -33,11 +36,13 @@ export class RoleNotReadError extends CodedError<{ role?: string }> {
 export async function readProcess(
   args: string[],
   env: NodeJS.ProcessEnv,
-): Promise<{ roles: [AnyRole, ...AnyRole[]]; healthPort: number }> {
+): Promise<{ roles: [AnyRole, ...AnyRole[]]; healthPort: number; isAlone: boolean }> {
   const [first, ...others] = rolesOf(args);
+  const { HEALTH_PORT: healthPort, REDIS_URL } = parseSettings(PlanwrightSettingsSchema, env);
+  const isAlone = REDIS_URL === undefined && others.length + 1 === Object.keys(READERS).length;
   const read = async (name: RoleName): Promise<AnyRole> => {
     try {
-      return await READERS[name](env);
+      return await READERS[name](env, { isAlone });
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
       throw new RoleNotReadError(`${name}: ${error.message}`, { role: name }, { cause: error });
@@ -45,7 +50,7 @@ export async function readProcess(
   };
   const roles: [AnyRole, ...AnyRole[]] = [await read(first)];
   for (const name of others) roles.push(await read(name));
-  return { roles, healthPort: parseSettings(PlanwrightSettingsSchema, env).HEALTH_PORT };
+  return { roles, healthPort, isAlone };
 }
 
 function rolesOf(args: string[]): [RoleName, ...RoleName[]] {

@@ -1,10 +1,11 @@
-import { createQueues } from "@planwright/queue";
 import { readOrExit, runRoles } from "@planwright/runtime";
-import { createStore } from "@planwright/store";
+import { composed } from "./composed.ts";
 import { readProcess } from "./env.ts";
 
-const { roles, healthPort } = await readOrExit(
+const { roles, healthPort, isAlone } = await readOrExit(
   () => readProcess(process.argv.slice(2), process.env),
   process,
 );
-await runRoles(roles, { service: "planwright", healthPort, createStore, createQueues });
+const [role, ...others] = roles;
+const service = others.length === 0 ? role.name : "planwright";
+await runRoles(roles, { service, healthPort, ...composed(roles, { healthPort, isAlone }) });

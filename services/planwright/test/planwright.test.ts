@@ -2,6 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -19,7 +20,7 @@ interface Planwright {
   mongodbUrl: string;
 }
 
-async function start(env: Record<string, string> = {}): Promise<Planwright> {
+async function start(env: Record<string, string> = {}, args: readonly string[] = []): Promise<Planwright> {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
   const folder = await mkdtemp(join(tmpdir(), "planwright-composed-"));
   const tools = await startCountingToolServer({ ledgerFile: join(folder, "ledger.jsonl") });
@@ -28,16 +29,20 @@ async function start(env: Record<string, string> = {}): Promise<Planwright> {
     serversFile,
     JSON.stringify({ mcpServers: { counting: { url: tools.url, trusted: true } } }),
   );
-  const child = spawnService("planwright", {
-    MONGODB_URL: mongodbUrl,
-    REDIS_URL: redisUrl,
-    QUEUE_PREFIX: redisPrefix,
-    MCP_SERVERS_FILE: serversFile,
-    PORT: "0",
-    HEALTH_PORT: "0",
-    SWEEP_EVERY_MS: "200",
-    ...env,
-  });
+  const child = spawnService(
+    "planwright",
+    {
+      MONGODB_URL: mongodbUrl,
+      REDIS_URL: redisUrl,
+      QUEUE_PREFIX: redisPrefix,
+      MCP_SERVERS_FILE: serversFile,
+      PORT: "0",
+      HEALTH_PORT: "0",
+      SWEEP_EVERY_MS: "200",
+      ...env,
+    },
+    args,
+  );
   const exited = once(child, "exit");
   const lines: Planwright["lines"] = [];
   for (const stream of [child.stdout, child.stderr]) {
@@ -58,7 +63,8 @@ async function start(env: Record<string, string> = {}): Promise<Planwright> {
       const line = lines.find((one) => one.msg === msg);
       if (line) return line;
       await Promise.race([once(child, "line"), exited]);
-      if (child.exitCode !== null) throw new TypeError(`It ended: ${JSON.stringify(lines)}`);
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new TypeError(`It ended: ${JSON.stringify(lines)}`);
     }
   };
   return { lines, said, child, exited, mongodbUrl };
@@ -73,6 +79,7 @@ async function ask(url: string, query: string): Promise<Answer> {
 }
 
 const PLAN = `{ steps: [{ id: "read", tool: "read_value", arguments: { value: 1 } }] }`;
+const SUBMIT = `mutation { submitPlan(plan: ${PLAN}, execute: true) { requestId } }`;
 
 test("one process accepts a plan, executes it, serves one health port and one registry, and ends in order", async () => {
   const { lines, said, child, exited, mongodbUrl } = await start();
@@ -83,10 +90,7 @@ test("one process accepts a plan, executes it, serves one health port and one re
   ];
   expect([api.service, planner.service, executor.service]).toEqual(["api", "planner", "executor"]);
   expect(planner.health).toBe(executor.health);
-  const answer = await ask(
-    api.url ?? "",
-    `mutation { submitPlan(plan: ${PLAN}, execute: true) { requestId } }`,
-  );
+  const answer = await ask(api.url ?? "", SUBMIT);
   const { requestId } = answer.data.submitPlan;
   const status = async () =>
     (await ask(api.url ?? "", `{ request(requestId: "${requestId}") { status } }`)).data.request.status;
@@ -122,6 +126,64 @@ test("it is not ready while one of its roles is not, and names the role", async 
     .toMatchObject({ status: "not ready", failing: { executor: expect.stringMatching(/^(the|it)/) } });
   await said("executor ready");
   await expect.poll(ready).toEqual({ status: "ready" });
+});
+
+/** Without Redis: the process reads an empty variable as none. */
+const ALONE = { REDIS_URL: "" };
+const testDatabase = () => ({ MONGODB_URL: testServers().mongodbUrl });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+test("without Redis one process accepts a plan, executes it, and says what needs Redis", async () => {
+  const { lines, said } = await start({ ...ALONE, SWEEP_EVERY_MS: "60000" });
+  const [{ url = "" }] = [await said("api ready"), await said("executor ready"), await said("planner ready")];
+  const { requestId } = (await ask(url, SUBMIT)).data.submitPlan;
+  const status = async () =>
+    (await ask(url, `{ request(requestId: "${requestId}") { status } }`)).data.request.status;
+  await expect.poll(status).toBe("COMPLETED");
+  expect(lines.map(({ msg }) => msg)).toContain(
+    "works alone, without Redis: limits of tools and callers are in memory; a second process, or roles apart, need REDIS_URL",
+  );
+});
+
+test("a process without Redis that was killed continues its plans at its next start", async () => {
+  const env = { ...ALONE, ...testDatabase(), HEALTH_PORT: String(await freePort()) };
+  const first = await start({ ...env, FAILPOINT: "executor.finish.before=kill" });
+  await first.said("executor ready");
+  const { url = "" } = await first.said("api ready");
+  const { requestId } = (await ask(url, SUBMIT)).data.submitPlan;
+  expect(await first.exited).toEqual([null, "SIGKILL"]);
+  const second = await start(env);
+  const { url: again = "" } = await second.said("api ready");
+  const status = async () =>
+    (await ask(again, `{ request(requestId: "${requestId}") { status } }`)).data.request.status;
+  await expect.poll(status).toBe("COMPLETED");
+});
+
+test("a second process on the same database needs Redis", async () => {
+  const env = { ...ALONE, ...testDatabase() };
+  const first = await start(env);
+  await first.said("executor ready");
+  await first.said("planner ready");
+  const second = await start(env);
+  expect(await second.exited).toEqual([1, null]);
+  expect(second.lines.map(({ msg }) => msg)).toContainEqual(
+    expect.stringMatching(/^Wrong setting in the environment: REDIS_URL: is missing: .* same database/),
+  );
+});
+
+test("roles apart need Redis", async () => {
+  const { lines, exited } = await start(ALONE, ["--roles", "api,executor"]);
+  expect(await exited).toEqual([1, null]);
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    "api: Wrong setting in the environment: REDIS_URL: is missing",
+  ]);
 });
 
 test.each([

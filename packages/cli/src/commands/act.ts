@@ -1,12 +1,12 @@
 import { ApiRefusedError, ENDED, type Given, sendAgain } from "@planwright/client";
-import type { Accepted, Change } from "../operations.ts";
+import type { Accepted, ChangeOperation } from "../operations.ts";
 import { EXIT, type ExitCode, InterruptedError, UsageError } from "../report/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
 import { followToEnd } from "./follow-to-end.ts";
 
 /** A change of a request. */
-export interface Action<Variables> {
-  operation: Change<Variables>;
+interface Action<Variables> {
+  operation: ChangeOperation<Variables>;
   variables: Given<Variables>;
   /** The line to print once the API has accepted the change. */
   done: (accepted: Accepted) => string;

@@ -3,7 +3,7 @@ import { sendAgain } from "@planwright/client";
 import { countText } from "@planwright/plan";
 import { Option } from "commander";
 import {
-  type BulkFacts,
+  type BulkAnswer,
   type BulkResult,
   CANCEL_REQUESTS,
   RERUN_REQUESTS,
@@ -88,7 +88,7 @@ export async function bulk(
 }
 
 function sender({ client, signal }: CommandContext, change: BulkChange, from: string | undefined) {
-  return async (call: Call): Promise<BulkFacts> => {
+  return async (call: Call): Promise<BulkAnswer> => {
     const isReal = "requests" in call;
     const variables = { ...call, dryRun: !isReal };
     const keyed = { ...variables, key: isReal ? randomUUID() : null };
@@ -111,7 +111,7 @@ interface BulkTotal {
 }
 
 async function lookAt(
-  send: (call: Call) => Promise<BulkFacts>,
+  send: (call: Call) => Promise<BulkAnswer>,
   filter: ReturnType<typeof filterOf>,
 ): Promise<BulkTotal> {
   const results: BulkResult[] = [];
@@ -127,7 +127,7 @@ async function lookAt(
 }
 
 async function changeAll(
-  send: (call: Call) => Promise<BulkFacts>,
+  send: (call: Call) => Promise<BulkAnswer>,
   possible: readonly BulkResult[],
 ): Promise<BulkTotal> {
   const results: BulkResult[] = [];

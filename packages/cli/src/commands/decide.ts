@@ -1,11 +1,4 @@
-import {
-  READ_RUN,
-  type RequestRun,
-  type StepRun,
-  type StepValues,
-  stepsInDoubt,
-  stepsToApprove,
-} from "@planwright/client";
+import { READ_RUN, type RequestRun, type StepRun, type StepValues } from "@planwright/client";
 import {
   countText,
   isJsonObject,
@@ -13,6 +6,8 @@ import {
   type JsonValue,
   JsonValueSchema,
   parseExactJson,
+  stepsInDoubt,
+  stepsToApprove,
 } from "@planwright/plan";
 import { bindTexts, checkAnswer } from "@planwright/reading";
 import { InvalidArgumentError } from "commander";
@@ -151,7 +146,7 @@ async function confirmCall(
 }
 
 /** The options of `resolve`. */
-export interface ResolveOptions {
+export interface DoubtOptions {
   completed?: string;
   failed?: string;
   retry?: boolean;
@@ -163,7 +158,7 @@ export interface ResolveOptions {
 export async function resolve(
   context: CommandContext,
   ids: { requestId: string; stepKey: string | undefined },
-  options: ResolveOptions,
+  options: DoubtOptions,
 ): Promise<ExitCode> {
   const settlement = settlementOf(options);
   const request = await context.client.readRequest(READ_REQUEST, ids.requestId);
@@ -190,7 +185,7 @@ function settled(
     : `${name} settled as not happened. The plan has ended; to have it called again: ${command("retry", requestId)}`;
 }
 
-function settlementOf({ completed, failed, retry }: ResolveOptions): {
+function settlementOf({ completed, failed, retry }: DoubtOptions): {
   resolution: "completed" | "failed" | "retry";
   output?: JsonValue;
   reason?: string;

@@ -4,7 +4,6 @@ import { pipeline } from "node:stream/promises";
 import { ApiRefusedError } from "@planwright/client";
 import { findLeftOut, suggestForServer } from "@planwright/plan";
 import {
-  type ContractSuggestions,
   EXPLAIN_TOOLS,
   type ExplainedTool,
   LIST_CALLS,
@@ -16,6 +15,7 @@ import {
   READ_REQUEST,
   RELOAD_SERVER,
   SUGGEST_CONTRACTS,
+  type SuggestedContracts,
   type ToolRecord,
 } from "../operations.ts";
 import { debugReport } from "../report/debug-report.ts";
@@ -168,7 +168,7 @@ async function suggestionsOf(
   { client, now, output }: CommandContext,
   server: string,
   tools: readonly ExplainedTool[],
-): Promise<ContractSuggestions> {
+): Promise<SuggestedContracts> {
   const untilMs = now() + MODEL_WAIT_MS;
   try {
     for (let isFirst = true; ; isFirst = false) {

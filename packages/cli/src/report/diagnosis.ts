@@ -1,7 +1,7 @@
 import type { Diagnosis, RunDiagnostic } from "@planwright/client";
 import { countText, isJsonObject, type JsonValue } from "@planwright/plan";
 import type { RequestRecord } from "../operations.ts";
-import { oneLine, type Style, type Tone, visibleText } from "../terminal.ts";
+import { oneLine, type Style, type TextTone, visibleText } from "../terminal.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { type CommandLine, inlineJson, largeOutput, problem } from "./format.ts";
 
@@ -13,7 +13,7 @@ export interface NextStep {
 
 /** The diagnosis of a request as it is printed; an operator reads it first. */
 interface PrintedDiagnosis {
-  tone: Tone;
+  tone: TextTone;
   /** One line that names the cause. */
   cause: string;
   /** The reasons, at most three lines. */
@@ -22,7 +22,7 @@ interface PrintedDiagnosis {
   next: readonly NextStep[];
 }
 
-const TONES: Readonly<Record<string, Tone>> = {
+const TONES: Readonly<Record<string, TextTone>> = {
   NONE: "good",
   PROGRESS: "busy",
   ATTENTION: "attention",

@@ -6,7 +6,7 @@ import {
   settlementText,
 } from "@planwright/client";
 import { type StateTone, stateLook } from "@planwright/plan";
-import { oneLine, printableJson, type Tone } from "../terminal.ts";
+import { oneLine, printableJson, type TextTone } from "../terminal.ts";
 
 /** Milliseconds from one instant to another; null when one of them is unknown. */
 export function between(from: string | null, to: string | number | null): number | null {
@@ -49,10 +49,10 @@ export function toSecond(instant: string): string {
 /** The symbol and tone of a status. */
 interface Mark {
   symbol: string;
-  tone: Tone;
+  tone: TextTone;
 }
 
-const TONES: Readonly<Record<StateTone, Tone>> = {
+const TONES: Readonly<Record<StateTone, TextTone>> = {
   good: "good",
   bad: "bad",
   active: "busy",

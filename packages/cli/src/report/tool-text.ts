@@ -8,7 +8,7 @@ import {
   shareText,
   suggestedTools,
 } from "@planwright/plan";
-import type { ContractSuggestions, ExplainedTool, ToolRecord } from "../operations.ts";
+import type { ExplainedTool, SuggestedContracts, ToolRecord } from "../operations.ts";
 import { oneLine, printableJson, type Style, visibleText } from "../terminal.ts";
 import { inlineJson } from "./format.ts";
 
@@ -108,15 +108,15 @@ function effectLine({ contract: given, contractReport: { fields } }: ExplainedTo
   const contract = isJsonObject(given) ? given : {};
   const { idempotency } = contract;
   const sideEffects = contract["sideEffects"] !== false;
-  const effectClass = effectClassOf({
+  const toolClass = effectClassOf({
     sideEffects,
     idempotency: idempotency === "natural" || idempotency === "key" ? idempotency : "none",
     lookup: contract["lookup"],
   });
-  const decidedBy = effectClass === "V" ? "lookup" : sideEffects ? "idempotency" : "sideEffects";
+  const decidedBy = toolClass === "V" ? "lookup" : sideEffects ? "idempotency" : "sideEffects";
   const field = fields.find(({ name }) => name === decidedBy);
   const why = field ? ` (${decidedBy} ${inlineJson(field.value, 60)}: ${oneLine(field.why, 300)})` : "";
-  return `${effectClass}  ${EFFECT_TEXT[effectClass]}${why}`;
+  return `${toolClass}  ${EFFECT_TEXT[toolClass]}${why}`;
 }
 
 /** Fields by name; those of inner objects and of the elements of lists are below and indented. */
@@ -182,7 +182,7 @@ function contractLines({ fields, problems }: ExplainedTool["contractReport"]): s
 
 /** The fields with their reasons, what came of asking a model, and the block for the servers file. */
 export function suggestionLines(
-  { server, note, tools: suggestions }: ContractSuggestions,
+  { server, note, tools: suggestions }: SuggestedContracts,
   count: number,
   style: Style,
 ): string[] {
@@ -217,7 +217,7 @@ export function suggestionLines(
   ];
 }
 
-type Field = ContractSuggestions["tools"][number]["fields"][number];
+type Field = SuggestedContracts["tools"][number]["fields"][number];
 
 function fieldLine({ field, value, reason, source, against }: Field): string {
   const by = source === "model" ? ", a model proposes" : "";
@@ -226,7 +226,7 @@ function fieldLine({ field, value, reason, source, against }: Field): string {
 }
 
 /** The same for programs: `tools` is the block for the servers file, `suggestions` has every field. */
-export function suggestionJson({ server, state, note, tools: suggestions }: ContractSuggestions): object {
+export function suggestionJson({ server, state, note, tools: suggestions }: SuggestedContracts): object {
   const reasons = suggestions.map(({ tool, fields }) => {
     const inBlock = fields.filter(({ against }) => against === null);
     return [tool, Object.fromEntries(inBlock.map(({ field, reason }) => [field, reason]))];

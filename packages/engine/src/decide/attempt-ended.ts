@@ -39,7 +39,7 @@ import {
   type StepError,
   type Unreachable,
 } from "../state/protocol.ts";
-import { type Change, change, type Turn } from "../state/turn.ts";
+import { change, type Turn, type UnitChange } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
 import { concludeItems } from "./settle.ts";
 import { close, stopReason } from "./stop.ts";
@@ -113,7 +113,7 @@ function openUnits({ prepared, units }: Caller): Unit[] {
   );
 }
 
-function changeAll(turn: Turn, caller: Caller, to: Change): void {
+function changeAll(turn: Turn, caller: Caller, to: UnitChange): void {
   for (const unit of openUnits(caller)) change(turn, unit, to);
   if (to.status === "FAILED") stopList(turn.state, caller.step);
 }
@@ -233,7 +233,7 @@ function resultsOf(
   { step, units }: Caller,
   answer: Answered,
   batch: ReadBatch | undefined,
-): readonly Change[] | undefined {
+): readonly UnitChange[] | undefined {
   if (step.forEach && batch) return batch.results;
   if (units.length > 1) return undefined;
   const { output, text } = answer;
@@ -244,7 +244,11 @@ function resultsOf(
  * FAILED when items of a batch that was called directly failed, and the tool stops at failures or no item
  * succeeded; undefined otherwise.
  */
-function resultOfBatch(step: StepNode, answer: Answered, batch: ReadBatch | undefined): Change | undefined {
+function resultOfBatch(
+  step: StepNode,
+  answer: Answered,
+  batch: ReadBatch | undefined,
+): UnitChange | undefined {
   const error = batch?.shortfall;
   if (!error) return undefined;
   if (batch.hasSuccess && step.tool.contract.errorPropagation === "partial-success") return undefined;

@@ -275,6 +275,19 @@ const EVENT_SCHEMAS = [
   }),
   /** The items of a list are fixed: new items begin as PENDING. */
   z.strictObject({ type: z.literal("items.expanded"), stepId: z.string(), count: z.int().min(1) }),
+  /**
+   * Items of a list end without an output: each from `from` to `to` that has not ended yet. An item can also end by an
+   * event of its own, which in older journals is the only way.
+   */
+  z.strictObject({
+    type: z.literal("items.closed"),
+    stepId: z.string(),
+    /** Positions in the list: the first and the last item. */
+    from: z.int().min(0),
+    to: z.int().min(0),
+    status: StepStatusSchema.extract(["CANCELLED", "SKIPPED"]),
+    error: StepErrorSchema.optional(),
+  }),
   /** The complete new state of a step or an item, except its attempts. */
   z.strictObject({
     type: z.literal("step.changed"),

@@ -133,6 +133,20 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   if (isTerminalStepStatus(event.status)) unit.finishedAt = context.entry.at;
 }
 
+/** Ends items of a list: the same as {@link changeUnit} for each of them that has not ended. */
+export function closeItems(context: FoldContext, event: EventOf<"items.closed">): void {
+  const { stepId, from, to, status, error } = event;
+  const { units } = context.plan();
+  let closed = 0;
+  for (let item = from; item <= to; item++) {
+    const key = itemKey(stepId, item);
+    if (isTerminalStepStatus(units.get(key)?.status ?? "PENDING")) continue;
+    changeUnit(context, { type: "step.changed", key, stepId, item, status, ...(error && { error }) });
+    closed += 1;
+  }
+  if (closed === 0) throw context.invalid(`all items of ${stepId} from ${from} to ${to} have ended`);
+}
+
 /** The call is made once more after a doubt: tries from now on are another attempt. */
 function endTries({ attempts }: Pick<FoldedUnit, "attempts">): FoldedAttempt[] {
   const last = attempts.at(-1);

@@ -26,6 +26,7 @@ import {
 import {
   carryUnits,
   changeUnit,
+  closeItems,
   closeLostAttempts,
   endAttempt,
   expandItems,
@@ -156,6 +157,9 @@ function applyEvent(context: FoldContext, event: PlanEvent): void {
       return;
     case "items.expanded":
       expandItems(context, event);
+      return;
+    case "items.closed":
+      closeItems(context, event);
       return;
     case "step.changed":
       changeUnit(context, event);

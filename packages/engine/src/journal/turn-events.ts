@@ -2,7 +2,7 @@
 import { valueOfHeld } from "@planwright/plan";
 import type { Effect } from "../state/effect.ts";
 import type { Call, StepError, StepRecord } from "../state/protocol.ts";
-import { unitKeysOf } from "../state/units.ts";
+import { itemKey, unitKeysOf } from "../state/units.ts";
 import type { EventOf, JournalEvent } from "./events.ts";
 
 /** A call that is about to be sent. A call without side effects may already be sent. */
@@ -52,10 +52,12 @@ export interface RunTurn {
  * The events of a turn, in causal order: starts and ends of the calls that ended, the new states of units,
  * then starts of further calls. Pure.
  * @param places - by unit key: references to outputs that are stored separately, and sizes of other outputs
+ * @param isEnded - true for the key of a unit that has ended by an entry before the turn. Default: none has
  */
 export function turnEvents(
   { started, ended, records }: RunTurn,
   places: ReadonlyMap<string, OutputLocation> = new Map(),
+  isEnded: (key: string) => boolean = () => false,
 ): JournalEvent[] {
   const ends = new Set(ended.map(({ attemptId }) => attemptId));
   const hasEnded = ({ attemptId }: StartedAttempt): boolean => ends.has(attemptId);
@@ -63,9 +65,7 @@ export function turnEvents(
     ...started.filter(hasEnded).map(toStarted),
     ...ended.map(toEnded),
     ...expansions(records),
-    ...records
-      .filter((record) => !isNewItem(record))
-      .map((record) => toChanged(record, places.get(record.key))),
+    ...toChanges(records, places, isEnded),
     ...started.filter((attempt) => !hasEnded(attempt)).map(toStarted),
   ];
 }
@@ -126,6 +126,53 @@ function expansions(records: readonly TurnRecord[]): EventOf<"items.expanded">[]
     counts.set(record.stepId, Math.max(counts.get(record.stepId) ?? 0, record.item + 1));
   }
   return [...counts].map(([stepId, count]) => ({ type: "items.expanded", stepId, count }));
+}
+
+/** The new states, of which those of items that end together are one event. */
+function toChanges(
+  records: readonly TurnRecord[],
+  places: ReadonlyMap<string, OutputLocation>,
+  isEnded: (key: string) => boolean,
+): JournalEvent[] {
+  const changes: (EventOf<"step.changed"> | EventOf<"items.closed">)[] = [];
+  for (const record of records) {
+    if (isNewItem(record)) continue;
+    const change = toChanged(record, places.get(record.key));
+    const before = changes.at(-1);
+    const joined = before && closedTogether(before, change, isEnded);
+    if (joined) changes[changes.length - 1] = joined;
+    else changes.push(change);
+  }
+  return changes;
+}
+
+/** The event that ends the items of both events; undefined when one event does not say all of it. */
+function closedTogether(
+  one: EventOf<"step.changed"> | EventOf<"items.closed">,
+  other: EventOf<"step.changed">,
+  isEnded: (key: string) => boolean,
+): EventOf<"items.closed"> | undefined {
+  if (one.stepId !== other.stepId || one.status !== other.status) return undefined;
+  const [before, next] = [one.type === "items.closed" ? one : toClosed(one), toClosed(other)];
+  if (!before || !next || before.to >= next.from || !isSameError(before.error, next.error)) return undefined;
+  for (let item = before.to + 1; item < next.from; item++)
+    if (!isEnded(itemKey(next.stepId, item))) return undefined;
+  return { ...before, to: next.to };
+}
+
+/** The end of an item without an output, of which nothing else is to be said; undefined for any other change. */
+function toClosed(change: EventOf<"step.changed">): EventOf<"items.closed"> | undefined {
+  const { type: _, key: __, stepId, item, status, error, ...more } = change;
+  if (item === undefined || (status !== "CANCELLED" && status !== "SKIPPED")) return undefined;
+  if (Object.keys(more).length > 0 || error?.data !== undefined) return undefined;
+  return { type: "items.closed", stepId, from: item, to: item, status, ...(error && { error }) };
+}
+
+function isSameError(
+  one: EventOf<"items.closed">["error"],
+  other: EventOf<"items.closed">["error"],
+): boolean {
+  return one?.code === other?.code && one?.message === other?.message && one?.retryable === other?.retryable;
 }
 
 /** Attempts have their own events, so they are not part of this one. */

@@ -115,6 +115,11 @@ export function openEffect(unit: OpenFacts): "unsettled" | "answered" | null {
   return status === "IN_DOUBT" || mayHaveActed || isUnusable ? "unsettled" : "answered";
 }
 
+/** True for a completed unit whose call had an effect that another call would repeat. Pure. */
+export function hasDoneEffect({ status, effect, effectClass }: OpenFacts): boolean {
+  return status === "COMPLETED" && effect === "done" && effectClass !== "R";
+}
+
 /**
  * True when another call of a unit that has ended might repeat an effect: an operator has to name the step
  * first. A key makes the same call safe; a doubt is settled instead. Pure.

@@ -11,7 +11,7 @@
 import { isTerminalStepStatus } from "@planwright/plan";
 import type { Caller, EarlyDecision, ToolSlot, Unit } from "./engine-state.ts";
 import type { StepError } from "./protocol.ts";
-import { type Change, change, type Turn } from "./turn.ts";
+import { change, type Turn, type UnitChange } from "./turn.ts";
 import { isEnding } from "./units.ts";
 
 /**
@@ -55,7 +55,7 @@ export function canAskAgain({ state, at }: Turn, { step: { tool } }: Caller): bo
  * The next state of a unit that may have acted, after a call in a plan that is being ended: the result is
  * requested again, or the unit is in doubt.
  */
-export function askAgainOrDoubt(turn: Turn, caller: Caller, error: StepError): Change {
+export function askAgainOrDoubt(turn: Turn, caller: Caller, error: StepError): UnitChange {
   const nextAttemptAt = turn.at + ASK_EVERY_MS;
   const hasTime = nextAttemptAt < (turn.state.graceEndsAt ?? turn.at);
   return hasTime && canAskAgain(turn, caller)
@@ -87,7 +87,7 @@ export function answerLost({ key, step }: Caller, latest: StepError): StepError 
 }
 
 /** The state of a unit whose call was not made, or was refused before it could act. */
-export function refusedChange(unit: Unit, caller: Caller, error: StepError): Change {
+export function refusedChange(unit: Unit, caller: Caller, error: StepError): UnitChange {
   return unit.mayHaveActed && !isTerminalStepStatus(unit.status)
     ? { status: "IN_DOUBT", error: answerLost(caller, error) }
     : { status: "FAILED", error };
@@ -142,7 +142,7 @@ export function callOnceMore(turn: Turn, unit: Unit): void {
   settleDoubt(turn, unit, { status: "PENDING" });
 }
 
-function settleDoubt(turn: Turn, unit: Unit, to: Change): void {
+function settleDoubt(turn: Turn, unit: Unit, to: UnitChange): void {
   turn.state.inDoubt--;
   if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.inDoubt--;
   change(turn, unit, to);

@@ -27,7 +27,7 @@ export interface Turn {
 }
 
 /** New facts about a unit, not durable yet. */
-export interface Change {
+export interface UnitChange {
   status: StepStatus;
   output?: HeldJson;
   outputText?: OutputText | undefined;
@@ -43,7 +43,7 @@ export interface Change {
  * Changes a unit and asks the shell to make the change durable (invariant 2 of the protocol and of the
  * state).
  */
-export function change(turn: Turn, unit: Unit, to: Change): void {
+export function change(turn: Turn, unit: Unit, to: UnitChange): void {
   unit.status = to.status;
   unit.output = to.output;
   unit.outputText = to.outputText;
@@ -59,7 +59,7 @@ export function change(turn: Turn, unit: Unit, to: Change): void {
 }
 
 /** Asks the shell to store a unit as it is. */
-export function store(turn: Turn, unit: Unit, toApprove?: Change["toApprove"]): void {
+export function store(turn: Turn, unit: Unit, toApprove?: UnitChange["toApprove"]): void {
   unit.unacknowledged = true;
   turn.state.unacknowledged++;
   if (unit.caller) unit.caller.unacknowledged++;

@@ -19,7 +19,7 @@ interface BenchSystemOptions {
 }
 
 /** The figures of a run of plans. */
-export interface Measured {
+interface Measured {
   plans: number;
   inFlight: number;
   stepsPerSecond: number;

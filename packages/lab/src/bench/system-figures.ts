@@ -2,7 +2,7 @@ import type { Contender } from "./contenders/contender.ts";
 import { percentile } from "./figures.ts";
 
 /** The figures of a run; all of them are per plan, except `plans` and `plansPerSecond`. */
-export interface Figures {
+export interface BenchFigures {
   plans: number;
   plansPerSecond: number;
   p50Ms: number;
@@ -16,7 +16,7 @@ export interface Figures {
 /** Medians of one contender at one load. */
 export type Measurement = Pick<Contender, "name" | "versions" | "steps" | "end"> & {
   inFlight: number;
-  figures: Figures;
+  figures: BenchFigures;
 };
 
 type Cells = Record<string, string | number>;
@@ -64,9 +64,9 @@ const countCells = ({ figures: { counts } }: Measurement): Cells =>
  * figures. Pure.
  * @param rounds - one or more
  */
-export function mediansOf(rounds: readonly Figures[]): Figures {
-  const of = (read: (figures: Figures) => number): number => percentile(rounds.map(read), 0.5);
-  const byName = (read: (figures: Figures) => Record<string, number>): Record<string, number> => {
+export function mediansOf(rounds: readonly BenchFigures[]): BenchFigures {
+  const of = (read: (figures: BenchFigures) => number): number => percentile(rounds.map(read), 0.5);
+  const byName = (read: (figures: BenchFigures) => Record<string, number>): Record<string, number> => {
     const names = new Set(rounds.flatMap((figures) => Object.keys(read(figures))));
     return Object.fromEntries([...names].map((name) => [name, of((figures) => read(figures)[name] ?? 0)]));
   };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type Figures, mediansOf } from "./system-figures.ts";
+import { type BenchFigures, mediansOf } from "./system-figures.ts";
 
-const round = (value: number, cpuMs: Record<string, number> = {}): Figures => ({
+const round = (value: number, cpuMs: Record<string, number> = {}): BenchFigures => ({
   plans: value,
   plansPerSecond: value,
   p50Ms: value,

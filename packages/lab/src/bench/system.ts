@@ -15,7 +15,7 @@ import { developerCommand, print, printJson, say, wholeNumberOption } from "../c
 import { type Contender, PlanNotCompletedError, startPlanwright } from "./contenders/contender.ts";
 import { installPeers, startDbos, startRestate } from "./contenders/peers.ts";
 import { cpuMsPerPlan, cpuSeconds, latenciesOf, rounded } from "./figures.ts";
-import { type Figures, type Measurement, mediansOf, tableOf } from "./system-figures.ts";
+import { type BenchFigures, type Measurement, mediansOf, tableOf } from "./system-figures.ts";
 
 /** Far more than a plan takes on an overloaded machine: a plan that takes longer counts as lost. */
 const MAX_PLAN_MS = 60_000;
@@ -33,7 +33,7 @@ interface Load {
 async function measure(
   contender: Contender,
   { inFlight, forMs, maxPlans = Number.POSITIVE_INFINITY }: Load,
-): Promise<Figures> {
+): Promise<BenchFigures> {
   const { processes, pids, counts = () => Promise.resolve({}) } = contender;
   const countsBefore: Record<string, number> = await counts();
   const cpuBefore = cpuSeconds(processes, pids);
@@ -130,7 +130,7 @@ async function measureAll(): Promise<Measurement[]> {
     await measure(contender, { inFlight: clients, forMs: MAX_WARM_UP_MS, maxPlans: WARM_UP_PLANS });
   }
   const series = contenders.flatMap((contender) =>
-    [clients, 1].map((inFlight) => ({ contender, inFlight, figures: new Array<Figures>() })),
+    [clients, 1].map((inFlight) => ({ contender, inFlight, figures: new Array<BenchFigures>() })),
   );
   for (let round = 1; round <= rounds; round += 1) {
     for (const { contender, inFlight, figures } of series) {

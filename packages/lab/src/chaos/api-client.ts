@@ -14,7 +14,7 @@ import { type ChaosPlan, sentenceOf, type Tenant } from "./chaos-plan.ts";
 import { type Reading, ReadingSchema } from "./evidence.ts";
 
 /** An accepted plan: the API returned its ids. */
-export interface Accepted {
+export interface AcceptedRequest {
   index: number;
   tenant: Tenant;
   requestId: string;
@@ -29,7 +29,7 @@ export interface ApiClient {
    * Submits a plan with an idempotency key, repeatedly until ids are returned.
    * @throws {ApiRefusedError} when the API refused it
    */
-  submit(plan: ChaosPlan): Promise<Accepted>;
+  submit(plan: ChaosPlan): Promise<AcceptedRequest>;
   /**
    * Reads a request, optionally with the attempts of its steps; undefined while the API is unreachable.
    * @throws {ApiRefusedError} such as NOT_FOUND

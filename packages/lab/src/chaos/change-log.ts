@@ -7,11 +7,11 @@ import {
   type UnitChange,
 } from "@planwright/store";
 import type { ChangeStreamDocument, Document, MongoClient, ResumeToken } from "mongodb";
-import type { Change } from "./evidence.ts";
+import type { PlanChange } from "./evidence.ts";
 
 /** Every write to requests and plans, and every change of a step by the journals, in order. */
 export interface ChangeLog {
-  readonly changes: readonly Change[];
+  readonly changes: readonly PlanChange[];
   /** Waits until everything written so far is in {@link changes}, and ends the recording. */
   finish(): Promise<void>;
 }
@@ -25,7 +25,7 @@ const TRY_AGAIN_MS = 200;
  * is missing, however often MongoDB is killed.
  */
 export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
-  const changes: Change[] = [];
+  const changes: PlanChange[] = [];
   const db = client.db();
   let resumeAfter: ResumeToken;
   let hasEnded = false;
@@ -39,7 +39,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   /** Entries about a plan that is not inserted yet, with later entries of the same request. */
   const early = new Map<string, ChangeStreamDocument[]>();
 
-  function changesOf(event: ChangeStreamDocument): Change[] {
+  function changesOf(event: ChangeStreamDocument): PlanChange[] {
     if (event.operationType !== "insert" || event.ns.coll === "requests") return toChange(event);
     // Only the store writes these collections, so their form is known.
     if (event.ns.coll === "plans") {
@@ -58,7 +58,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   }
 
   /** The changes of steps that an entry makes. */
-  function stepChanges(event: { wallTime?: Date }, id: string, entry: JournalEntry): Change[] {
+  function stepChanges(event: { wallTime?: Date }, id: string, entry: JournalEntry): PlanChange[] {
     const at = event.wallTime?.getTime() ?? Date.now();
     try {
       return unitChangesOf(entry).map((change) => toStepChange(change, { at, entry }));
@@ -68,7 +68,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   }
 
   /** The changes of steps by entries whose plan was never inserted. */
-  function changesOfMissingPlans(): Change[] {
+  function changesOfMissingPlans(): PlanChange[] {
     return [...early.values()].flat().flatMap((event) => {
       if (event.operationType !== "insert") return [];
       const { _id, ...entry } = event.fullDocument as JournalDocument;
@@ -117,7 +117,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   };
 }
 
-function toChange(event: ChangeStreamDocument): Change[] {
+function toChange(event: ChangeStreamDocument): PlanChange[] {
   if (event.operationType === "delete") return [{ ...headOf(event), type: "delete", fields: [] }];
   if (event.operationType === "insert" || event.operationType === "replace") {
     const type = event.operationType === "insert" ? "insert" : "update";
@@ -133,7 +133,7 @@ function headOf(event: {
   ns: { coll: string };
   documentKey: { _id: unknown };
   wallTime?: Date;
-}): Pick<Change, "at" | "collection" | "id"> {
+}): Pick<PlanChange, "at" | "collection" | "id"> {
   const { coll } = event.ns;
   const collection = coll === "requests" || coll === "plans" ? coll : "steps";
   return { at: event.wallTime?.getTime() ?? Date.now(), collection, id: String(event.documentKey._id) };
@@ -142,7 +142,7 @@ function headOf(event: {
 function toStepChange(
   { before, after, epoch }: UnitChange,
   { at, entry }: { at: number; entry: JournalEntry },
-): Change {
+): PlanChange {
   return {
     at,
     collection: "steps",
@@ -156,7 +156,7 @@ function toStepChange(
 }
 
 /** Reads fields that were written as one value ("lease") or one by one ("lease.owner"). */
-function read(fields: Document): Partial<Change> {
+function read(fields: Document): Partial<PlanChange> {
   const owner: unknown = fields["lease.owner"] ?? fields["lease"]?.owner;
   return {
     ...(typeof fields["status"] === "string" && { status: fields["status"] }),

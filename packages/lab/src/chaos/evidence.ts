@@ -128,7 +128,7 @@ export interface Evidence {
   /** Every journal entry, as it is stored. */
   journal: readonly JournalDocument[];
   /** Every write, in order. */
-  changes: readonly Change[];
+  changes: readonly PlanChange[];
   /** Every effect, in order. */
   ledger: readonly LedgerEntry[];
   /** Every call that the tools received, in order, with their answers. */
@@ -140,7 +140,7 @@ export interface Evidence {
   /** Readings of clients, in order for each request; repeated equal readings are left out. */
   readings: readonly SeenReading[];
   /** Regressions that clients saw, and ids that the API did not know. */
-  seen: readonly Violation[];
+  seen: readonly BrokenPromise[];
 }
 
 /** Kinds of violations; a run with any violation fails. */
@@ -154,7 +154,7 @@ export type ViolationKind =
   | "unlikeJournal";
 
 /** One broken promise. */
-export interface Violation {
+export interface BrokenPromise {
   kind: ViolationKind;
   /** Id of the request, plan or step. */
   id: string;
@@ -235,7 +235,7 @@ export function regressionsBetween(before: Reading, after: Reading): string[] {
  * One event of the change stream, reduced to what the oracle needs: the change of a document, or of a step by
  * a journal entry. Lists of changes are in the order of the writes.
  */
-export interface Change {
+export interface PlanChange {
   /** When MongoDB made the write, in Unix milliseconds. */
   at: number;
   collection: "requests" | "plans" | "steps";
@@ -258,7 +258,7 @@ export interface Change {
 }
 
 /** Number of plans that each process holds after the last change, by its pid. Pure. */
-export function plansHeld(changes: readonly Change[]): Map<number, number> {
+export function plansHeld(changes: readonly PlanChange[]): Map<number, number> {
   const holders = new Map<string, number>();
   for (const change of changes) {
     if (change.collection !== "plans") continue;
@@ -271,7 +271,7 @@ export function plansHeld(changes: readonly Change[]): Map<number, number> {
 }
 
 /** True when no executor holds the plan after this change: it has ended, waits, or is queued again. */
-export function isReleased({ status }: Change): boolean {
+export function isReleased({ status }: PlanChange): boolean {
   if (status === undefined) return false;
   return isUnheldPlanStatus(PlanStatusSchema.parse(status));
 }

@@ -3,16 +3,16 @@ import { isDeepStrictEqual } from "node:util";
 import { ApiRefusedError } from "@planwright/client";
 import { type Plan, PlanSchema, planGraph } from "@planwright/plan";
 import type { Random } from "../random/random.ts";
-import type { Accepted, ApiClient, ChangeOptions } from "./api-client.ts";
+import type { AcceptedRequest, ApiClient, ChangeOptions } from "./api-client.ts";
 import { type ChaosPlan, STEP_TIMEOUT_MS, type Tenant } from "./chaos-plan.ts";
 import {
   type AskedControl,
   type AskedVersion,
+  type BrokenPromise,
   isSettled,
   type Reading,
   regressionsBetween,
   type SeenReading,
-  type Violation,
 } from "./evidence.ts";
 
 /** Share of the clients that submit again after an answer. */
@@ -37,7 +37,7 @@ interface PlanClientsOptions {
   withinMs: number;
   /** Resolves at a time of the pace. */
   until: (atMs: number) => Promise<void>;
-  report: (violation: Violation) => void;
+  report: (violation: BrokenPromise) => void;
   /** Ends all watches. */
   signal: AbortSignal;
 }
@@ -54,22 +54,22 @@ export interface PlanClients {
   settled(): Promise<void>;
   /** A line about the progress. */
   progress(): string;
-  readonly accepted: readonly Accepted[];
+  readonly accepted: readonly AcceptedRequest[];
   readonly asked: readonly AskedVersion[];
   readonly controls: readonly AskedControl[];
   readonly readings: readonly SeenReading[];
   /** The last reading of each watched request. */
-  readonly last: ReadonlyMap<Accepted, Reading>;
+  readonly last: ReadonlyMap<AcceptedRequest, Reading>;
 }
 
 /** One client for each plan. The seed decides what each client does. */
 export function createPlanClients(options: PlanClientsOptions): PlanClients {
   const { clientOf, plans, random, withinMs, until, report, signal } = options;
-  const accepted: Accepted[] = [];
+  const accepted: AcceptedRequest[] = [];
   const asked: AskedVersion[] = [];
   const controls: AskedControl[] = [];
   const readings: SeenReading[] = [];
-  const last = new Map<Accepted, Reading>();
+  const last = new Map<AcceptedRequest, Reading>();
   const watches: Promise<void>[] = [];
   const bulkOf = {
     large: createBulkRetries(clientOf.large),
@@ -80,7 +80,7 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
   let submitted = 0;
   let settled = 0;
 
-  async function cancel({ requestId, tenant }: Accepted): Promise<void> {
+  async function cancel({ requestId, tenant }: AcceptedRequest): Promise<void> {
     const to = { type: "cancel.asked", subject: "the plan", by: tenant } as const;
     const control: AskedControl = { requestId, ...to, planId: null };
     controls.push(control);
@@ -89,7 +89,7 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
 
   /** Decides, as an operator does, about each call that waits for approval. */
   async function decideAll(
-    { requestId, tenant }: Accepted,
+    { requestId, tenant }: AcceptedRequest,
     { plan }: Reading,
     random: Random,
   ): Promise<void> {
@@ -105,7 +105,7 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
     }
   }
 
-  async function watch(ids: Accepted): Promise<void> {
+  async function watch(ids: AcceptedRequest): Promise<void> {
     const planRandom = random.stream(`watch ${ids.index}`);
     const { requestId } = ids;
     const client = clientOf[ids.tenant];
@@ -166,8 +166,8 @@ function submissionTimes(random: Random, count: number, withinMs: number): numbe
 async function submitAgain(
   client: ApiClient,
   plan: ChaosPlan,
-  { requestId, planId }: Accepted,
-  { asked, report }: { asked: readonly AskedVersion[]; report: (violation: Violation) => void },
+  { requestId, planId }: AcceptedRequest,
+  { asked, report }: { asked: readonly AskedVersion[]; report: (violation: BrokenPromise) => void },
 ): Promise<void> {
   const again = await client.submit(plan);
   const wasChanged = asked.some((version) => version.requestId === requestId);
@@ -179,12 +179,12 @@ async function submitAgain(
 /** Options of {@link watchRequest}. */
 interface RequestWatchOptions {
   client: Pick<ApiClient, "read">;
-  accepted: Accepted;
+  accepted: AcceptedRequest;
   random: Random;
   /** Receives each reading; the next one follows when it resolves. */
   onReading: (reading: Reading) => Promise<void>;
   /** Receives regressions, and ids that the API no longer knows. */
-  report: (violation: Violation) => void;
+  report: (violation: BrokenPromise) => void;
   /** Ends the watch. */
   signal: AbortSignal;
 }
@@ -238,7 +238,7 @@ interface ChangePlanOptions {
   client: Pick<ApiClient, "change" | "readPlan">;
   /** Retries a request together with others. */
   retry: BulkRetries["retry"];
-  ids: Accepted;
+  ids: AcceptedRequest;
   /** The last reading of the ended plan. */
   reading: Reading;
   random: Random;
@@ -363,7 +363,7 @@ function drawChange(
  * The same plan, or one with a step under another id, without a last step, with another step, or with another
  * time limit.
  */
-function edited(random: Random, ids: Accepted, { version, plan }: CurrentPlan): Plan {
+function edited(random: Random, ids: AcceptedRequest, { version, plan }: CurrentPlan): Plan {
   const { steps } = plan;
   const { id } = random.pick(steps);
   const read = new Set([...planGraph(plan).dependencies.values()].flat());

@@ -5,10 +5,11 @@ import { readCallLog, readLedger } from "@planwright/testing";
 import type { ClientSession, Document, MongoClient, WithId } from "mongodb";
 import { z } from "zod";
 import type { Random } from "../random/random.ts";
-import { type Accepted, type ApiClient, createApiClient } from "./api-client.ts";
+import { type AcceptedRequest, type ApiClient, createApiClient } from "./api-client.ts";
 import { type ChangeLog, startChangeLog } from "./change-log.ts";
 import type { ChaosPlan, Tenant } from "./chaos-plan.ts";
 import {
+  type BrokenPromise,
   type Evidence,
   FinalPlanSchema,
   FinalRequestSchema,
@@ -17,16 +18,15 @@ import {
   type Reading,
   regressionsBetween,
   type SeenReading,
-  type Violation,
 } from "./evidence.ts";
 import { createFaultInjector, type Kill } from "./fault-injector.ts";
 import { createPlanClients, type PlanClients } from "./plan-clients.ts";
-import type { Settings } from "./settings.ts";
+import type { ChaosSettings } from "./settings.ts";
 import { BUSIEST, EXECUTORS, type Fault, PLANNERS, SERVICES, type System } from "./system.ts";
 
 /** Dependencies of a run. */
-export interface RunDependencies {
-  settings: Settings;
+interface RunDependencies {
+  settings: ChaosSettings;
   plans: readonly ChaosPlan[];
   random: Random;
   system: System;
@@ -71,8 +71,8 @@ export async function playOut({
     middle: createApiClient(apiUrl, keys.middle),
     small: createApiClient(apiUrl, keys.small),
   };
-  const seen: Violation[] = [];
-  const report = (violation: Violation): void => {
+  const seen: BrokenPromise[] = [];
+  const report = (violation: BrokenPromise): void => {
     seen.push(violation);
     say(`${violation.kind}: ${violation.id}: ${violation.found}`);
   };
@@ -137,8 +137,8 @@ async function takeEvidence({
   clientOf: Readonly<Record<Tenant, ApiClient>>;
   clients: PlanClients;
   log: ChangeLog;
-  seen: Violation[];
-  report: (violation: Violation) => void;
+  seen: BrokenPromise[];
+  report: (violation: BrokenPromise) => void;
 }): Promise<Evidence> {
   const { accepted, last } = clients;
   // Documents are written some time after their entries.
@@ -271,12 +271,12 @@ const TIMEOUT_MS = 15_000;
 /** Options of {@link takeLastReadings}. */
 interface LastReadingsOptions {
   clientOf: Readonly<Record<Tenant, Pick<ApiClient, "read">>>;
-  accepted: readonly Accepted[];
+  accepted: readonly AcceptedRequest[];
   /** The last reading of each watched request. */
-  last: ReadonlyMap<Accepted, Reading>;
+  last: ReadonlyMap<AcceptedRequest, Reading>;
   /** The seq of the last journal entry of each request before the readings. */
   durable: ReadonlyMap<string, number>;
-  report: (violation: Violation) => void;
+  report: (violation: BrokenPromise) => void;
 }
 
 /**
@@ -304,9 +304,9 @@ async function takeLastReadings(options: LastReadingsOptions): Promise<SeenReadi
  */
 async function readAgain(
   client: Pick<ApiClient, "read">,
-  { requestId }: Accepted,
+  { requestId }: AcceptedRequest,
   before: Reading | undefined,
-  report: (violation: Violation) => void,
+  report: (violation: BrokenPromise) => void,
 ): Promise<Reading | undefined> {
   const deadlineAt = performance.now() + TIMEOUT_MS;
   const found = (description: string): void =>

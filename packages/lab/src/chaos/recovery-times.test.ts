@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { type Change, plansHeld } from "./evidence.ts";
+import { type PlanChange, plansHeld } from "./evidence.ts";
 import { percentile, recoveryTimes } from "./run-chaos.ts";
 
-const claim = (at: number, id: string, epoch: number, pid: number): Change => ({
+const claim = (at: number, id: string, epoch: number, pid: number): PlanChange => ({
   at,
   collection: "plans",
   id,
@@ -12,7 +12,7 @@ const claim = (at: number, id: string, epoch: number, pid: number): Change => ({
   epoch,
   owner: `host:${pid}:abc`,
 });
-const end = (at: number, id: string, status: string): Change => ({
+const end = (at: number, id: string, status: string): PlanChange => ({
   ...claim(at, id, 1, 0),
   owner: undefined,
   epoch: undefined,

@@ -6,18 +6,18 @@ import { MongoClient } from "mongodb";
 import type { Random } from "../random/random.ts";
 import { waitForTools } from "../servers/servers.ts";
 import { CHAOS_TOOLS, type ChaosPlan, TENANTS } from "./chaos-plan.ts";
-import { type Change, type Evidence, isReleased, pidOf } from "./evidence.ts";
+import { type Evidence, isReleased, type PlanChange, pidOf } from "./evidence.ts";
 import { makeToolScript, scriptedModel } from "./make-plan.ts";
 import { listsOf } from "./oracle/check-lists.ts";
 import { checkRun, type Verdict } from "./oracle/check-run.ts";
 import { versionsByRequest } from "./oracle/plan-versions.ts";
 import { type Observed, playOut } from "./play-out.ts";
-import type { Settings } from "./settings.ts";
+import type { ChaosSettings } from "./settings.ts";
 import { startSystem } from "./system.ts";
 
 /** Options of {@link runChaos}. */
 interface ChaosOptions {
-  settings: Settings;
+  settings: ChaosSettings;
   plans: readonly ChaosPlan[];
   random: Random;
   /** Folder for data, logs and the ledger. */
@@ -129,7 +129,7 @@ interface Report {
 
 /** Creates the report of a run. */
 function createReport(
-  run: Observed & { settings: Settings; crashes: readonly UnexpectedEnd[]; verdict: Verdict },
+  run: Observed & { settings: ChaosSettings; crashes: readonly UnexpectedEnd[]; verdict: Verdict },
 ): Report {
   const { evidence, settings, crashes, verdict, kills } = run;
   const { accepted, plans, steps, ledger, changes, requests } = evidence;
@@ -223,7 +223,7 @@ interface KilledProcess {
  * in milliseconds, ascending. A plan whose end was being written when the process died needs no executor and
  * does not count. Pure.
  */
-export function recoveryTimes(changes: readonly Change[], kills: readonly KilledProcess[]): number[] {
+export function recoveryTimes(changes: readonly PlanChange[], kills: readonly KilledProcess[]): number[] {
   const times: number[] = [];
   /** Current owners, by plan id. */
   const held = new Map<string, { owner: string; epoch: number }>();

@@ -9,7 +9,7 @@ interface Options {
 }
 
 /** Options of a run. */
-export type Settings = Options & {
+export type ChaosSettings = Options & {
   /** Plans are submitted and faults begin within this time, in milliseconds. */
   withinMs: number;
   /** A worker without heartbeats for this time is declared dead, in milliseconds. */
@@ -23,7 +23,7 @@ const FAULT_EVERY_MS = 2_500;
 const PLAN_EVERY_MS = 350;
 
 /** Reads the command line. Ends the process when an option is wrong, and after `--help`. */
-export function readSettings(args: readonly string[]): Settings {
+export function readSettings(args: readonly string[]): ChaosSettings {
   const options = developerCommand(
     "chaos",
     "Runs the whole system as processes under faults, and checks the result.",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type Baseline, type Figures, lossesSince, summarise, toBaseline } from "./figures.ts";
+import { type Baseline, type EvalFigures, lossesSince, summarise, toBaseline } from "./figures.ts";
 
-const FULL: Figures = {
+const FULL: EvalFigures = {
   nodeF1: 100,
   edgeF1: 100,
   argumentF1: 100,
@@ -10,7 +10,7 @@ const FULL: Figures = {
   refusals: 100,
   questions: 100,
 };
-const baselineOf = (figures: Partial<Figures>, cases = 10): Baseline => ({
+const baselineOf = (figures: Partial<EvalFigures>, cases = 10): Baseline => ({
   all: { cases, figures: { ...FULL, ...figures } },
 });
 

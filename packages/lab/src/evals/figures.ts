@@ -5,7 +5,7 @@ import { f1Of, sumCounts } from "./compare-plans.ts";
 import type { GradedCase } from "./run-case.ts";
 
 /** Figures in points of 100 with two decimals; 100 when there is nothing to count. */
-export interface Figures {
+export interface EvalFigures {
   /** F1 of the plans' tools; all steps have the same weight. */
   nodeF1: number;
   edgeF1: number;
@@ -24,7 +24,7 @@ export interface Figures {
 interface Summary {
   cases: number;
   wanted: { plans: number; refusals: number; questions: number };
-  figures: Figures;
+  figures: EvalFigures;
   calls: number;
   repairs: number;
   inputTokens: number;

@@ -31,7 +31,7 @@ import {
   wordsOption,
 } from "../command/developer-command.ts";
 import { areInstalled, installPackages } from "../servers/servers.ts";
-import { type Place, REAL_SERVERS, type RealServer } from "./servers.ts";
+import { REAL_SERVERS, type RealServer, type ServerPlace } from "./servers.ts";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 const CACHE = join(ROOT, ".data", "proof-servers");
@@ -131,7 +131,7 @@ async function tryAll(servers: readonly [string, RealServer][]): Promise<Row[]> 
     redisUrl: redis.url,
     chromium: await chromiumPath(),
   };
-  const placeOf = (name: string): Place => ({ ...common, folder: join(work, name) });
+  const placeOf = (name: string): ServerPlace => ({ ...common, folder: join(work, name) });
   const mcpServers = Object.fromEntries(
     servers.map(([name, server]) => [name, startOf(server, placeOf(name))]),
   );
@@ -188,7 +188,7 @@ async function inTurns<One, Result>(
 }
 
 /** Makes the folder of a server. @returns its entry of the servers file */
-function startOf(server: RealServer, place: Place): object {
+function startOf(server: RealServer, place: ServerPlace): object {
   mkdirSync(place.folder, { recursive: true });
   for (const [name, text] of Object.entries(server.files ?? {}))
     writeFileSync(join(place.folder, name), text);

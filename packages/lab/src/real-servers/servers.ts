@@ -7,7 +7,7 @@
 import type { JsonObject } from "@planwright/plan";
 
 /** What a server and its plan may use. */
-export interface Place {
+export interface ServerPlace {
   /** The folder of the server: its current folder, its home and its files. */
   folder: string;
   /** A local web page with the title "A page". */
@@ -25,12 +25,12 @@ export interface RealServer {
   version: string;
   /** Name of its program in node_modules/.bin. */
   bin: string;
-  args?: (place: Place) => string[];
-  env?: (place: Place) => Record<string, string>;
+  args?: (place: ServerPlace) => string[];
+  env?: (place: ServerPlace) => Record<string, string>;
   /** Files in its folder before it starts. */
   files?: Record<string, string>;
   /** The steps of its plan. */
-  steps: (place: Place) => JsonObject[];
+  steps: (place: ServerPlace) => JsonObject[];
   /** How the plan ends: COMPLETED with this text in its outputs, or in this way and with this code. */
   ends: { shows: string } | { as: string };
 }

@@ -1,4 +1,5 @@
 import { isUnreachable } from "@planwright/engine";
+import { type Step, toolOfStep } from "@planwright/plan";
 import {
   acceptEarly,
   acceptPlanFirst,
@@ -457,6 +458,21 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: "repeated-read-waits-for-an-approval",
+    violates: ["no-needless-approval"],
+    settings: { histories: 1 },
+    store: (store) =>
+      withClaims(store, ({ plan, journal }) => {
+        const versions = [...journal.request().plans.values()].filter(({ planId }) => planId !== plan._id);
+        const isDone = ({ id }: Step): boolean =>
+          versions.some(({ units }) => units.get(id)?.status === "COMPLETED");
+        const steps = plan.plan.steps.map((step) =>
+          toolOfStep(step) === "read" && isDone(step) ? { ...step, approval: true } : step,
+        );
+        plan.plan = { ...plan.plan, steps };
+      }),
+  },
+  {
     name: "cold-write-without-its-entry",
     violates: ["version-follows-entry"],
     clientReach: (reach) => (operation) =>
@@ -479,7 +495,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "key-of-an-earlier-version-forgotten",
     violates: ["versions-once", "keyed-effect-once"],
-    firstSeed: 184,
+    firstSeed: 275,
     settings: { histories: 1 },
     store: (store) => withRepeats(store, (repeat) => (repeat.type === "same key" ? { type: "new" } : repeat)),
     log: (log) => ({

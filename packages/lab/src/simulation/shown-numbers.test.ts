@@ -9,10 +9,11 @@ import {
   type FoldedUnit,
   fold,
   type JournalEntry,
+  type JournalEvent,
   timeUse,
   unitTime,
 } from "@planwright/engine";
-import { durationText, isForPerson, isTerminalStepStatus } from "@planwright/plan";
+import { durationText, isForPerson, isTerminalStepStatus, type StepStatus } from "@planwright/plan";
 import { diagnosedUnits, type PlanDocument } from "@planwright/store";
 import { expect, test } from "vitest";
 import { diagnose, lostExecutors } from "../../../../services/api/src/diagnosis/read-diagnosis.ts";
@@ -108,13 +109,33 @@ const CONTROLS: Readonly<Record<string, (reason: string) => string | null>> = {
   "resume.asked": (reason) => (reason === "paused" ? "no worker" : null),
 };
 
+/** The events, with one for each item of those by which several items end. @param hasEnded - read at each event */
+function* oneByOne(
+  events: readonly JournalEvent[],
+  hasEnded: (key: string) => boolean,
+): Generator<JournalEvent> {
+  for (const event of events) {
+    if (event.type !== "items.closed") {
+      yield event;
+      continue;
+    }
+    const { stepId, from, to, status, error } = event;
+    for (let item = from; item <= to; item++) {
+      const key = `${stepId}[${item}]`;
+      if (!hasEnded(key)) yield { type: "step.changed", key, stepId, item, status, ...(error && { error }) };
+    }
+  }
+}
+
 /** What the events of one plan say about its units, without any state of the fold. */
 function recompute(entries: readonly JournalEntry[], planId: string, now: number) {
   const calls = new Map<string, BareCall[]>();
   const began = new Map<string, number>();
   const ended = new Map<string, number>();
   const ids = new Map<string, BareCall>();
-  const statuses = new Map<string, string>();
+  const statuses = new Map<string, StepStatus>();
+  const carried = new Set<string>();
+  const hasEnded = (key: string) => carried.has(key) || isTerminalStepStatus(statuses.get(key) ?? "PENDING");
   /** Items that the condition of their list left out. */
   const leftOut = new Set<string>();
   const expiries = new Map<string, number>();
@@ -130,7 +151,8 @@ function recompute(entries: readonly JournalEntry[], planId: string, now: number
     const beforeAt = lastAt;
     lastAt = at.getTime();
     if (of !== planId) continue;
-    for (const event of events) {
+    for (const event of oneByOne(events, hasEnded)) {
+      if (event.type === "plan.stored") for (const key of event.carried) carried.add(key);
       const unowned = isPaused && !isCancelled ? "paused" : "no worker";
       if (event.type === "lease.taken") {
         planStart ??= at.getTime();

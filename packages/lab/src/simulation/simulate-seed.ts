@@ -8,10 +8,11 @@ import { type Checker, createChecker } from "./checker/checker.ts";
 import type { Violation } from "./checker/invariants.ts";
 import type { PlanFacts } from "./checker/plan-facts.ts";
 import type { Mutant } from "./mutant.ts";
-import { type Api, startApi, startClients, startOperator } from "./system/clients.ts";
+import { type SimulatedApi, startApi, startClients, startOperator } from "./system/clients.ts";
 import { type Executors, startExecutors } from "./system/executors.ts";
 import { createSimulatedTools } from "./system/tools.ts";
 import { createJobQueue, type JobQueue, type World } from "./system/world.ts";
+import { TOOL_DOCUMENTS } from "./world/catalogue.ts";
 import {
   createEventLog,
   createFaults,
@@ -74,6 +75,7 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
     },
   });
   const database = createMemoryDatabase(() => EPOCH_MS + timeline.now());
+  for (const document of TOOL_DOCUMENTS) database.insert("tools", { ...document });
   const logger = createErrorLogger({ checker, log });
   const parts = { settings, timeline, log, random, database, logger, checker, faults, mutant };
   const world: World = { ...parts, actor: null };
@@ -210,14 +212,17 @@ function requestOf({ database }: World, facts: PlanFacts) {
 }
 
 /** The simulated time by which a plan must end, in milliseconds. Time that faults cost is added. */
-function latestEnd({ settings, faults }: World, { document, peopleSince, peopleMs }: PlanFacts): number {
+function latestEnd(
+  { settings, faults }: World,
+  { document, peopleSince, peopleMs, resumedAt }: PlanFacts,
+): number {
   const { startedAt, dueAt, queuedAt, createdAt } = document;
   if (peopleSince !== null)
     return (dueAt ? dueAt.getTime() - EPOCH_MS : peopleSince + PEOPLE_ACT_WITHIN_MS) + AFTER_DEADLINE_MS;
   const begunAt = (queuedAt ?? createdAt).getTime() - EPOCH_MS;
   const deadline = startedAt
     ? startedAt.getTime() - EPOCH_MS + settings.planTimeoutMs + peopleMs
-    : Math.max(begunAt, faults.calmSince()) + CLAIMED_WITHIN_MS + settings.planTimeoutMs;
+    : Math.max(begunAt, resumedAt ?? 0, faults.calmSince()) + CLAIMED_WITHIN_MS + settings.planTimeoutMs;
   return Math.max(deadline, faults.calmSince() + TAKE_OVER_MS) + AFTER_DEADLINE_MS;
 }
 
@@ -226,7 +231,7 @@ const HOUR_MS = 3_600_000;
 /** The targets of faults. */
 interface Victims {
   executors: Executors;
-  api: Api;
+  api: SimulatedApi;
   queue: JobQueue;
 }
 

@@ -10,7 +10,7 @@ import {
   RESERVED_TOKENS,
 } from "./prompt-budget.ts";
 import { outputRules } from "./system-prompt.ts";
-import { type Hit, type IndexedTool, type ToolIndex, toolIndexOf } from "./tool-index.ts";
+import { type Hit, type IndexedTool, type ShownTools, toolIndexOf } from "./tool-index.ts";
 
 /** Why a tool was chosen. */
 export type RetrievalReason =
@@ -103,7 +103,7 @@ export function retrieveTools({
 }
 
 /** Tools at equal distances, about as many as the budget allows. */
-function sampleOf({ tools, tokens }: ToolIndex, maxTokens: number): IndexedTool[] {
+function sampleOf({ tools, tokens }: ShownTools, maxTokens: number): IndexedTool[] {
   const distance = Math.max(1, Math.ceil(tokens / Math.max(1, maxTokens)));
   return tools.filter(({ at }) => at % distance === 0);
 }
@@ -111,7 +111,7 @@ function sampleOf({ tools, tokens }: ToolIndex, maxTokens: number): IndexedTool[
 /**
  * The rankings of the parts, and last the ranking of all parts together, which fills the remaining budget.
  */
-function rankingsOf(query: string, index: ToolIndex): Hit[][] {
+function rankingsOf(query: string, index: ShownTools): Hit[][] {
   const parts = queryParts(query);
   const texts = parts.length > 1 ? [...parts, parts.join(" ")] : parts;
   return texts.map((text) => {
@@ -123,12 +123,12 @@ function rankingsOf(query: string, index: ToolIndex): Hit[][] {
 
 /** The tools that have been chosen so far. */
 class Choice {
-  readonly #index: ToolIndex;
+  readonly #index: ShownTools;
   readonly #limits: { maxTokens: number; maxTools: number };
   readonly #chosen = new Map<IndexedTool, RetrievalReason>();
   #tokens = 0;
 
-  constructor(index: ToolIndex, limits: { maxTokens: number; maxTools: number }) {
+  constructor(index: ShownTools, limits: { maxTokens: number; maxTools: number }) {
     this.#index = index;
     this.#limits = limits;
   }

@@ -14,7 +14,7 @@ export interface Hit {
 }
 
 /** A catalogue that can be searched. */
-export interface ToolIndex {
+export interface ShownTools {
   readonly tools: readonly IndexedTool[];
   /** Tokens of all lines of the catalogue together. */
   readonly tokens: number;
@@ -39,13 +39,13 @@ const PLAIN_VERBS =
 /** Weight of a synonym of a word in the query. */
 const SYNONYM_WEIGHT = 0.4;
 
-const indexes = new WeakMap<readonly ToolDescriptor[], ToolIndex>();
+const indexes = new WeakMap<readonly ToolDescriptor[], ShownTools>();
 
 /**
  * The index of a catalogue. It is built at the first call and cached by the array, which must not change
  * afterwards.
  */
-export function toolIndexOf(tools: readonly ToolDescriptor[]): ToolIndex {
+export function toolIndexOf(tools: readonly ToolDescriptor[]): ShownTools {
   let index = indexes.get(tools);
   if (!index) {
     index = createToolIndex(tools);
@@ -54,7 +54,7 @@ export function toolIndexOf(tools: readonly ToolDescriptor[]): ToolIndex {
   return index;
 }
 
-function createToolIndex(catalogue: readonly ToolDescriptor[]): ToolIndex {
+function createToolIndex(catalogue: readonly ToolDescriptor[]): ShownTools {
   const tools = catalogue.map((tool, at) => ({
     at,
     tool,

@@ -17,6 +17,7 @@ import {
   type FoldedPlan,
   type FoldedRequest,
   type FoldedUnit,
+  itemKey,
   type JournalEvent,
 } from "@planwright/engine";
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
@@ -24,12 +25,13 @@ import { type Journal, type NewEntry } from "../journal/journal.ts";
 import { appendAsOwner, type FollowingOf } from "../journal/transact.ts";
 import { askedEvent } from "../plans/plan-needs.ts";
 import { EntryTooLargeError, LeaseLostError } from "../records/errors.ts";
-import type { PendingControl } from "../records/plan-document.ts";
+import type { AskedControl } from "../records/plan-document.ts";
 
 /**
  * Most changes of units in one entry of an owner: events, of which one about several units counts for each. An
  * entry is checked, written and folded in one turn of the event loop: by its owner, by the next one, and by each
- * reader of the API.
+ * reader of the API. Only a list that begins, or whose rest ends, is one event however long it is: its items have
+ * no values.
  */
 const MAX_CHANGES = 1_000;
 
@@ -49,7 +51,7 @@ export interface ClaimedJournal {
   /** The state so far; only this claim may hold it, since it is changed. Default: no entries. */
   state?: FoldedRequest | undefined;
   /** The controls in the plan's document. Default: none. */
-  controls?: readonly PendingControl[] | undefined;
+  controls?: readonly AskedControl[] | undefined;
 }
 
 /** The journal of a plan that was just claimed. */
@@ -70,7 +72,7 @@ export function openClaimJournal(claimed: ClaimedJournal) {
   /** Controls that were taken, until the listener was told that they are durable. */
   let asked: ControlEvent[] = [];
   /** Those of them that are not part of an entry yet. */
-  let unsent: ControlEvent[] = [];
+  let controlsToWrite: ControlEvent[] = [];
   let isClosed = false;
 
   const lost = (): LeaseLostError => new LeaseLostError({ id: planId, epoch });
@@ -132,13 +134,13 @@ export function openClaimJournal(claimed: ClaimedJournal) {
     onControl();
   }
 
-  function take(controls: readonly PendingControl[]): void {
+  function take(controls: readonly AskedControl[]): void {
     const arrived = isClosed ? [] : controls.filter(({ id }) => id > taken);
     if (arrived.length === 0) return;
     taken = arrived.at(-1)?.id ?? taken;
     const events = arrived.map(askedEvent);
     asked.push(...events);
-    unsent.push(...events);
+    controlsToWrite.push(...events);
     onControl();
   }
 
@@ -148,9 +150,12 @@ export function openClaimJournal(claimed: ClaimedJournal) {
       next = undefined;
       const [first, ...others] = pending;
       // The entry that takes the lease begins with that.
-      const events = first?.type === "lease.taken" ? [first, ...unsent, ...others] : [...unsent, ...pending];
+      const events =
+        first?.type === "lease.taken"
+          ? [first, ...controlsToWrite, ...others]
+          : [...controlsToWrite, ...pending];
       const told = listeners;
-      unsent = [];
+      controlsToWrite = [];
       pending = [];
       listeners = [];
       if (events.length > 0) await write(events, followingOf);
@@ -259,6 +264,10 @@ function keysOf(event: JournalEvent): readonly string[] {
       return event.units;
     case "step.changed":
       return [event.key];
+    case "items.closed":
+      return Array.from({ length: event.to - event.from + 1 }, (_, index) =>
+        itemKey(event.stepId, event.from + index),
+      );
     default:
       return [];
   }

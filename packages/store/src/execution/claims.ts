@@ -30,14 +30,7 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-reads.ts";
 import type { LeaseTable } from "../leases/lease-table.ts";
 import { endWrites, readEnd } from "../plans/plan-end.ts";
-import {
-  approvalUntil,
-  controlsAfter,
-  countMayHaveActed,
-  needsFields,
-  needsOf,
-  undecidedOf,
-} from "../plans/plan-needs.ts";
+import { controlsAfter, needsFields, needsOf, summaryOf } from "../plans/plan-needs.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
@@ -279,19 +272,16 @@ export interface LastRecords {
 export async function updatePlanSummary(
   { group, clock }: StoreDependencies,
   { plan, epoch, journal }: PlanClaim,
-  changed: Iterable<{ status: StepStatus; item?: number | undefined }> = journal.units(),
+  changed: readonly { status: StepStatus; item?: number | undefined }[] = [...journal.units()],
 ): Promise<void> {
   const { needs: needsBefore = [], items: itemsBefore = 0, mayHaveActed: actedBefore = 0 } = plan;
   const needsNothing = needsBefore.length === 0 && needsOf(changed).length === 0;
   const isKnown = ({ status, item = -1 }: { status: StepStatus; item?: number | undefined }) =>
     item < itemsBefore && status !== "FAILED" && status !== "CANCELLED";
-  if (needsNothing && actedBefore === 0 && [...changed].every(isKnown)) return;
-  const units = [...journal.units()];
-  const needs = needsOf(units);
-  const items = units.filter(({ item }) => item !== undefined).length;
-  const mayHaveActed = countMayHaveActed(units);
-  const undecided = undecidedNow({ plan, journal });
-  const until = approvalUntil(units);
+  if (needsNothing && actedBefore === 0 && changed.every(isKnown)) return;
+  const summary = summaryOf(journal.units(), journal.plan());
+  const { needs, items, mayHaveActed, approvalUntil: until } = summary;
+  const undecided = undecidedNow({ plan, journal }, summary);
   const isSame =
     items === itemsBefore &&
     mayHaveActed === actedBefore &&
@@ -312,10 +302,13 @@ export async function updatePlanSummary(
 }
 
 /** The units that wait for a decision; undefined as long as there was none. */
-function undecidedNow({ plan, journal }: Pick<PlanClaim, "plan" | "journal">): PlanDocument["undecided"] {
-  const folded = journal.plan();
-  const now = folded && undecidedOf(folded);
-  return now && (now.units.length > 0 || plan.undecided) ? now : undefined;
+function undecidedNow(
+  { plan, journal }: Pick<PlanClaim, "plan" | "journal">,
+  { undecided: units } = summaryOf(journal.units(), journal.plan()),
+): PlanDocument["undecided"] {
+  const controlSeq = journal.plan()?.controlSeq;
+  if (controlSeq === undefined || (units.length === 0 && !plan.undecided)) return undefined;
+  return { controlSeq, units };
 }
 
 /** Removes controls with nothing left to do; `undecided` has to take them into account from then on. */

@@ -153,6 +153,16 @@ export function createWorkerStore(collections: Collections, clock: ServerClock) 
       return planners.length > 0 && planners.every(({ hasModel }) => hasModel === false);
     },
 
+    /**
+     * The latest heartbeat of each live worker, by name, in Unix milliseconds of MongoDB's clock.
+     * @param options.exceptAt - leaves out those that listened at the address with this key
+     */
+    async readHeartbeats({ exceptAt }: { exceptAt: string | null }): Promise<Map<string, number>> {
+      const others = exceptAt === null ? {} : { addressKey: { $ne: exceptAt } };
+      const live = await workers.find({ $expr: isLive, ...others }).toArray();
+      return new Map(live.map(({ _id, seenAt }) => [_id, seenAt.getTime()]));
+    },
+
     /** The live workers: how many of each kind take work, and the names of all. */
     async liveWorkers(): Promise<LiveWorkers> {
       const live = await workers.find({ $expr: isLive }).toArray();

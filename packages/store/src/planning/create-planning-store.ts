@@ -23,8 +23,7 @@ import type { GroupSet } from "../journal/group-commit.ts";
 import { readOutputs } from "../journal/outputs.ts";
 import { readStepRuns, type UnitReads, withValues } from "../journal/unit-reads.ts";
 import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
-import { carriedVersion, versionRepeats, versionSteps } from "../plans/carried-version.ts";
-import { withApprovals } from "../plans/carry-over.ts";
+import { carriedVersion, versionRepeats, versionSteps, withApprovals } from "../plans/carry-over.ts";
 import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
 import { isPlanEnd, parkedFor, REQUEST_STATUS, settled } from "../plans/plan-end.ts";
 import { type NewVersion, NOTHING_CARRIED, nextVersionTurn, versionTurn } from "../plans/version-turn.ts";
@@ -407,12 +406,13 @@ function createReplanning(context: StoreDependencies, claims: PlannerClaims) {
           plan: withApprovals(
             plan,
             new Set([...steps.implied, ...toAsk]),
+            new Set(),
             catalogueOfPlan(plan, createToolIndex(tools), pinsByTool(toolPins)),
           ),
           request,
           before: old,
           autoExecute: request.replan?.execute ?? true,
-          unitsOf: (fresh) => carriedVersion(fresh, facts, steps),
+          content: carriedVersion(facts, steps),
         });
         const { planId, version, status, autoExecute } = next;
         const { diagnostics } = result;

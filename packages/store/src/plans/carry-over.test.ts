@@ -1,13 +1,24 @@
-import { type Effect, outlineOf, type StepRun, stepRuns } from "@planwright/engine";
-import { PlanSchema, planGraph, type StepStatus } from "@planwright/plan";
+import {
+  type Effect,
+  emptyRequest,
+  type FoldedPlan,
+  fold,
+  outlineOf,
+  type StepRun,
+  stepRuns,
+} from "@planwright/engine";
+import { type PlanId, PlanSchema, planGraph, type StepStatus } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { newPlan, newRequest } from "../records/new-documents.ts";
 import type { UnitResolution } from "../records/plan-document.ts";
-import { askForRepeats, carriedUnits, isUnsettled, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
+import { carriedVersion, isUnsettled, rerunSteps, unitsInDoubt, withApprovals } from "./carry-over.ts";
+import type { EarlierVersion } from "./earlier-calls.ts";
+import { versionTurn } from "./version-turn.ts";
 
 const EPOCH = new Date(0);
-const OLD_ID = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
-const NEW_ID = "plan_1700000001_bbbbbbbbbbbbbbbbbbbb";
+const OLD_ID: PlanId = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
+const LAST_ID: PlanId = "plan_1700000002_cccccccccccccccccccc";
+const NEW_ID: PlanId = "plan_1700000001_bbbbbbbbbbbbbbbbbbbb";
 
 /**
  * a -> b -> c, and d alone; c is a list that does not read b; e is a list that reads b, f reads c, and g
@@ -27,7 +38,7 @@ const plan = PlanSchema.parse({
 });
 const { dependents } = planGraph(plan);
 
-function documentOf(planId: string) {
+function documentOf(planId: PlanId) {
   const request = newRequest({
     requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
     planId,
@@ -50,6 +61,64 @@ function unitsOf(statuses: Record<string, StepStatus>): StepRun[] {
     const own = { key, item: item === undefined ? null : Number(item), status, finishedAt: EPOCH };
     return step ? [{ ...step, ...own, output: `output of ${key}` }] : [];
   });
+}
+
+/** The version that had these units when it ended. */
+function versionOf(units: readonly StepRun[], resolutions: UnitResolution[] = []): EarlierVersion {
+  const { _id, requestId, tenant, createdAt } = documentOf(units[0]?.planId ?? OLD_ID);
+  const folded: FoldedPlan = {
+    planId: _id,
+    version: 1,
+    status: "FAILED",
+    waitReason: null,
+    dueAt: null,
+    accepted: [],
+    units: new Map(units.map(({ item, ...unit }) => [unit.key, { ...unit, ...(item !== null && { item }) }])),
+    approvals: [],
+    resolutions,
+    controlSeq: 0,
+    cancelAskedAt: null,
+    pauseAskedAt: null,
+    outputs: null,
+    error: null,
+    waits: [],
+    queuedAt: EPOCH,
+    startedAt: EPOCH,
+    finishedAt: EPOCH,
+    endedSeq: 1,
+  };
+  return { _id, requestId, tenant, createdAt, plan, pins: undefined, folded };
+}
+
+function rerunOf(units: StepRun[], from: string | null, resolutions: UnitResolution[] = []) {
+  return rerunSteps({ plan, before: versionOf(units, resolutions), units, dependents, from });
+}
+
+/** The units with which the rerun of this version begins: those that follow from its entry. */
+function rerunUnits(
+  units: StepRun[],
+  {
+    planId = NEW_ID,
+    from = null,
+    resolutions = [],
+  }: { planId?: PlanId; from?: string | null; resolutions?: UnitResolution[] } = {},
+): StepRun[] {
+  const before = versionOf(units, resolutions);
+  const content = carriedVersion({ plan, versions: [before] }, rerunOf(units, from, resolutions));
+  const { document, events } = versionTurn({ ...documentOf(planId), version: 2 }, content, { epoch: 1 });
+  const { requestId, tenant } = document;
+  const state = { ...emptyRequest(requestId), plans: new Map([[before._id, before.folded]]) };
+  const entry = {
+    requestId,
+    seq: 1,
+    at: EPOCH,
+    planId,
+    by: { kind: "api" as const, id: "t" },
+    events,
+    tenant,
+    writeId: "w",
+  };
+  return stepRuns({ outline: outlineOf(document), plan: fold(state, [entry]).plans.get(planId) });
 }
 
 const ALL = { a: "COMPLETED", b: "COMPLETED", c: "COMPLETED", d: "COMPLETED", e: "COMPLETED" } as const;
@@ -79,7 +148,7 @@ test.each<[string, Record<string, StepStatus>, string | null, string[]]>([
     ["c", "d", "f", "g"],
   ],
 ])("%s runs again", (_, statuses, from, expected) => {
-  const { again } = stepsToRerun({ plan, units: unitsOf(statuses), dependents, from });
+  const { again } = rerunOf(unitsOf(statuses), from);
   expect([...again].toSorted()).toEqual(expected);
 });
 
@@ -87,7 +156,7 @@ test("a list with an item that an operator settled after the end of the plan run
   const settled = unitsOf({ ...DONE, "c[0]": "COMPLETED", "c[1]": "COMPLETED" }).map((unit) =>
     unit.key === "c[1]" ? { ...unit, resolvedBy: { by: "o", resolution: "completed" as const } } : unit,
   );
-  const againOf = (units: StepRun[]) => [...stepsToRerun({ plan, units, dependents, from: null }).again];
+  const againOf = (units: StepRun[]) => [...rerunOf(units, null).again];
   expect(againOf(settled).toSorted()).toEqual(["c", "f", "g"]);
   expect(againOf(settled.map((unit) => ({ ...unit, carriedFrom: OLD_ID })))).toEqual([]);
 });
@@ -97,13 +166,13 @@ test("a cycle of dependents ends", () => {
     ["a", ["b"]],
     ["b", ["a"]],
   ]);
-  const { again } = stepsToRerun({ plan, units: unitsOf(DONE), dependents: circle, from: "a" });
+  const units = unitsOf(DONE);
+  const { again } = rerunSteps({ plan, before: versionOf(units), units, dependents: circle, from: "a" });
   expect([...again].toSorted()).toEqual(["a", "b"]);
 });
 
 function carriedOf(statuses: Record<string, StepStatus>, from: string | null) {
-  const facts = { plan, units: unitsOf(statuses), resolutions: [], dependents, from };
-  return carriedUnits(documentOf(NEW_ID), facts, stepsToRerun(facts));
+  return rerunUnits(unitsOf(statuses), { from });
 }
 
 test("a unit that does not run again is carried over with its output, as a unit of the new plan", () => {
@@ -162,14 +231,12 @@ test.each<[string, Record<string, StepStatus>, string | null, string[]]>([
 
 test("a unit keeps the operator's decision over many versions", () => {
   const decided = { by: "ann", resolution: { type: "completed" as const, output: 1 }, at: new Date(0) };
-  const toRerun = { again: new Set(["c"]), fromScratch: new Set<string>() };
   const resolutions = [
     { ...decided, key: "a", attempt: 0 },
     { ...decided, key: "b", attempt: 1 }, // for another attempt than the last
   ];
-  const facts = { plan, units: unitsOf(FAILED_LIST), resolutions };
-  const second = carriedUnits(documentOf(NEW_ID), facts, toRerun);
-  const third = carriedUnits(documentOf("plan_1"), { plan, units: second, resolutions: [] }, toRerun);
+  const second = rerunUnits(unitsOf(FAILED_LIST), { resolutions });
+  const third = rerunUnits(second, { planId: LAST_ID });
   for (const units of [second, third]) {
     const decisionOn = (id: string) => units.find(({ key }) => key === id)?.resolvedBy;
     expect(decisionOn("a")).toEqual({ by: "ann", resolution: "completed" });
@@ -180,13 +247,9 @@ test("a unit keeps the operator's decision over many versions", () => {
 test("a unit keeps the id of the plan that executed it over many versions", () => {
   const units = unitsOf(FAILED_LIST).map((unit) => ({
     ...unit,
-    carriedFrom: "plan_1600000000_cccccccccccccccccccc",
+    carriedFrom: "plan_1600000000_cccccccccccccccccccc" as const,
   }));
-  const facts = { plan, units, resolutions: [] };
-  const [a] = carriedUnits(documentOf(NEW_ID), facts, {
-    again: new Set(["c"]),
-    fromScratch: new Set(),
-  }).filter(({ key }) => key === "a");
+  const [a] = rerunUnits(units).filter(({ key }) => key === "a");
   expect(a?.carriedFrom).toBe("plan_1600000000_cccccccccccccccccccc");
 });
 
@@ -205,23 +268,16 @@ test("an unanswered call keeps its first key over any number of reruns", () => {
     endedAt: EPOCH,
     durationMs: 1,
     error: null,
-    effect: "possible",
     endSeq: null,
   } as const;
-  const sent = (unit: StepRun, planId: string, outcome: "unknown" | "failed"): StepRun => {
-    const attempts = [{ ...attempt, outcome }];
+  const sent = (unit: StepRun, planId: PlanId, outcome: "unknown" | "failed"): StepRun => {
     const isLost = outcome === "unknown";
+    const attempts = [{ ...attempt, outcome, effect: isLost ? ("possible" as const) : ("none" as const) }];
     const known = isLost ? ({ status: "IN_DOUBT", effect: "possible" } as const) : {};
     return { ...unit, ...known, planId, effectClass: "K", argsHash: "h1", attempts };
   };
-  const [again, fromScratch] = [new Set(["a", "c"]), new Set<string>()];
-  const openOf = (planId: string, units: StepRun[], resolutions: UnitResolution[] = []) =>
-    new Map(
-      carriedUnits(documentOf(planId), { plan, units, resolutions }, { again, fromScratch }).map((unit) => [
-        unit.key,
-        unit,
-      ]),
-    );
+  const openOf = (planId: PlanId, units: StepRun[], resolutions: UnitResolution[] = []) =>
+    new Map(rerunUnits(units, { planId, resolutions }).map((unit) => [unit.key, unit]));
   const old = unitsOf({ a: "FAILED", c: "FAILED", "c[0]": "FAILED", "c[1]": "FAILED" }).map((unit) =>
     sent(unit, OLD_ID, unit.key === "c[1]" ? "failed" : "unknown"),
   );
@@ -242,9 +298,7 @@ test("an unanswered call keeps its first key over any number of reruns", () => {
   const failedAgain = [...first.values()].map((unit) =>
     sent({ ...unit, status: "FAILED" }, NEW_ID, "unknown"),
   );
-  expect(openOf("plan_1700000002_cccccccccccccccccccc", failedAgain).get("a")?.unanswered).toEqual([
-    { key: "a", ...asSent },
-  ]);
+  expect(openOf(LAST_ID, failedAgain).get("a")?.unanswered).toEqual([{ key: "a", ...asSent }]);
 });
 
 test("a call may have acted until its answer, or an operator's decision that it failed, says that it did not", () => {
@@ -293,14 +347,23 @@ test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
             }
           : unit,
     );
-    const [a] = carriedUnits(
-      documentOf(NEW_ID),
-      { plan, units, resolutions: [] },
-      { again: new Set(["a"]), fromScratch: new Set() },
-    );
+    const [a] = rerunUnits(units);
     expect(a?.unanswered).toEqual([{ key: "a", planId: OLD_ID, argsHash: "h" }]);
   },
 );
+
+const CALL: StepRun["attempts"][number] = {
+  attempt: 1,
+  attemptId: "x",
+  executor: "e",
+  startedAt: EPOCH,
+  endedAt: EPOCH,
+  durationMs: 1,
+  outcome: "completed",
+  error: null,
+  effect: "done",
+  endSeq: null,
+};
 
 test("a step that repeats a side effect only because of other results of a list needs approval", () => {
   const asked = (
@@ -311,10 +374,10 @@ test("a step that repeats a side effect only because of other results of a list 
     { effect = "done" as Effect, accepted = [] as string[] } = {},
   ) => {
     const units = unitsOf(statuses);
-    const called = units.map((unit) => ({ ...unit, attempts: [unit.key], effect }));
+    const called = units.map((unit) => ({ ...unit, attempts: [CALL], effect }));
     const tools = [{ name: "t", server: "s", ...server, annotations: { readOnlyHint: readOnly } }];
-    const rerun = stepsToRerun({ plan, units, dependents, from });
-    return askForRepeats(plan, called, rerun, new Set(accepted), tools).steps.flatMap(({ id, approval }) =>
+    const { implied } = rerunSteps({ plan, before: versionOf(units), units: called, dependents, from });
+    return withApprovals(plan, implied, new Set(accepted), tools).steps.flatMap(({ id, approval }) =>
       approval ? [id] : [],
     );
   };

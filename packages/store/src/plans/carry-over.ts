@@ -1,73 +1,109 @@
+/**
+ * What a new version of a plan carries over, what it calls, and which of these calls would be repeats. A rerun
+ * compares the same plan with the version that has ended ({@link rerunSteps}); an amendment and a replan compare
+ * another plan with all versions before it ({@link versionSteps}). Everything else follows from the answer.
+ */
+import { isDeepStrictEqual } from "node:util";
 import {
   type Effect,
   type EventOf,
+  effectOfUnit,
+  type FoldedUnit,
+  hasDoneEffect,
   isSkippedByCondition,
   needsAcceptance,
   openEffect,
   outlineOf,
-  resentCallWarning,
-  type StepRun,
-  stepRuns,
+  unitsInOrder,
 } from "@planwright/engine";
 import {
   actsWhenRepeated,
-  createToolIndex,
-  type Diagnostic,
+  callOfStep,
+  canonicalJson,
+  groupBy,
   isForEachStep,
-  type JsonObject,
   type Plan,
-  parsePlan,
   planGraph,
   readersOf,
+  referencedSteps,
   type Step,
   type ToolDescriptor,
-  toolContract,
   toolOfStep,
 } from "@planwright/plan";
-import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
+import type { UnitResolution } from "../records/plan-document.ts";
+import {
+  type ComparedPlan,
+  type EarlierCall,
+  type EarlierVersion,
+  earlierCalls,
+  isSameCall,
+  isSameTool,
+  originOf,
+} from "./earlier-calls.ts";
 
-/** A unit that is called again although an earlier call of it acted or may have acted. */
-export type RepeatedCall = NonNullable<EventOf<"plan.stored">["repeats"]>[number];
+/** A step of an earlier version whose results a step of the new one has. */
+interface StepSource {
+  version: EarlierVersion;
+  stepId: string;
+  /** It has completed, with all its items; otherwise only its completed items are kept. */
+  isComplete: boolean;
+}
+
+/** What a new version of a plan carries over and what it calls, compared with all versions before it. */
+export interface VersionSteps {
+  /** By step id of the new plan. */
+  sources: ReadonlyMap<string, StepSource>;
+  /** Steps that are called, or some of whose items are. */
+  again: ReadonlySet<string>;
+  /** Those of `again` that completed in the version before, may have acted, and only have other inputs now. */
+  implied: ReadonlySet<string>;
+  /** True for a step with the id of one of the version before whose unanswered calls it makes again. */
+  isOwn: (step: Step) => boolean;
+}
+
+/** A unit of an earlier version. */
+type Unit = Omit<FoldedUnit, "item" | "tool"> & { item?: number | null; effect: Effect | null };
+
+/** The units of a version that have events, in plan order. Pure. */
+export function unitsOfVersion({ plan, folded, ...version }: EarlierVersion): Unit[] {
+  const outline = outlineOf({ ...version, plan, status: folded.status });
+  return [...unitsInOrder({ outline, plan: folded })].flatMap(({ unit }) =>
+    unit ? [{ ...unit, effect: effectOfUnit(unit) }] : [],
+  );
+}
 
 /** The facts that decide a rerun. */
 interface RerunFacts {
   plan: Plan;
-  /** The units of the plan that has ended. */
-  units: readonly StepRun[];
-  /** Operators' decisions on these units while the plan ran. */
-  resolutions: readonly UnitResolution[];
+  /** The version that has ended. */
+  before: EarlierVersion;
+  /** Its units: see {@link unitsOfVersion}. */
+  units: readonly Unit[];
   /** Steps that depend on each step, directly. */
   dependents: ReadonlyMap<string, readonly string[]>;
   /** Null: only steps that did not complete run again. Otherwise also this step and all its dependents. */
   from: string | null;
 }
 
-/** The steps that run again. */
-interface StepsToRerun {
-  again: ReadonlySet<string>;
+/** What a rerun carries over and what it calls. */
+interface RerunSteps extends VersionSteps {
   /**
    * Those of `again` whose earlier results are not used, for lists those of all items: the caller wants new
    * results, or the inputs may have changed.
    */
   fromScratch: ReadonlySet<string>;
-  /** The named step and its dependents. */
-  named: ReadonlySet<string>;
 }
 
 /**
- * The steps that run again: steps that did not complete, lists with failed items, steps that used the output
- * of such a list, and the named step with all its dependents. Of a list only the failed items are called
- * again. All items are called again if the list uses an output that changes, if it is named and had no failed
- * items, or if a step before it is named. Pure.
+ * Decides which steps of a rerun run again: steps that did not complete, lists with failed items, steps that
+ * used the output of such a list, and the named step with all its dependents. Of a list only the failed items
+ * are called again. All items are called again if the list uses an output that changes, if it is named and had
+ * no failed items, or if a step before it is named. All other steps are carried over. Pure.
  */
-export function stepsToRerun({
-  plan,
-  units,
-  dependents,
-  from,
-}: Omit<RerunFacts, "resolutions">): StepsToRerun {
-  const statuses = new Map(units.filter(({ item }) => item === null).map(({ key, status }) => [key, status]));
-  const open = plan.steps.map(({ id }): string => id).filter((id) => statuses.get(id) !== "COMPLETED");
+export function rerunSteps({ plan, before, units, dependents, from }: RerunFacts): RerunSteps {
+  const ids = plan.steps.map(({ id }): string => id);
+  const statuses = new Map(units.map(({ key, status }) => [key, status]));
+  const open = ids.filter((id) => statuses.get(id) !== "COMPLETED");
   const unfinished = unfinishedLists(units);
   const named = from === null ? new Set<string>() : withDependents(from, dependents);
   const completed = [...unfinished].filter((id) => !open.includes(id));
@@ -75,7 +111,17 @@ export function stepsToRerun({
   const again = new Set([...open, ...unfinished, ...named, ...readers]);
   const fromScratch = readersOf(plan, again, dependents);
   for (const id of named) if (id !== from || !unfinished.has(id)) fromScratch.add(id);
-  return { again, fromScratch, named };
+  const sources = new Map(
+    ids
+      .filter((id) => !fromScratch.has(id) || !again.has(id))
+      .map((id) => [id, { version: before, stepId: id, isComplete: !again.has(id) }]),
+  );
+  const done = new Set(units.filter(({ status }) => status === "COMPLETED").map(({ stepId }) => stepId));
+  const acted = new Set(units.filter(mayHaveActed).map(({ stepId }) => stepId));
+  // They run only because a list that they used has other results now.
+  const isImplied = (id: string): boolean =>
+    acted.has(id) && again.has(id) && fromScratch.has(id) && !named.has(id);
+  return { sources, again, fromScratch, implied: new Set([...done].filter(isImplied)), isOwn: () => true };
 }
 
 function withDependents(from: string, dependents: RerunFacts["dependents"]): Set<string> {
@@ -90,8 +136,8 @@ function withDependents(from: string, dependents: RerunFacts["dependents"]): Set
  * same key, the answer shows whether they acted. Pure.
  */
 export function unitsInDoubt(
-  units: readonly StepRun[],
-  { again, fromScratch }: Pick<StepsToRerun, "again" | "fromScratch">,
+  units: readonly Unit[],
+  { again, fromScratch }: Pick<RerunSteps, "again" | "fromScratch">,
 ): string[] {
   return units
     .filter(({ stepId, status }) => status === "IN_DOUBT" && again.has(stepId))
@@ -99,87 +145,422 @@ export function unitsInDoubt(
     .map(({ key }) => key);
 }
 
+/** A unit that is called again although an earlier call of it acted or may have acted. */
+export type RepeatedCall = NonNullable<EventOf<"plan.stored">["repeats"]>[number];
+
 /**
  * The units of steps that run again whose calls acted or may have acted: an effect is repeated only when the
  * caller names its step. A completed step is one of them when it was named as the first to run again. Pure.
  * @param changed - ids of steps with other arguments: their calls have other effects
  */
-export function repeatsOf(
-  units: readonly StepRun[],
-  {
-    again,
-    fromScratch,
-    from,
-    changed,
-  }: Pick<StepsToRerun, "again" | "fromScratch"> & {
-    from: string | null;
-    changed: ReadonlySet<string>;
-  },
+export function rerunRepeats(
+  { units, before, from }: Pick<RerunFacts, "units" | "before" | "from">,
+  { again, fromScratch }: Pick<RerunSteps, "again" | "fromScratch">,
+  changed: ReadonlySet<string>,
 ): RepeatedCall[] {
+  const planId = before._id;
   const failed = units
     .filter((unit) => again.has(unit.stepId) && needsAcceptance(unit))
-    .map(({ key, stepId, planId }) => ({ key, planId, hasOtherArguments: changed.has(stepId) }));
+    .map(({ key, stepId }) => ({ key, planId, hasOtherArguments: changed.has(stepId) }));
   const done = units.find(
-    ({ stepId, status, effect, effectClass }) =>
-      stepId === from &&
-      fromScratch.has(stepId) &&
-      status === "COMPLETED" &&
-      effect === "done" &&
-      effectClass !== "R",
+    (unit) => unit.stepId === from && fromScratch.has(unit.stepId) && hasDoneEffect(unit),
   );
   if (!done) return failed;
-  const { stepId: key, planId, carriedFrom } = done;
+  const { stepId: key, carriedFrom } = done;
   return [...failed, { key, planId: carriedFrom ?? planId, hasOtherArguments: false, isDone: true }];
 }
 
-/**
- * The units of a new version. Steps that run again are PENDING; all others are kept as they are, with their
- * attempts. Of a list that runs again the completed items are kept, unless it is in `fromScratch`. Pure.
- * @param facts - with operators' decisions on units of the plan that has ended; a unit keeps the decision
- *   that its state is based on
- */
-export function carriedUnits(
-  document: PlanDocument,
-  { plan, units, resolutions }: Pick<RerunFacts, "plan" | "units" | "resolutions">,
-  { again, fromScratch }: Pick<StepsToRerun, "again" | "fromScratch">,
-): StepRun[] {
-  const open = stepRuns({ outline: outlineOf({ ...document, plan }), plan: undefined })
-    .filter(({ key }) => again.has(key))
-    .map((step) => withUnanswered(step, units, resolutions));
-  const isKept = ({ stepId, item, status }: StepRun): boolean =>
-    !again.has(stepId) || (item !== null && status === "COMPLETED" && !fromScratch.has(stepId));
-  return [...open, ...units.filter(isKept).map((unit) => carry(document, unit, resolutions))];
+/** A new version with another plan, and all versions before it. */
+export interface VersionFacts extends ComparedPlan {
+  /** Newest first. */
+  versions: readonly EarlierVersion[];
 }
 
 /**
- * A step that runs again, with the calls of all versions that may have acted; its warnings list them. Pure.
- * @param units - of the version before
+ * Decides which steps of a version with another plan are carried over. A step is, when a step of an earlier
+ * version has completed with the same call: the same tool, arguments and sources of what it reads, whatever its
+ * id, its time limits, its retries or its dependencies. A step without an effect runs again under another
+ * condition, and when it now comes after a step that runs. Of a list that did not complete its completed items
+ * are carried over. Pure.
  */
-export function withUnanswered(
-  step: StepRun,
-  units: readonly StepRun[],
-  resolutions: readonly UnitResolution[],
-): StepRun {
-  const own = units.filter(({ stepId }) => stepId === step.stepId);
-  const earlier = own.flatMap(({ unanswered }) => unanswered);
-  const calls = own.flatMap((unit): StepRun["unanswered"] => {
-    const { key, planId, argsHash } = unit;
-    if (argsHash === null || (!isUnanswered(unit, resolutions) && !isKeyedFailure(unit))) return [];
-    const same = earlier.find((call) => call.key === key && call.argsHash === argsHash);
+export function versionSteps(facts: VersionFacts): VersionSteps {
+  const { plan, versions } = facts;
+  const sources = new Map<string, StepSource>();
+  const taken = new Set<string>();
+  const graph = planGraph(plan);
+  const dependencies = plan.policy.mergeDependencyOutputs ? graph.dependencies : undefined;
+  const steps = new Map(plan.steps.map((step) => [step.id as string, step]));
+  const contexts = versions.map((version) => contextOf(version, facts));
+  const sourceNow = (id: string): string => {
+    const source = sources.get(id);
+    if (!source?.isComplete) return openSource(id);
+    const unit = source.version.folded.units.get(source.stepId);
+    return unit ? originOf(source.version, unit) : openSource(id);
+  };
+  for (const id of new Set([...graph.order, ...steps.keys()])) {
+    const step = steps.get(id);
+    if (!step) continue;
+    const inputs = inputsOf(step, plan, { dependencies, sourceOf: sourceNow });
+    const isOpen = (other: string): boolean => !sources.get(other)?.isComplete;
+    const found = findSource(step, inputs, { facts, contexts, taken, isOpen });
+    if (!found) continue;
+    sources.set(id, found);
+    taken.add(stepOriginOf(found));
+  }
+  const ids = plan.steps.map((step): string => step.id);
+  const again = new Set(ids.filter((id) => !sources.get(id)?.isComplete));
+  const [latest] = contexts;
+  const isOwn = (step: Step): boolean => {
+    const before = latest?.stepOf(step.id);
+    return latest !== undefined && before !== undefined && isSameCall(step, facts, before, latest.version);
+  };
+  const isImplied = (id: string): boolean => {
+    const step = steps.get(id);
+    if (!latest?.isComplete(id) || !step) return false;
+    return latest.unitsOf(id).some(mayHaveActed) && isOwn(step);
+  };
+  return { sources, again, implied: new Set([...again].filter(isImplied)), isOwn };
+}
+
+/** Stands for the output of a step that has none. */
+function openSource(id: string): string {
+  return `open/${id}`;
+}
+
+function stepOriginOf({ version, stepId }: StepSource): string {
+  const unit = version.folded.units.get(stepId);
+  return unit ? originOf(version, unit) : `${version._id}/${stepId}`;
+}
+
+/** An earlier version, indexed. */
+interface VersionContext {
+  version: EarlierVersion;
+  stepOf(id: string): Step | undefined;
+  unitsOf(id: string): readonly Unit[];
+  isComplete(id: string): boolean;
+  inputsOf(id: string): StepInputs | undefined;
+  /** Ids of the steps with a call, in plan order. */
+  stepsWith(call: string): readonly string[];
+}
+
+function contextOf(version: EarlierVersion, { plan: { policy } }: VersionFacts): VersionContext {
+  const { plan, folded } = version;
+  const { units } = folded;
+  const all = unitsOfVersion(version);
+  const byStep = groupBy(all, ({ stepId }) => stepId);
+  const unfinished = unfinishedLists(all);
+  const steps = new Map(plan.steps.map((step) => [step.id as string, step]));
+  const isMerged = policy.mergeDependencyOutputs;
+  const dependencies = isMerged ? planGraph(plan).dependencies : undefined;
+  const sourceOf = (id: string): string => {
+    const unit = units.get(id);
+    return unit?.status === "COMPLETED" ? originOf(version, unit) : openSource(id);
+  };
+  const inputs = new Map<string, StepInputs>();
+  const inputsOfStep = (id: string): StepInputs | undefined => {
+    const step = steps.get(id);
+    const known = inputs.get(id) ?? (step && inputsOf(step, plan, { dependencies, sourceOf }));
+    if (known) inputs.set(id, known);
+    return known;
+  };
+  let byCall: Map<string | undefined, string[]> | undefined;
+  return {
+    version,
+    stepOf: (id) => steps.get(id),
+    unitsOf: (id) => byStep.get(id) ?? [],
+    isComplete: (id) => units.get(id)?.status === "COMPLETED" && !unfinished.has(id),
+    inputsOf: inputsOfStep,
+    stepsWith(call) {
+      byCall ??= groupBy(steps.keys(), (id) => inputsOfStep(id)?.call);
+      return byCall.get(call) ?? [];
+    },
+  };
+}
+
+/** What a step calls its tool with, in comparable form, and the sources of everything that it reads. */
+interface StepInputs {
+  call: string;
+  reads: readonly string[];
+}
+
+/** @param dependencies - of each step, when the outputs of dependencies become arguments */
+function inputsOf(
+  step: Step,
+  plan: Plan,
+  {
+    dependencies,
+    sourceOf,
+  }: {
+    dependencies: ReadonlyMap<string, readonly string[]> | undefined;
+    sourceOf: (id: string) => string;
+  },
+): StepInputs {
+  const merged = (dependencies?.get(step.id) ?? []).map(sourceOf).toSorted();
+  const reads = [...referencedSteps(step, plan).map(sourceOf), ...merged];
+  return { call: canonicalJson([callOfStep(step, plan, sourceOf), merged]), reads };
+}
+
+/** What the source of a step is searched in. */
+interface Search {
+  facts: VersionFacts;
+  contexts: readonly VersionContext[];
+  /** Origins of the steps that are carried over already. */
+  taken: ReadonlySet<string>;
+  /** True for a step of the new plan that runs. */
+  isOpen: (id: string) => boolean;
+}
+
+/** The best source of a step: complete before incomplete, its own id before others, newest first. */
+function findSource(step: Step, inputs: StepInputs, search: Search): StepSource | undefined {
+  const { facts, contexts, taken } = search;
+  let partial: StepSource | undefined;
+  for (const isOwn of [true, false]) {
+    for (const context of contexts) {
+      const { version } = context;
+      const ids = isOwn ? [step.id as string] : context.stepsWith(inputs.call).filter((id) => id !== step.id);
+      for (const id of ids) {
+        const other = context.stepOf(id);
+        const isComplete = context.isComplete(id) && !isDecidedAgain(step, inputs, { context, id });
+        const source = { version, stepId: id, isComplete };
+        if (!other || (!source.isComplete && partial) || taken.has(stepOriginOf(source))) continue;
+        if (
+          !isSame(step, inputs, { ...search, context, other }) ||
+          (!isOwn && hasNamesake(facts, other, version))
+        )
+          continue;
+        if (source.isComplete) return source;
+        if (
+          context.unitsOf(id).some(({ item, status }) => typeof item === "number" && status === "COMPLETED")
+        )
+          partial = source;
+      }
+    }
+  }
+  return partial;
+}
+
+/**
+ * True for a list whose condition may now let other items through: it differs, or reads other outputs. Its
+ * completed items are kept, and the condition decides about the others.
+ */
+function isDecidedAgain(
+  step: Step,
+  { reads }: StepInputs,
+  { context, id }: { context: VersionContext; id: string },
+): boolean {
+  const other = context.stepOf(id);
+  const now = isForEachStep(step) ? step.forEach.when : undefined;
+  const before = other && isForEachStep(other) ? other.forEach.when : undefined;
+  if (!now && !before) return false;
+  return !isDeepStrictEqual(now, before) || !isDeepStrictEqual(reads, context.inputsOf(id)?.reads);
+}
+
+/** True when the new plan has a step with the id and the call of an earlier one. */
+function hasNamesake(facts: VersionFacts, other: Step, version: EarlierVersion): boolean {
+  const namesake = facts.plan.steps.find(({ id }) => id === other.id);
+  return namesake !== undefined && isSameCall(namesake, facts, other, version);
+}
+
+/** The same call. Of a step without an effect also its condition counts, and what it comes after. */
+function isSame(
+  step: Step,
+  inputs: StepInputs,
+  {
+    facts,
+    isOpen,
+    context,
+    other,
+  }: Pick<Search, "facts" | "isOpen"> & { context: VersionContext; other: Step },
+): boolean {
+  const { version } = context;
+  const before = context.inputsOf(other.id);
+  if (inputs.call !== before?.call || !isSameTool(toolOfStep(step), facts, toolOfStep(other), version))
+    return false;
+  if (context.unitsOf(other.id).some(({ effect }) => effect === "done")) return true;
+  const comesLater = step.dependsOn.some((id) => !other.dependsOn.includes(id) && isOpen(id));
+  return (
+    !comesLater &&
+    isDeepStrictEqual(inputs.reads, before.reads) &&
+    isDeepStrictEqual(step.when, other.when) &&
+    itemKeyOf(step) === itemKeyOf(other)
+  );
+}
+
+function itemKeyOf(step: Step): string | undefined {
+  return isForEachStep(step) ? step.forEach.key : undefined;
+}
+
+/** Calls that a new version would make again, and calls that it would replace by others. */
+interface VersionRepeats {
+  /** Calls that acted or may have acted, and that the new version makes again. */
+  repeated: RepeatedUnit[];
+  /** Keys of units with a call without a usable answer, for which the new version has other calls. */
+  replaced: { key: string; ids: readonly string[] }[];
+}
+
+/** A unit whose call acted or may have acted, and that the new plan calls again. */
+interface RepeatedUnit {
+  /** Its key; under another step id the id of the step that makes the same call. */
+  key: string;
+  /** The plan that called it. */
+  planId: string;
+  isDone: boolean;
+  /** Ids of the steps that make the same call. */
+  steps: readonly string[];
+  /** Ids by which the repeat may be accepted: of its step, and of the steps with the same call. */
+  ids: readonly string[];
+}
+
+/**
+ * The calls of all earlier versions that the steps of a new version repeat or replace, as far as their arguments
+ * are known before they run. The rest is compared when the call is made: see `createRepeats`. Pure.
+ */
+export function versionRepeats(facts: VersionFacts, { again, sources }: VersionSteps): VersionRepeats {
+  const { plan, versions } = facts;
+  const steps = plan.steps.filter(({ id }) => again.has(id));
+  const carried = new Set([...sources.values()].map(stepOriginOf));
+  const sameSteps = new Map<Step, string[]>();
+  const sameAs = (other: Step, version: EarlierVersion): readonly string[] => {
+    const known =
+      sameSteps.get(other) ??
+      steps.filter((step) => isSameCall(step, facts, other, version)).map(({ id }): string => id);
+    sameSteps.set(other, known);
+    return known;
+  };
+  const repeats: VersionRepeats = { repeated: [], replaced: [] };
+  const extra = new Set<string>();
+  for (const call of earlierCalls(versions)) {
+    const { version, unit, effect } = call;
+    const other = version.plan.steps.find(({ id }) => id === unit.stepId);
+    if (!other || effect === "denied") continue;
+    const same = sameAs(other, version);
+    const [first] = same;
+    if (effect === "done") {
+      if (!isCarriedCall(call, carried)) continue;
+      for (const id of same) {
+        if (extra.has(id) || !isExtra(id, call, facts)) continue;
+        extra.add(id);
+        repeats.repeated.push({ key: id, planId: version._id, isDone: true, steps: [id], ids: [id] });
+      }
+    } else if (first === undefined) {
+      const others = replacementsOf(other, version, { facts, steps });
+      if (effect === "unsettled" && others.length > 0)
+        repeats.replaced.push({ key: unit.key, ids: [unit.stepId, ...others] });
+    } else if (unit.effectClass !== "K") {
+      const key = same.includes(unit.stepId) ? unit.key : first;
+      repeats.repeated.push({
+        key,
+        planId: version._id,
+        isDone: false,
+        steps: same,
+        ids: [unit.stepId, ...same],
+      });
+    }
+  }
+  return repeats;
+}
+
+/** Ids of steps with other calls in place of an earlier one: they have its id or its tool. */
+function replacementsOf(
+  other: Step,
+  version: EarlierVersion,
+  { facts, steps }: { facts: VersionFacts; steps: readonly Step[] },
+): string[] {
+  return steps
+    .filter((step) => step.id === other.id || isSameTool(toolOfStep(step), facts, toolOfStep(other), version))
+    .filter((step) => !version.plan.steps.some((one) => isSameCall(step, facts, one, version)))
+    .map(({ id }): string => id);
+}
+
+/** True when the step of a done call is carried over. Arguments that are known now belong to no other call. */
+function isCarriedCall({ version, unit }: EarlierCall, carried: ReadonlySet<string>): boolean {
+  return carried.has(stepOriginOf({ version, stepId: unit.stepId, isComplete: true }));
+}
+
+/** True when a step makes a call that is done, and no earlier version had both. */
+function isExtra(id: string, { origin }: EarlierCall, facts: VersionFacts): boolean {
+  const { plan, versions } = facts;
+  const step = plan.steps.find((one) => one.id === id);
+  if (!step || referencedSteps(step, plan).length > 0) return false;
+  const isPlannedIn = (version: EarlierVersion): boolean => {
+    const other = version.plan.steps.find((one) => one.id === id);
+    const own = version.folded.units.get(id);
+    const isThere = [...version.folded.units.values()].some((unit) => originOf(version, unit) === origin);
+    return Boolean(
+      other &&
+        isThere &&
+        (!own || originOf(version, own) !== origin) &&
+        isSameCall(step, facts, other, version),
+    );
+  };
+  return !versions.some(isPlannedIn);
+}
+
+/** What the entry of a version says about its units. */
+export interface CarriedVersion extends Pick<EventOf<"plan.stored">, "unanswered"> {
+  /** Under their keys in the new version, with the operators' decisions that their states are based on. */
+  carried: readonly Pick<FoldedUnit, "key" | "status" | "finishedAt" | "resolvedBy">[];
+  /** Steps whose units come from elsewhere than the version before. */
+  moved: NonNullable<EventOf<"plan.stored">["moved"]>;
+}
+
+/**
+ * The units with which a new version begins: carried ones, and steps that send earlier calls again. All others
+ * are PENDING. Pure.
+ */
+export function carriedVersion(
+  { plan, versions: [latest] }: Pick<VersionFacts, "plan" | "versions">,
+  { sources, again, isOwn }: VersionSteps,
+): CarriedVersion {
+  const unitsOf = new Map<EarlierVersion, Map<string, Unit[]>>();
+  const ofStep = (version: EarlierVersion, stepId: string): readonly Unit[] => {
+    const known = unitsOf.get(version) ?? groupBy(unitsOfVersion(version), (unit) => unit.stepId);
+    unitsOf.set(version, known);
+    return known.get(stepId) ?? [];
+  };
+  const unanswered = plan.steps.flatMap((step) =>
+    latest && again.has(step.id) && isOwn(step) ? unansweredOf(ofStep(latest, step.id), latest) : [],
+  );
+  const carried = [...sources].flatMap(([id, { version, stepId, isComplete }]) =>
+    ofStep(version, stepId)
+      .filter(({ item, status }) => isComplete || (typeof item === "number" && status === "COMPLETED"))
+      .map((unit) => ({
+        ...unit,
+        key: id + unit.key.slice(stepId.length),
+        resolvedBy: settledBy(unit, version.folded.resolutions),
+      })),
+  );
+  const moved = [...sources].flatMap(([stepId, { version, stepId: from }]) =>
+    version === latest && from === stepId ? [] : [{ stepId, planId: version._id as string, from }],
+  );
+  return { carried, unanswered, moved };
+}
+
+/**
+ * The calls of a step, of all versions, that may have acted and that are sent again under their keys. Pure.
+ * @param units - of the step, in the version before
+ */
+function unansweredOf(
+  units: readonly Unit[],
+  { _id: planId, folded: { resolutions } }: EarlierVersion,
+): FoldedUnit["unanswered"] {
+  const earlier = units.flatMap(({ unanswered }) => unanswered);
+  const calls = units.flatMap((unit): FoldedUnit["unanswered"] => {
+    const { key, argsHash } = unit;
     const isAnswered = !isUnanswered(unit, resolutions);
-    const call = same ?? { key, planId, argsHash };
-    return [{ key, planId: call.planId, argsHash, ...(isAnswered && { isAnswered }) }];
+    if (argsHash === null || (isAnswered && !isKeyedFailure(unit))) return [];
+    const same = earlier.find((call) => call.key === key && call.argsHash === argsHash);
+    return [{ key, planId: same?.planId ?? planId, argsHash, ...(isAnswered && { isAnswered }) }];
   });
   const known = new Set(calls.map(({ key }) => key));
-  const all = [...calls, ...earlier.filter(({ key }) => !known.has(key))];
-  return all.length > 0 ? { ...step, unanswered: all, warnings: all.map(resentCallWarning) } : step;
+  return [...calls, ...earlier.filter(({ key }) => !known.has(key))];
 }
 
 /**
  * True for a unit whose call was sent with a key and got no usable answer. An operator's decision is not an
  * answer to the key: if the decision was wrong, the same key prevents a second effect.
  */
-function isUnanswered(unit: StepRun, resolutions: readonly UnitResolution[]): boolean {
+function isUnanswered(unit: Unit, resolutions: readonly UnitResolution[]): boolean {
   const { status, attempts } = unit;
   if (status === "COMPLETED" || !isKeyed(unit)) return false;
   if (
@@ -194,11 +575,11 @@ function isUnanswered(unit: StepRun, resolutions: readonly UnitResolution[]): bo
  * True for a unit whose call with a key was answered by an error that leaves open whether it acted: the same
  * call is sent under the same key again, over any number of versions.
  */
-function isKeyedFailure(unit: StepRun): boolean {
+function isKeyedFailure(unit: Unit): boolean {
   return isKeyed(unit) && openEffect({ ...unit, unanswered: [] }) === "answered";
 }
 
-function isKeyed(unit: StepRun): unit is StepRun & { argsHash: string } {
+function isKeyed(unit: Unit): unit is Unit & { argsHash: string } {
   return unit.effectClass === "K" && unit.argsHash !== null;
 }
 
@@ -206,7 +587,7 @@ function isKeyed(unit: StepRun): unit is StepRun & { argsHash: string } {
  * True for a unit that did not complete and whose call, in any version, has no usable answer. Pure.
  * @param resolutions - operators' decisions on the units while the plan ran
  */
-export function isUnsettled(unit: StepRun, resolutions: readonly UnitResolution[]): boolean {
+export function isUnsettled(unit: Unit, resolutions: readonly UnitResolution[]): boolean {
   // While the plan ran, "retry" asks for another call and says nothing about the earlier one. After its end
   // "retry" says that the call did not act.
   if (settledBy(unit, resolutions)?.resolution === "failed") return false;
@@ -214,31 +595,11 @@ export function isUnsettled(unit: StepRun, resolutions: readonly UnitResolution[
 }
 
 /** The operator's decision that the state of a unit is based on. */
-function settledBy(unit: StepRun, resolutions: readonly UnitResolution[]): StepRun["resolvedBy"] {
+function settledBy(unit: Omit<Unit, "effect">, resolutions: readonly UnitResolution[]): Unit["resolvedBy"] {
   const decision = resolutions.findLast(
     ({ key, attempt }) => key === unit.key && attempt === unit.attempts.length,
   );
   return unit.resolvedBy ?? (decision && { by: decision.by, resolution: decision.resolution.type });
-}
-
-/**
- * A unit of another version as a unit of this one, with the operator's decision that its state is based on.
- * Pure.
- * @param key - its key in the other version. Default: the same
- */
-export function carry(
-  document: PlanDocument,
-  unit: StepRun,
-  resolutions: readonly UnitResolution[],
-  key: string = unit.key,
-): StepRun {
-  const resolvedBy = settledBy({ ...unit, key }, resolutions);
-  return {
-    ...unit,
-    planId: document._id,
-    carriedFrom: unit.carriedFrom ?? unit.planId,
-    ...(resolvedBy && { resolvedBy }),
-  };
 }
 
 /**
@@ -247,7 +608,7 @@ export function carry(
  * completed. An item that the list's condition skipped is finished. Pure.
  */
 export function unfinishedLists(
-  units: readonly (Pick<StepRun, "stepId" | "status"> & {
+  units: readonly (Pick<Unit, "stepId" | "status"> & {
     item?: number | null;
     resolvedBy?: object | undefined;
     carriedFrom: string | null;
@@ -262,50 +623,30 @@ export function unfinishedLists(
   return new Set(units.filter(isOpen).map(({ stepId }) => stepId));
 }
 
-/**
- * The plan of a rerun. Some steps with side effects that completed, or completed for some items, run again
- * only because a list that they used has other results now. They get `approval`, unless the caller accepted the
- * repeat: an operator sees the new arguments before the effect is repeated. Pure.
- * @param tools - with the names of the plan; an unknown tool counts as one with side effects
- */
-export function askForRepeats(
-  plan: Plan,
-  units: readonly (Pick<StepRun, "stepId" | "status"> & CalledUnit)[],
-  { again, fromScratch, named }: StepsToRerun,
-  accepted: ReadonlySet<string>,
-  tools: readonly ToolDescriptor[],
-): Plan {
-  const done = new Set(units.filter(({ status }) => status === "COMPLETED").map(({ stepId }) => stepId));
-  const acted = new Set(units.filter(mayHaveActed).map(({ stepId }) => stepId));
-  const isImplied = (id: string): boolean =>
-    acted.has(id) && again.has(id) && fromScratch.has(id) && !named.has(id) && !accepted.has(id);
-  return withApprovals(plan, new Set([...done].filter(isImplied)), tools);
-}
-
-interface CalledUnit {
-  attempts: readonly unknown[];
-  effect: Effect | null;
-}
-
 /** False for a unit that was never called, or whose calls had no effect: another call repeats nothing. Pure. */
-export function mayHaveActed({ attempts, effect }: CalledUnit): boolean {
+function mayHaveActed({ attempts, effect }: Pick<Unit, "attempts" | "effect">): boolean {
   return attempts.length > 0 && effect !== "none";
 }
 
-/** The plan, in which these steps need an operator's approval if a repeat of them acts again. Pure. */
-export function withApprovals(plan: Plan, ids: ReadonlySet<string>, tools: readonly ToolDescriptor[]): Plan {
+/**
+ * The plan, in which these steps need an operator's approval if a repeat of them acts again: an operator sees the
+ * new arguments before. Pure.
+ * @param accepted - steps whose repeat the caller has accepted
+ * @param tools - with the names of the plan; an unknown tool counts as one with side effects
+ */
+export function withApprovals(
+  plan: Plan,
+  ids: ReadonlySet<string>,
+  accepted: ReadonlySet<string>,
+  tools: readonly ToolDescriptor[],
+): Plan {
   const known = new Map(tools.map((tool) => [tool.name, tool]));
   const steps = plan.steps.map((step) =>
-    ids.has(step.id) && actsWhenRepeated(known.get(toolOfStep(step))) ? { ...step, approval: true } : step,
+    ids.has(step.id) && !accepted.has(step.id) && actsWhenRepeated(known.get(toolOfStep(step)))
+      ? { ...step, approval: true }
+      : step,
   );
   return steps.some((step, index) => step !== plan.steps[index]) ? { ...plan, steps } : plan;
-}
-
-/** New arguments for one step of a rerun; arguments that are not named are kept. */
-export interface ArgumentChange {
-  stepId: string;
-  /** Values by name; for a list, for each of its calls. */
-  set: JsonObject;
 }
 
 /** Why a step cannot get other arguments. */
@@ -322,8 +663,8 @@ export type ChangeRefusal =
  */
 export function refusedChange(
   plan: Plan,
-  { units, resolutions }: Pick<RerunFacts, "units" | "resolutions">,
-  changes: readonly ArgumentChange[],
+  { units, before }: Pick<RerunFacts, "units" | "before">,
+  changes: readonly { stepId: string }[],
   accepted: ReadonlySet<string> = new Set(),
 ): ChangeRefusal | undefined {
   const unfinished = unfinishedLists(units);
@@ -333,71 +674,8 @@ export function refusedChange(
     const isCompleted = own.some(({ item, status }) => item === null && status === "COMPLETED");
     if (isCompleted && !unfinished.has(stepId)) return { type: "completed step", stepId };
     if (accepted.has(stepId)) continue;
-    const keys = own.filter((unit) => isUnsettled(unit, resolutions)).map(({ key }) => key);
+    const keys = own.filter((unit) => isUnsettled(unit, before.folded.resolutions)).map(({ key }) => key);
     if (keys.length > 0) return { type: "may have acted", keys };
   }
   return undefined;
-}
-
-/** A plan with other arguments, or its diagnostics. */
-type ChangedPlan =
-  | { ok: true; plan: Plan; diagnostics: Diagnostic[] }
-  | { ok: false; diagnostics: Diagnostic[] };
-
-/**
- * A plan in which these steps have other arguments, checked against the catalogue like a submitted plan. All
- * other steps are unchanged. Pure.
- * @param options - the catalogue with the names of the plan, and the sentence that the plan was made for
- */
-export function changeArguments(
-  plan: Plan,
-  changes: readonly ArgumentChange[],
-  options: { tools: readonly ToolDescriptor[]; request?: string | undefined },
-): ChangedPlan {
-  const sets = new Map(changes.map(({ stepId, set }) => [stepId, set]));
-  const steps = plan.steps.map((step) => withArguments(step, sets.get(step.id)));
-  const read = parsePlan({ ...plan, steps }, options);
-  if (!read.ok) return read;
-  const changed = new Map(read.plan.steps.map((step) => [step.id, step]));
-  return {
-    ok: true,
-    plan: {
-      ...plan,
-      steps: plan.steps.map((step) => (sets.has(step.id) ? (changed.get(step.id) ?? step) : step)),
-    },
-    diagnostics: read.diagnostics.filter(({ stepId }) => stepId !== undefined && sets.has(stepId)),
-  };
-}
-
-function withArguments(step: Step, set: JsonObject | undefined): Step {
-  if (!set) return step;
-  if (!isForEachStep(step)) return { ...step, arguments: { ...step.arguments, ...set } };
-  const { forEach } = step;
-  return {
-    ...step,
-    forEach: { ...forEach, do: { ...forEach.do, arguments: { ...forEach.do.arguments, ...set } } },
-  };
-}
-
-/**
- * The direct dependents of each step, by the plan and by the contracts of its tools. Pure.
- * @param catalogue - with the names of the plan: see `catalogueOfPlan`
- */
-export function dependentsOf(
-  plan: Plan,
-  catalogue: readonly ToolDescriptor[],
-): ReadonlyMap<string, readonly string[]> {
-  const index = createToolIndex(catalogue);
-  const contracts = new Map(
-    [...new Set(plan.steps.map(toolOfStep))].flatMap((name) => {
-      const tool = index.find(name);
-      if (!tool) return [];
-      const dependsOn = toolContract(tool).contract.dependsOn.map((dependency) => ({
-        ...dependency,
-        tool: index.findRelated(tool, dependency.tool)?.name ?? dependency.tool,
-      }));
-      return [[name, { dependsOn }] as const];
-    }),
-  );
-  return planGraph(plan, { contracts }).dependents;
 }

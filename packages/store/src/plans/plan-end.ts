@@ -28,7 +28,7 @@ import { isPlain, keptError } from "../journal/outputs.ts";
 import { dueAtOnce } from "../records/new-documents.ts";
 import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
 import type { PlanningWork } from "../records/request-document.ts";
-import { controlsAfter, countMayHaveActed, needsFields, needsOf } from "./plan-needs.ts";
+import { controlsAfter, needsFields, summaryOf } from "./plan-needs.ts";
 
 /** An error as it is stored in documents. */
 function withoutBytes<WithBytes extends { dataBytes?: number | undefined }>(
@@ -107,8 +107,7 @@ function requestAfter({ followUp, updatedAt }: PlanDocument, ended: EndedPlan): 
 export function endWrites(document: PlanDocument, ended: EndedPlan): [GroupUpdate, GroupSet] {
   const { _id, requestId, plan, epoch, needs: before = [], mayHaveActed: actedBefore = 0 } = document;
   const { status, units, outputs, error, finishedAt, controlSeq } = ended;
-  const needs = needsOf(units.values());
-  const mayHaveActed = countMayHaveActed(units.values());
+  const { needs, mayHaveActed } = summaryOf(units.values());
   const late = controlsAfter(controlSeq);
   const expressions: Document = {
     status,

@@ -4,8 +4,7 @@ import type { ServerClock } from "../database/server-clock.ts";
 import { newPlan } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanOrigin, RequestDocument } from "../records/request-document.ts";
-import type { CarriedVersion } from "./carried-version.ts";
-import type { RepeatedCall } from "./carry-over.ts";
+import type { CarriedVersion, RepeatedCall } from "./carry-over.ts";
 import { needsFields, needsOf } from "./plan-needs.ts";
 
 /** A version of a plan, with the events that store it and, if it is to run at once, start it. */
@@ -28,8 +27,8 @@ interface NextVersionParts extends Omit<Parameters<typeof newPlan>[0], "status" 
   before: PlanDocument | null;
   /** Start executing as soon as it is stored. */
   autoExecute: boolean;
-  /** The units of the new version; some may have ended already. */
-  unitsOf: (document: PlanDocument) => CarriedVersion;
+  /** Of its units; some may have ended already. */
+  content: CarriedVersion;
   /** Units that are called again although they acted or may have acted. Default: none. */
   repeats?: readonly RepeatedCall[] | undefined;
   /** Ids of steps that may repeat an effect. Default: none. */
@@ -37,12 +36,12 @@ interface NextVersionParts extends Omit<Parameters<typeof newPlan>[0], "status" 
 }
 
 /** The units of a first version. */
-export const NOTHING_CARRIED: CarriedVersion = { units: [], moved: [] };
+export const NOTHING_CARRIED: CarriedVersion = { carried: [], unanswered: [], moved: [] };
 
 /** The next version of a request's plan, with a new plan id. */
 export function nextVersionTurn(
   { clock, randomBytes }: { clock: ServerClock; randomBytes: RandomBytes },
-  { request: current, before, autoExecute, unitsOf, repeats, accepted, ...parts }: NextVersionParts,
+  { request: current, before, autoExecute, content, repeats, accepted, ...parts }: NextVersionParts,
 ): NextVersionTurn {
   const now = new Date(clock.now());
   const request: RequestDocument = {
@@ -61,7 +60,7 @@ export function nextVersionTurn(
     updatedAt: now,
   };
   const fresh = newPlan({ ...parts, request, status: autoExecute ? "QUEUED" : "READY", now });
-  return { ...versionTurn(fresh, { ...unitsOf(fresh), repeats, accepted }, before ?? fresh), request, now };
+  return { ...versionTurn(fresh, { ...content, repeats, accepted }, before ?? fresh), request, now };
 }
 
 /**
@@ -74,10 +73,10 @@ export function versionTurn(
   content: CarriedVersion & Pick<NextVersionParts, "repeats" | "accepted">,
   before: Pick<PlanDocument, "epoch">,
 ): VersionTurn {
-  const { units, moved, repeats = [] } = content;
+  const { carried, unanswered, moved, repeats = [] } = content;
   const accepted = [...(content.accepted ?? [])];
-  const progressSeen = units.filter(({ finishedAt }) => finishedAt !== null).length;
-  const needs = needsOf(units);
+  const progressSeen = carried.filter(({ finishedAt }) => finishedAt !== null).length;
+  const needs = needsOf(carried);
   const { epoch } = before;
   const document = {
     ...fresh,
@@ -86,7 +85,6 @@ export function versionTurn(
     epoch,
     ...(needs.length > 0 && needsFields(fresh, needs, fresh.createdAt)),
   };
-  const carried = units.filter(({ carriedFrom }) => carriedFrom !== null);
   const event: EventOf<"plan.stored"> = {
     type: "plan.stored",
     planId: document._id,
@@ -94,7 +92,7 @@ export function versionTurn(
     isValid: document.status !== "INVALID",
     carried: carried.map(({ key }) => key),
     settled: carried.flatMap(({ key, resolvedBy }) => (resolvedBy ? [{ key, ...resolvedBy }] : [])),
-    unanswered: units.flatMap(({ carriedFrom, unanswered }) => (carriedFrom === null ? unanswered : [])),
+    unanswered,
     ...(repeats.length > 0 && { repeats: [...repeats] }),
     ...(moved.length > 0 && { moved }),
     ...(accepted.length > 0 && { accepted }),

@@ -1,6 +1,6 @@
 import type { RequestStatus } from "@planwright/plan";
 import { expect, test } from "vitest";
-import type { VersionFacts } from "../records/document-heads.ts";
+import type { VersionHead } from "../records/document-heads.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { RequestFilter } from "./list-requests.ts";
 import { type Fit, fitOf } from "./list-requests.ts";
@@ -14,7 +14,7 @@ function requestOf(given: Partial<RequestDocument>): RequestDocument {
   return { ...known, ...given } as RequestDocument;
 }
 
-const version = (facts: Partial<VersionFacts>): VersionFacts => ({
+const version = (facts: Partial<VersionHead>): VersionHead => ({
   requestId,
   tools: ["read"],
   errorCode: null,
@@ -22,7 +22,7 @@ const version = (facts: Partial<VersionFacts>): VersionFacts => ({
   ...facts,
 });
 
-test.each<[RequestFilter, { status?: RequestStatus; versions?: VersionFacts[] }, Fit]>([
+test.each<[RequestFilter, { status?: RequestStatus; versions?: VersionHead[] }, Fit]>([
   [{}, {}, "fits"],
   [{ status: ["EXECUTING", "READY"] }, {}, "fits"],
   [{ status: ["EXECUTING"] }, { status: "COMPLETED" }, "left"],

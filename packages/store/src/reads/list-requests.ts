@@ -8,7 +8,7 @@ import type { RequestId, RequestStatus } from "@planwright/plan";
 import type { Document, Filter } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { idsAfter } from "../journal/entry-log.ts";
-import type { VersionFacts } from "../records/document-heads.ts";
+import type { VersionHead } from "../records/document-heads.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { type Page, parseCursor, type RequestCursor, toCursor } from "./record-pages.ts";
@@ -162,13 +162,13 @@ export function createListRequests({ requests, plans, journal }: Collections) {
   ): Promise<Set<string>> {
     const at = { ...(from && { $gte: from }), ...(before && { $lt: before }) };
     const started = { type: "attempt.started", tool, ...((from ?? before) && { at }) };
-    const unsent = { type: "attempt.ended", isUnsent: true };
+    const unreached = { type: "attempt.ended", isUnsent: true };
     const entries = journal.aggregate<{ _id: RequestId }>([
       { $match: { $or: ids.map((id) => ({ _id: idsAfter({ requestId: id, seq: 0 }) })) } },
-      { $match: { events: { $elemMatch: { $or: [started, unsent] } } } },
+      { $match: { events: { $elemMatch: { $or: [started, unreached] } } } },
       { $unwind: "$events" },
       { $replaceWith: { $mergeObjects: ["$events", { requestId: "$requestId" }] } },
-      { $match: { $or: [started, unsent] } },
+      { $match: { $or: [started, unreached] } },
       {
         $group: {
           _id: { requestId: "$requestId", attemptId: "$attemptId" },
@@ -356,7 +356,7 @@ export function asksForVersions({ tool, errorCode, needs }: RequestFilter): bool
 export function fitOf(
   filter: RequestFilter,
   request: RequestDocument,
-  versions: readonly VersionFacts[],
+  versions: readonly VersionHead[],
 ): Fit {
   if (!matchesFixedFields(filter, request)) return "never";
   const users = versions.filter(({ tools }) => filter.tool === undefined || tools.includes(filter.tool));
@@ -388,15 +388,11 @@ function hasStatus({ status, needs }: RequestFilter, request: RequestDocument): 
 }
 
 /** @param users - versions that use the tool of the filter */
-function hasVersion(
-  filter: RequestFilter,
-  request: RequestDocument,
-  users: readonly VersionFacts[],
-): boolean {
+function hasVersion(filter: RequestFilter, request: RequestDocument, users: readonly VersionHead[]): boolean {
   const { tool, errorCode } = filter;
   const need = filter.needs === "answer" ? undefined : filter.needs;
   if (!asksForVersions(filter)) return true;
-  const isWanted = (version: VersionFacts): boolean =>
+  const isWanted = (version: VersionHead): boolean =>
     (errorCode === undefined || version.errorCode === errorCode) &&
     (need === undefined || version.needs.includes(need));
   if (users.some(isWanted)) return true;

@@ -13,7 +13,7 @@ import {
   PLAN_HEAD,
   type RequestWithPlan,
   type StoredPlanHead,
-  type VersionFacts,
+  type VersionHead,
 } from "../records/document-heads.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
@@ -145,7 +145,7 @@ function watch({ client, requests }: Collections, wanted: Document, listener: Ch
 /** A request that has changed, at one moment. */
 export interface ChangedRequest extends RequestWithPlan {
   /** All versions of its plan, if they were asked for. */
-  versions: VersionFacts[];
+  versions: VersionHead[];
 }
 
 /** The parts of {@link ChangedRequest} to read. */
@@ -206,9 +206,9 @@ export async function readChanged(
     versions: factsOf.get(request._id) ?? [],
   }));
 
-  function readVersions(of: readonly RequestDocument[]): Promise<VersionFacts[]> {
+  function readVersions(of: readonly RequestDocument[]): Promise<VersionHead[]> {
     return plans
-      .aggregate<VersionFacts>(
+      .aggregate<VersionHead>(
         [
           { $match: { ...ofTenants, requestId: { $in: of.map(({ _id }) => _id) } } },
           {

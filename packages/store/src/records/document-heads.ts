@@ -48,7 +48,7 @@ export interface RequestWithPlan {
 }
 
 /** The fields of one version of a request's plan that filters use. */
-export interface VersionFacts {
+export interface VersionHead {
   requestId: RequestId;
   /** Names of the tools that it uses, also in lists. */
   tools: readonly string[];

@@ -54,7 +54,7 @@ export type UndecidedUnit = { key: string } & ({ approvalHash: string } | { atte
 export const MAX_UNDECIDED = 100;
 
 /** A control that a client or operator was answered, until it is in the journal of its request. */
-export interface PendingControl {
+export interface AskedControl {
   /** From 1, in the order in which they were asked. */
   id: number;
   event: ControlEvent;
@@ -111,7 +111,7 @@ export interface PlanDocument extends Leased {
   /** Number of the latest control. 0: none yet. */
   controlSeq: number;
   /** Controls that the owner puts into its next entry, oldest first, at most {@link MAX_CONTROLS}. */
-  controls?: PendingControl[];
+  controls?: AskedControl[];
   /**
    * Number of the latest decision of an operator about a call. Readers of approvals and resolutions need the
    * journal only if there is one. Absent in plans of earlier versions: any control may be one.

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { createAccept } from "./acceptance.ts";
-import type { AcceptanceLog, Accepted } from "./acceptance-log.ts";
+import type { AcceptanceLog, AcceptedEntry } from "./acceptance-log.ts";
 
-const work = (id: string): Accepted => ({ request: { _id: id } as unknown as RequestDocument });
+const work = (id: string): AcceptedEntry => ({ request: { _id: id } as unknown as RequestDocument });
 
 class AwayError extends Error {
   override readonly name = "MongoNetworkError";

@@ -9,7 +9,7 @@ import { type Collections, openCollections } from "../database/collections.ts";
 import { newPlan, newRequest } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import { createRemoveHalfAccepted } from "./acceptance.ts";
-import { type Accepted, createMongoAcceptanceLog } from "./acceptance-log.ts";
+import { type AcceptedEntry, createMongoAcceptanceLog } from "./acceptance-log.ts";
 
 const { mongodbUrl: url } = testServers();
 let store: Store;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await store.close();
 });
 
-interface Submission extends Accepted {
+interface Submission extends AcceptedEntry {
   plan: PlanDocument;
 }
 

@@ -5,7 +5,7 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
 /** Accepted work: a request, and its plan if it came with one. */
-export interface Accepted {
+export interface AcceptedEntry {
   request: RequestDocument;
   plan?: PlanDocument | undefined;
 }
@@ -16,11 +16,11 @@ export interface Accepted {
  */
 export interface AcceptanceLog {
   /** Stores requests without a key, and after them their plans, in one command. */
-  insert(accepted: readonly Accepted[]): Promise<void>;
+  insert(accepted: readonly AcceptedEntry[]): Promise<void>;
   /**
    * The same for a request with a key. False when the key belongs to another request: then nothing is stored.
    */
-  insertKeyed(accepted: Accepted): Promise<boolean>;
+  insertKeyed(accepted: AcceptedEntry): Promise<boolean>;
 }
 
 /** The driver types documents by namespace. */
@@ -32,7 +32,7 @@ type Schemas = Record<string, RequestDocument | PlanDocument>;
  */
 export function createMongoAcceptanceLog({ client, requests, plans }: Collections): AcceptanceLog {
   /** Requests first: a plan without its request would be executed although it was never accepted. */
-  function modelsOf(accepted: readonly Accepted[]): ClientBulkWriteModel<Schemas>[] {
+  function modelsOf(accepted: readonly AcceptedEntry[]): ClientBulkWriteModel<Schemas>[] {
     return [
       ...accepted.map(({ request }) => toInsert(requests.namespace, request)),
       ...accepted.flatMap(({ plan }) => (plan ? [toInsert(plans.namespace, plan)] : [])),

@@ -21,7 +21,7 @@ import {
 import { type NewWork, newPlan, newRequest, type PlanningOptions } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { AcceptanceLog, Accepted } from "./acceptance-log.ts";
+import type { AcceptanceLog, AcceptedEntry } from "./acceptance-log.ts";
 
 /** Dependencies of {@link createAcceptance}. */
 interface AcceptanceDependencies {
@@ -51,7 +51,7 @@ export function createAcceptance(dependencies: AcceptanceDependencies) {
    * @throws {IdempotencyKeyReusedError} when that request was made from another submission
    */
   async function acceptOnce(
-    { request, plan }: Accepted,
+    { request, plan }: AcceptedEntry,
     { key, payloadHash }: Idempotency,
   ): Promise<RequestDocument> {
     const { tenant } = request;
@@ -201,7 +201,7 @@ interface AcceptOptions extends Retry {
 type Accept = ReturnType<typeof createAccept>;
 
 interface Waiting {
-  accepted: Accepted;
+  accepted: AcceptedEntry;
   resolve: () => void;
   reject: (error: Error) => void;
 }
@@ -227,10 +227,10 @@ export function createAccept(options: AcceptOptions) {
 
   return {
     /** Durable when it resolves. @throws {StoreUnavailableError | WriteNotPossibleError} */
-    store: (accepted: Accepted) =>
+    store: (accepted: AcceptedEntry) =>
       new Promise<void>((resolve, reject) => batches.add({ accepted, resolve, reject })),
     /** The same, or false when the key belongs to another request. @throws {StoreUnavailableError} */
-    storeKeyed: (accepted: Accepted) => untilAnswered(() => log.insertKeyed(accepted)),
+    storeKeyed: (accepted: AcceptedEntry) => untilAnswered(() => log.insertKeyed(accepted)),
     /** Resolves when nothing is waiting or in flight. */
     idle: () => batches.idle(),
   };

@@ -30,7 +30,7 @@ const MAX_MOVES = 5;
  * A request and the state folded from its journal, when a change is decided. The documents were read after the
  * journal: what they know of later entries makes the change be decided again, because its seq is taken.
  */
-export interface ChangedRequest {
+export interface RequestNow {
   request: RequestDocument;
   /** The current version of its plan; null while there is none. */
   plan: PlanDocument | null;
@@ -61,7 +61,7 @@ interface RequestChange<Answer, Changed> {
   /** Default: a repeated call changes the request again. */
   idempotency?: Idempotency | undefined;
   /** Called again when another entry was appended first. */
-  decide: (now: ChangedRequest) => ChangeDecision<Answer, Changed> | Promise<ChangeDecision<Answer, Changed>>;
+  decide: (now: RequestNow) => ChangeDecision<Answer, Changed> | Promise<ChangeDecision<Answer, Changed>>;
 }
 
 /**

@@ -19,8 +19,8 @@ import {
   type VersionSteps,
   versionRepeats,
   versionSteps,
-} from "../plans/carried-version.ts";
-import { withApprovals } from "../plans/carry-over.ts";
+  withApprovals,
+} from "../plans/carry-over.ts";
 import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
 import { type NewVersion, nextVersionTurn } from "../plans/version-turn.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
@@ -31,13 +31,13 @@ import {
   type AmendAnswer,
   type AmendedPlan,
   type ChangeDecision,
-  type ChangedRequest,
   changeRequest,
   entryKeyOf,
   findRepeated,
   isOtherVersion,
   type Repeated,
   type RepeatOptions,
+  type RequestNow,
   versionEntry,
 } from "./change-request.ts";
 import { createReplan } from "./replan.ts";
@@ -71,12 +71,12 @@ function createAnswerQuestions(context: StoreDependencies) {
     ): Promise<RequestDocument | null> {
       const { answers, discardsDraft, by = "api" } = given;
       const ids = answers.map(({ questionId }) => questionId);
-      const isOpen = ({ request, state }: ChangedRequest): boolean =>
+      const isOpen = ({ request, state }: RequestNow): boolean =>
         request.status === "NEEDS_INPUT" &&
         ids.every(
           (id) => state.planning.questions.includes(id) && request.questions.some((asked) => asked.id === id),
         );
-      const decide = (now: ChangedRequest): ChangeDecision<null, { type: "answered" }> => {
+      const decide = (now: RequestNow): ChangeDecision<null, { type: "answered" }> => {
         if (!isOpen(now)) return { type: "answer", answer: null };
         const events = answers.map(({ questionId, answer }) => ({ questionId, answer }));
         return {
@@ -132,7 +132,7 @@ function createQueuePlan(context: StoreDependencies) {
       requestId: RequestId,
       by = "api",
     ): Promise<PlanDocument | null> {
-      const decide = (now: ChangedRequest): ChangeDecision<null, Start> => {
+      const decide = (now: RequestNow): ChangeDecision<null, Start> => {
         const { request, plan } = now;
         // A later version is current.
         if (request.planId !== planId) return { type: "answer", answer: null };
@@ -177,7 +177,7 @@ function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<nul
 }
 
 /** A plan that is still being made starts as soon as it is stored. */
-function whenPlanned({ request }: ChangedRequest, by: string): ChangeDecision<null, Start> {
+function whenPlanned({ request }: RequestNow, by: string): ChangeDecision<null, Start> {
   const { _id, planId, status, autoExecute } = request;
   if (status !== "PLANNING" || autoExecute) return { type: "answer", answer: null };
   return {
@@ -228,7 +228,7 @@ function createAmend(context: StoreDependencies) {
       const index = createToolIndex(await readCatalogue(collections));
       const tools = catalogueOfPlan(amended.plan, index, pinsByTool(amended.toolPins));
 
-      const decide = async ({ request, plan: old, state }: ChangedRequest): Promise<AmendDecision> => {
+      const decide = async ({ request, plan: old, state }: RequestNow): Promise<AmendDecision> => {
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
         if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
         const isUnstarted = UNSTARTED_PLAN_STATUSES.includes(old.status);
@@ -254,16 +254,12 @@ function createAmend(context: StoreDependencies) {
           autoExecute,
           // Steps that run again only because an earlier step has changed need an operator's approval first, unless
           // the caller has accepted it.
-          plan: withApprovals(
-            amended.plan,
-            new Set([...steps.implied].filter((id) => !accepted.has(id))),
-            tools,
-          ),
+          plan: withApprovals(amended.plan, steps.implied, accepted, tools),
           toolPins,
           raw,
           origin: { kind: "submitted", model: null },
           diagnostics,
-          unitsOf: (fresh) => carriedVersion(fresh, facts, steps),
+          content: carriedVersion(facts, steps),
           repeats: repeated.map(({ key, planId, isDone }) => ({
             key,
             planId,

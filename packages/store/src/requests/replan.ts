@@ -5,7 +5,7 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { PLANNING_CANCELLED, parkedFor } from "../plans/plan-end.ts";
 import type { ReplanOptions, RequestDocument } from "../records/request-document.ts";
 import type { ReplanAnswer, VersionOptions } from "./change-request.ts";
-import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
+import { type ChangeDecision, changeRequest, isOtherVersion, type RequestNow } from "./change-request.ts";
 
 /** Maximum number of replans of one request, automatic ones included. */
 const MAX_REPLANS = 20;
@@ -26,7 +26,7 @@ export function createReplan(context: StoreDependencies) {
       requestId: RequestId,
       { fromVersion, idempotency, by = "api", ...replan }: ReplanOptions & VersionOptions,
     ): Promise<ReplanAnswer> {
-      const decide = ({ request, plan, state }: ChangedRequest): ReplanDecision => {
+      const decide = ({ request, plan, state }: RequestNow): ReplanDecision => {
         const no = (answer: ReplanAnswer): ReplanDecision => ({ type: "answer", answer });
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
         const isPlanning = request.status === "PLANNING" || state.planning.replanAsked;
@@ -76,7 +76,7 @@ export function createReplan(context: StoreDependencies) {
      * @param by - who asks, for the journal. Default "api"
      */
     async cancelPlanning(tenant: string, requestId: RequestId, by = "api"): Promise<RequestDocument | null> {
-      const decide = ({ request }: ChangedRequest): ChangeDecision<null, { type: "cancelled" }> => {
+      const decide = ({ request }: RequestNow): ChangeDecision<null, { type: "cancelled" }> => {
         if (request.status !== "PLANNING") return { type: "answer", answer: null };
         const { epoch } = request;
         // Excludes planning that began since: a new claim has the next epoch, and another replan raises the count.

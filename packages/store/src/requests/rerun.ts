@@ -1,26 +1,34 @@
-import { outlineOf, stepRuns } from "@planwright/engine";
 import {
   catalogueOfPlan,
   createPlanId,
   createToolIndex,
+  type Diagnostic,
+  isForEachStep,
   isTerminalPlanStatus,
+  type JsonObject,
+  type Plan,
+  parsePlan,
   pinsByTool,
   pinTools,
+  planGraph,
   type RequestId,
+  type Step,
+  type ToolDescriptor,
+  toolContract,
+  toolOfStep,
 } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import {
-  type ArgumentChange,
-  askForRepeats,
-  carriedUnits,
-  changeArguments,
-  dependentsOf,
+  carriedVersion,
   type RepeatedCall,
   refusedChange,
-  repeatsOf,
-  stepsToRerun,
+  rerunRepeats,
+  rerunSteps,
   unitsInDoubt,
+  unitsOfVersion,
+  withApprovals,
 } from "../plans/carry-over.ts";
+import { versionsOf } from "../plans/earlier-calls.ts";
 import { parkedFor } from "../plans/plan-end.ts";
 import { nextVersionTurn } from "../plans/version-turn.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
@@ -29,9 +37,9 @@ import { readCatalogue } from "../tools/tool-store.ts";
 import type { RepeatOptions, RerunAnswer } from "./change-request.ts";
 import {
   type ChangeDecision,
-  type ChangedRequest,
   changeRequest,
   isOtherVersion,
+  type RequestNow,
   versionEntry,
 } from "./change-request.ts";
 
@@ -61,7 +69,7 @@ export function createRerun(context: StoreDependencies) {
       const { from, fromVersion, autoExecute, by = "api", changes = [], idempotency, dryRun } = options;
       const accepted = new Set(options.acceptRepeat);
       const index = createToolIndex(await readCatalogue(collections));
-      const decide = ({ request, plan: old, state }: ChangedRequest): RerunDecision => {
+      const decide = ({ request, plan: old, state }: RequestNow): RerunDecision => {
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
         const isPlain = from === null && changes.length === 0 && accepted.size === 0;
         if (isPlain && canPlanAgain(request, old))
@@ -72,27 +80,27 @@ export function createRerun(context: StoreDependencies) {
         const ids = new Set<string>(old.plan.steps.map(({ id }) => id));
         const unknown = [...(from === null ? [] : [from]), ...accepted].find((id) => !ids.has(id));
         if (unknown !== undefined) return no({ type: "unknown step", stepId: unknown });
-        const folded = state.plans.get(old._id);
-        const units = stepRuns({ outline: outlineOf(old), plan: folded });
+        const [before] = versionsOf([old], state);
+        if (!before) return no({ type: "no plan", request });
+        const units = unitsOfVersion(before);
         const tools = catalogueOfPlan(old.plan, index, pinsByTool(old.toolPins));
         const changed =
           changes.length === 0
             ? { ok: true as const, plan: old.plan, diagnostics: [] }
             : changeArguments(old.plan, changes, { tools, request: request.query ?? undefined });
         const plan = changed.ok ? changed.plan : old.plan;
-        const resolutions = folded?.resolutions ?? [];
-        const facts = { plan, units, resolutions, dependents: dependentsOf(plan, tools), from };
-        const toRerun = stepsToRerun(facts);
-        const { again } = toRerun;
+        const facts = { plan, before, units, dependents: dependentsOf(plan, tools), from };
+        const steps = rerunSteps(facts);
+        const { again } = steps;
         const refusal = refusedChange(plan, facts, changes, accepted);
         if (refusal && refusal.type !== "may have acted") return no(refusal);
         if (again.size === 0 || (from === null && old.status === "COMPLETED"))
           return no({ type: "nothing failed" });
-        const keys = unitsInDoubt(units, toRerun);
+        const keys = unitsInDoubt(units, steps);
         if (keys.length > 0) return no({ type: "in doubt", keys });
         if (refusal) return no(refusal);
         const other = new Set(changes.map(({ stepId }) => stepId));
-        const repeats = repeatsOf(units, { ...toRerun, from, changed: other });
+        const repeats = rerunRepeats(facts, steps, other);
         const isAccepted = ({ key, hasOtherArguments }: RepeatedCall): boolean =>
           hasOtherArguments || accepted.has(key.replace(/\[\d+\]$/, ""));
         const toAccept = repeats.filter((repeat) => !isAccepted(repeat)).map(({ key }) => key);
@@ -105,13 +113,13 @@ export function createRerun(context: StoreDependencies) {
           request,
           before: old,
           autoExecute,
-          plan: askForRepeats(plan, units, toRerun, accepted, tools),
+          plan: withApprovals(plan, steps.implied, accepted, tools),
           // Tools that have changed since are pinned as they are now: the caller wants the current ones.
           toolPins: pinTools(plan, index.tools, old.toolPins),
           raw,
           origin,
           diagnostics: [...old.diagnostics, ...changed.diagnostics],
-          unitsOf: (fresh) => ({ units: carriedUnits(fresh, facts, toRerun), moved: [] }),
+          content: carriedVersion({ plan, versions: [before] }, steps),
           repeats,
           accepted,
         });
@@ -170,4 +178,74 @@ function plannedAgain(
 
 function no(answer: RerunAnswer): RerunDecision {
   return { type: "answer", answer };
+}
+
+/** New arguments for one step of a rerun; arguments that are not named are kept. */
+export interface ArgumentChange {
+  stepId: string;
+  /** Values by name; for a list, for each of its calls. */
+  set: JsonObject;
+}
+
+/** A plan with other arguments, or its diagnostics. */
+type ChangedPlan =
+  | { ok: true; plan: Plan; diagnostics: Diagnostic[] }
+  | { ok: false; diagnostics: Diagnostic[] };
+
+/**
+ * A plan in which these steps have other arguments, checked against the catalogue like a submitted plan. All
+ * other steps are unchanged. Pure.
+ * @param options - the catalogue with the names of the plan, and the sentence that the plan was made for
+ */
+function changeArguments(
+  plan: Plan,
+  changes: readonly ArgumentChange[],
+  options: { tools: readonly ToolDescriptor[]; request?: string | undefined },
+): ChangedPlan {
+  const sets = new Map(changes.map(({ stepId, set }) => [stepId, set]));
+  const steps = plan.steps.map((step) => withArguments(step, sets.get(step.id)));
+  const read = parsePlan({ ...plan, steps }, options);
+  if (!read.ok) return read;
+  const changed = new Map(read.plan.steps.map((step) => [step.id, step]));
+  return {
+    ok: true,
+    plan: {
+      ...plan,
+      steps: plan.steps.map((step) => (sets.has(step.id) ? (changed.get(step.id) ?? step) : step)),
+    },
+    diagnostics: read.diagnostics.filter(({ stepId }) => stepId !== undefined && sets.has(stepId)),
+  };
+}
+
+function withArguments(step: Step, set: JsonObject | undefined): Step {
+  if (!set) return step;
+  if (!isForEachStep(step)) return { ...step, arguments: { ...step.arguments, ...set } };
+  const { forEach } = step;
+  return {
+    ...step,
+    forEach: { ...forEach, do: { ...forEach.do, arguments: { ...forEach.do.arguments, ...set } } },
+  };
+}
+
+/**
+ * The direct dependents of each step, by the plan and by the contracts of its tools. Pure.
+ * @param catalogue - with the names of the plan: see `catalogueOfPlan`
+ */
+function dependentsOf(
+  plan: Plan,
+  catalogue: readonly ToolDescriptor[],
+): ReadonlyMap<string, readonly string[]> {
+  const index = createToolIndex(catalogue);
+  const contracts = new Map(
+    [...new Set(plan.steps.map(toolOfStep))].flatMap((name) => {
+      const tool = index.find(name);
+      if (!tool) return [];
+      const dependsOn = toolContract(tool).contract.dependsOn.map((dependency) => ({
+        ...dependency,
+        tool: index.findRelated(tool, dependency.tool)?.name ?? dependency.tool,
+      }));
+      return [[name, { dependsOn }] as const];
+    }),
+  );
+  return planGraph(plan, { contracts }).dependents;
 }

@@ -12,7 +12,7 @@ import { measureValue } from "../journal/outputs.ts";
 import { nextEntry } from "../journal/transact.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { askedEvent, controlsAfter, HAS_CONTROLS, needsFields, needsOf } from "../plans/plan-needs.ts";
-import type { PendingControl, PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
+import type { AskedControl, PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
 import {
   type AskDecision,
   createAskControl,
@@ -150,7 +150,7 @@ export function createSettleLateControls(context: StoreDependencies): (planId: P
   const changes = createReplan(context);
 
   /** A repeat after a crash changes nothing. */
-  async function apply(plan: PlanDocument, { event, by }: PendingControl): Promise<void> {
+  async function apply(plan: PlanDocument, { event, by }: AskedControl): Promise<void> {
     const { _id: planId, requestId, tenant } = plan;
     if (event.type === "doubt.resolved") {
       const { key, attempt, resolution } = event;
@@ -167,7 +167,7 @@ export function createSettleLateControls(context: StoreDependencies): (planId: P
   }
 
   /** Appends a control behind the end, unless it is in the journal, or the request is being removed. */
-  async function record(plan: PlanDocument, control: PendingControl): Promise<void> {
+  async function record(plan: PlanDocument, control: AskedControl): Promise<void> {
     const events: JournalEvent[] = [askedEvent(control)];
     for (;;) {
       const request = await unitReads.ofRequest(plan.requestId);

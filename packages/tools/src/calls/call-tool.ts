@@ -54,7 +54,7 @@ export interface ToolCall {
 export type Clearance = { type: "send"; arguments: JsonObject | Uint8Array } | Outcome;
 
 /** Dependencies of one call. */
-export interface CallContext {
+interface CallContext {
   connection: ServerConnection;
   /**
    * The tool as its server lists it now; undefined when it is not listed. The same object until a new list

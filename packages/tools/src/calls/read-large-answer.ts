@@ -16,7 +16,7 @@ import { UnreadableAnswerError } from "../connection/errors.ts";
 import type {
   AnsweredCall,
   LargeAnswer,
-  ReadAnswer,
+  ReceivedAnswer,
   SentOutcome,
   SentOutput,
 } from "../connection/large-answer.ts";
@@ -25,7 +25,7 @@ import { createMasker } from "../masker.ts";
 import { outcomeOfResult } from "./call-tool.ts";
 
 /** Reads a message. Never throws because of what it says. */
-export function readLargeAnswer(job: LargeAnswer): ReadAnswer {
+export function readLargeAnswer(job: LargeAnswer): ReceivedAnswer {
   const { message, requestId, isShared, calls } = job;
   const text = typeof message === "string" ? message : Buffer.from(message).toString("utf8");
   const traces = new Map<CallTrace, AnsweredCall>();

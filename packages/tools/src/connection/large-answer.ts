@@ -44,7 +44,7 @@ export type SentOutcome =
   | (Omit<Failed, "answer"> & { answer: SentOutput | undefined });
 
 /** What a large message says. */
-export type ReadAnswer =
+export type ReceivedAnswer =
   | {
       ok: true;
       /** The messages for the SDK: answers of calls are empty. */
@@ -57,7 +57,7 @@ export type ReadAnswer =
   | { ok: false; reason: string };
 
 /** Reads a large message. Rejects when it could not be read for a reason that is not in the message. */
-export type ReadLargeAnswer = (job: LargeAnswer) => Promise<ReadAnswer>;
+export type ReadLargeAnswer = (job: LargeAnswer) => Promise<ReceivedAnswer>;
 
 /**
  * Reads a large message of a session, and puts answers of calls into their traces.

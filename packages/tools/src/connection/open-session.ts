@@ -27,9 +27,9 @@ import { ServerUnreachableError, UnreadableAnswerError } from "./errors.ts";
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 import {
   outcomeOfSent,
-  type ReadAnswer,
   type ReadLargeAnswer,
   type ReadLargeMessages,
+  type ReceivedAnswer,
 } from "./large-answer.ts";
 import { type ListedTools, readListedTools } from "./listed-tools.ts";
 import { MessageBuffer } from "./message-buffer.ts";
@@ -242,7 +242,7 @@ async function openBy(
     if (!answer.ok) throw new UnreadableAnswerError(answer.reason, beginningOf(message));
     return answer;
   };
-  const noteAnswers = (read: ReadAnswer): void => {
+  const noteAnswers = (read: ReceivedAnswer): void => {
     if (!read.ok) return;
     for (const [id, sent] of read.outcomes) {
       const trace = traceOf(id);

@@ -7,6 +7,7 @@ import {
   nearestName,
   PLACEHOLDER,
   type Step,
+  stepsInDoubt,
   type ToolDescriptor,
   toolOfStep,
 } from "@planwright/plan";
@@ -26,7 +27,6 @@ import {
   type PlanFact,
   type StepFact,
   serverOf,
-  stepsInDoubt,
 } from "./facts.ts";
 import { amendPart, follow, goBack, replan, rerun, showTool } from "./next-actions.ts";
 

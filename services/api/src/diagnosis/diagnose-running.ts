@@ -4,6 +4,8 @@ import {
   countText,
   durationText,
   MAX_STEP_TIMEOUT_MS,
+  stepsInDoubt,
+  stepsToApprove,
   type ToolContract,
   type ToolDescriptor,
   toolContract,
@@ -18,8 +20,6 @@ import {
   runningCalls,
   type StepFact,
   serverOf,
-  stepsInDoubt,
-  stepsToApprove,
 } from "./facts.ts";
 import { act, decide, follow, listRunning, showFleet } from "./next-actions.ts";
 

@@ -1,4 +1,4 @@
-import { needsAcceptance } from "@planwright/engine";
+import { hasDoneEffect, needsAcceptance } from "@planwright/engine";
 import { type JsonValue, PLACEHOLDER } from "@planwright/plan";
 import type { ModelLimits } from "@planwright/store";
 import { clipped, type NextAction } from "./diagnosis.ts";
@@ -91,9 +91,9 @@ function toAccept(
   { plan }: Pick<RequestFact, "plan">,
   from?: string,
 ): { acceptRepeat: string[]; warning: string } {
-  const isDone = ({ id, effect, effectClass }: StepFact): boolean =>
-    id === from && effect === "done" && effectClass !== "R";
-  const open = (plan?.steps ?? []).filter((step) => needsAcceptance(step) || isDone(step));
+  const open = (plan?.steps ?? []).filter(
+    (step) => needsAcceptance(step) || (step.id === from && hasDoneEffect(step)),
+  );
   const acceptRepeat = [...new Set(open.map(({ id }) => id))].slice(0, MAX_REPEATED);
   if (acceptRepeat.length === 0) return { acceptRepeat, warning: "" };
   const named = `${acceptRepeat.slice(0, 3).join(", ")}${acceptRepeat.length > 3 ? ", …" : ""}`;

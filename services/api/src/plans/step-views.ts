@@ -51,7 +51,7 @@ export type ShownStep = StepRun & {
 };
 
 /** What a plan was at an entry, beyond the fields of its document. */
-export interface PastPlan extends PlanTimes {
+export interface PlanThen extends PlanTimes {
   counts: StepCounts;
   mayHaveActed: number;
   waitReason: WaitReason | null;
@@ -416,7 +416,7 @@ export interface StepConnection extends Connection<ShownStep> {
 
 /** One page of a plan's steps and items, in plan order. @throws {BadInputError | CursorInvalidError} */
 export async function readStepPage(
-  head: Omit<GraphedPlan, keyof PlanGraph> & Pick<PlanHead, "_id"> & { past?: PastPlan },
+  head: Omit<GraphedPlan, keyof PlanGraph> & Pick<PlanHead, "_id"> & { past?: PlanThen },
   asked: StepPageArguments,
   { reads, liveWorkers }: Pick<GraphqlContext, "reads" | "liveWorkers">,
 ): Promise<StepConnection> {

@@ -53,6 +53,24 @@ test.each<[JournalEvent, object]>([
     { ...nothing, stepId: "each", key: "each", facts: { count: 7 } },
   ],
   [
+    {
+      type: "items.closed",
+      stepId: "each",
+      from: 2,
+      to: 6,
+      status: "CANCELLED",
+      error: { code: "CANCELLED", message: "too dear", retryable: false },
+    },
+    {
+      ...nothing,
+      stepId: "each",
+      key: "each",
+      status: "CANCELLED",
+      error: { code: "CANCELLED", message: "too dear", retryable: false, data: null },
+      facts: { from: 2, to: 6 },
+    },
+  ],
+  [
     { type: "planning.began", worker: "host:1:a", epoch: 2, work: "plan", from: "host:1:b" },
     { ...nothing, facts: { worker: "host:1:a", epoch: 2, work: "plan", from: "host:1:b" } },
   ],

@@ -20,7 +20,7 @@ import { type Connection, type PageArguments, parsePage, toConnection } from "..
 import type { GraphqlContext } from "../operation/context.ts";
 import { findRequest } from "../plans/find-request.ts";
 import {
-  type PastPlan,
+  type PlanThen,
   type PlanTimes,
   planWaitReason,
   type ShownStep,
@@ -135,6 +135,10 @@ function contentOf({ event, lengths }: EventHead): EventContent {
     }
     case "items.expanded":
       return { units: [event.stepId], facts: { count: event.count } };
+    case "items.closed": {
+      const { stepId, from, to, status, error } = event;
+      return { units: [stepId], status, error, facts: { from, to } };
+    }
     case "step.changed":
       return { units: [event.key], ...changeOf(event, lengths) };
     case "approval.given": {
@@ -236,7 +240,7 @@ function errorView({ code, message, retryable }: ErrorView): NonNullable<EventVi
 
 /** A request whose plan is that of an entry of its journal. */
 export type PastRequest = RequestDocument & {
-  past: { seq: number; at: Date | null; plan: (PlanHead & { past: PastPlan }) | null };
+  past: { seq: number; at: Date | null; plan: (PlanHead & { past: PlanThen }) | null };
 };
 
 /** Estimated size of a step or item with its attempts, in bytes. */
@@ -285,7 +289,7 @@ export async function readRequestAt(
   return { ...request, past: { seq, at: writtenAt, plan: past } };
 }
 
-function pastPlan(plan: FoldedPlan, steps: readonly StepRun[], at: Date): PastPlan {
+function pastPlan(plan: FoldedPlan, steps: readonly StepRun[], at: Date): PlanThen {
   const shown = (graph: PlanGraph): ShownStep[] =>
     // "limit" would be a guess unless an entry records it.
     stepViews({ ...graph, ...asIfHeld(plan) }, steps, NOTHING_KNOWN).map((step) =>

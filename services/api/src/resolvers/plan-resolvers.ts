@@ -11,7 +11,7 @@ import { readOutputReferences, readPlanOutputs } from "../operation/plan-outputs
 import { type KeptOutput, type Reads, toJson } from "../operation/reads.ts";
 import { planHashOf } from "../plans/execute-plan.ts";
 import {
-  type PastPlan,
+  type PlanThen,
   planTimes,
   planWaitReason,
   readStepPage,
@@ -31,7 +31,7 @@ import { readResults, selectedTools, toolOrder } from "./older-reads.ts";
 type PlanParent = Omit<
   PlanHead,
   "steps" | "stepTools" | "graphBytes" | "textBytes" | "resultBytes" | "smallOutputs"
-> & { past?: PastPlan };
+> & { past?: PlanThen };
 
 /** True for a plan that had not ended at the entry that was asked for: what it returned came later. */
 const isOpenPast = ({ past, finishedAt }: PlanParent): boolean => past !== undefined && finishedAt === null;

@@ -1,6 +1,6 @@
 import { UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
-import { startWholeSystem } from "@planwright/testing";
+import { startSystem } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { expect } from "vitest";
 import { bearer } from "../keys.ts";
@@ -8,7 +8,7 @@ import { type Answer, type ApiClient, BLOG_TOOLS, createApiClient } from "../run
 import { createAnswerTimes } from "./answer-times.ts";
 import { expandMacros } from "./expand-macros.ts";
 
-/** API, planner, executor and tools as processes, for the cases of one file. */
+/** API, planner, executor and tools in this process, for the cases of one file. */
 export interface RunningSystem extends ApiClient {
   /** The GraphQL endpoint. */
   url: string;
@@ -75,7 +75,7 @@ export async function startRunningSystem(
   file: string,
   { api = {}, env, mcpServers = {}, mayLog = () => false }: RunningSystemOptions = {},
 ): Promise<RunningSystem> {
-  const system = await startWholeSystem({
+  const system = await startSystem({
     env: { SWEEP_EVERY_MS: "1000", ...env },
     api,
     mcpServers,

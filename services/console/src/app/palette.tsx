@@ -20,8 +20,11 @@ import { deskPath, deskPlaceOf } from "../parts/paths.ts";
 import { placeOf, requestPath, VIEWS } from "../request/paths.ts";
 import { acceptedRepeats } from "../request/request-head.tsx";
 
-/** The command palette and the list of keys; each opens by a key or a button. */
-export function Palette() {
+/**
+ * The command palette and the list of keys; each opens by a key or a button.
+ * @param props - onKey: shows the field for an API key
+ */
+export function Palette({ onKey }: { onKey: () => void }) {
   const [shown, setShown] = useState<"palette" | "help" | null>(null);
   usePaletteKeys({ palette: () => setShown("palette"), help: () => setShown("help") });
   const close = () => setShown(null);
@@ -30,21 +33,27 @@ export function Palette() {
       <button
         type="button"
         className="palette-button"
+        aria-label="Commands"
         aria-keyshortcuts="Control+K Meta+K"
         onClick={() => setShown("palette")}
       >
-        Commands <kbd aria-hidden="true">Ctrl K</kbd>
+        <svg className="mark" viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M7 2.5A4.5 4.5 0 1 1 6.9 2.5ZM10.5 10.5 14 14" />
+        </svg>
+        <span className="palette-words">Find or do</span> <kbd aria-hidden="true">Ctrl K</kbd>
       </button>
       <button
         type="button"
-        className="palette-button"
+        className="palette-button keys-button"
         aria-label="Keys"
         aria-keyshortcuts="?"
         onClick={() => setShown("help")}
       >
         ?
       </button>
-      {shown === "palette" && <CommandPalette onClose={close} onHelp={() => setShown("help")} />}
+      {shown === "palette" && (
+        <CommandPalette onClose={close} onHelp={() => setShown("help")} onKey={onKey} />
+      )}
       {shown === "help" && <KeyHelp onClose={close} />}
     </>
   );
@@ -132,11 +141,19 @@ function KeyHelp({ onClose }: { onClose: () => void }) {
 }
 
 /** All commands, found by typing: the field keeps the focus, and the arrow keys select. */
-function CommandPalette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
+function CommandPalette({
+  onClose,
+  onHelp,
+  onKey: askForKey,
+}: {
+  onClose: () => void;
+  onHelp: () => void;
+  onKey: () => void;
+}) {
   const [, navigate] = useLocation();
   const [typed, setTyped] = useState("");
   const [chosen, setChosen] = useState(0);
-  const pages = usePageCommands(onHelp);
+  const pages = usePageCommands({ onHelp, onKey: askForKey });
   const { commands: ofRequest, problem } = useRequestCommands();
   const listId = useId();
   const found = matching([...ofRequest, ...pages], typed, {
@@ -215,7 +232,7 @@ const PAGES: readonly { label: string; href: string }[] = [
 ];
 
 /** Commands that open a page. */
-function usePageCommands(onHelp: () => void): Command[] {
+function usePageCommands({ onHelp, onKey }: { onHelp: () => void; onKey: () => void }): Command[] {
   const [, navigate] = useLocation();
   return [
     ...PAGES.map(({ label, href }) => ({
@@ -224,6 +241,7 @@ function usePageCommands(onHelp: () => void): Command[] {
       group: "Pages",
       run: () => navigate(href),
     })),
+    { id: "api key", label: "Use an API key", group: "Help", run: onKey },
     { id: "help", label: "Keys", group: "Help", hint: "?", run: onHelp },
   ];
 }

@@ -10,6 +10,18 @@ export function useIsVisible(): boolean {
   return useSyncExternalStore(subscribe, () => document.visibilityState === "visible");
 }
 
+const NARROW = "(max-width: 700px)";
+const subscribeWidth = (onChange: () => void) => {
+  const query = matchMedia(NARROW);
+  query.addEventListener("change", onChange);
+  return () => query.removeEventListener("change", onChange);
+};
+
+/** True on a screen as narrow as a phone, as in the style sheets. */
+export function useIsNarrow(): boolean {
+  return useSyncExternalStore(subscribeWidth, () => matchMedia(NARROW).matches);
+}
+
 /** True if the key is typed into a field, also one in a shadow tree. */
 export function isInField(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
@@ -33,6 +45,16 @@ export function useNow(isTicking = true): number {
     return () => clearInterval(timer);
   }, [isTicking]);
   return now;
+}
+
+/**
+ * Names the tab of the browser, so that the pages of several tabs can be told apart: "Refund order 77 · Planwright".
+ * @param name - what the page shows, the most telling word first; null: not known yet
+ */
+export function useTitle(name: string | null): void {
+  useEffect(() => {
+    document.title = name === null ? "Planwright" : `${name} · Planwright`;
+  }, [name]);
 }
 
 /** The width of an element in pixels, 0 before it is drawn; `ref` must be set on the element. */

@@ -80,9 +80,25 @@ export function problemOf(error: unknown): ApiProblem {
 /**
  * The client of the API that served this page.
  * @param token - an API key or a token; it stays in the memory of this page
+ * @param onKeyNeeded - called when the API refuses a call because it does not know the caller
  */
-export function createPageClient(token: string | undefined): Client {
-  return createClient({ url: new URL("/graphql", location.href).href, token });
+export function createPageClient(token: string | undefined, onKeyNeeded: () => void): Client {
+  const client = createClient({ url: new URL("/graphql", location.href).href, token });
+  const look = (error: unknown): never => {
+    if (error instanceof ApiRefusedError && error.facts.code === "UNAUTHENTICATED") onKeyNeeded();
+    throw error;
+  };
+  return {
+    ...client,
+    execute: async (...call) => client.execute(...call).catch(look),
+    async *subscribe(...call) {
+      try {
+        yield* client.subscribe(...call);
+      } catch (error) {
+        look(error);
+      }
+    },
+  };
 }
 
 /** The context of the client with which the page calls the API. */

@@ -4,7 +4,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from "re
 import { type PlanDocument, READ_TOOL_SCHEMAS, VALIDATE_PLAN } from "../data/desk-operations.ts";
 import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
 import { type Diagnostic, Diagnostics } from "../parts/diagnostics.tsx";
-import { ProblemNote, StatusBadge } from "../parts/elements.tsx";
+import { Pill, ProblemNote } from "../parts/elements.tsx";
 import type { StatusLook } from "../parts/looks.ts";
 import { type DraftStep, draftSteps, keptSteps } from "./draft-steps.ts";
 import type { EditedPlan, EditorTarget } from "./plan-editor.tsx";
@@ -81,7 +81,7 @@ export function Bench({
 function CheckState({ check, fault }: { check: Check; fault: string | null }) {
   return (
     <p className="check-state" role="status">
-      <StatusBadge look={lookOf(check)} /> {wordsOf(check, fault)}
+      <Pill look={lookOf(check)} /> {wordsOf(check, fault)}
     </p>
   );
 }

@@ -17,7 +17,7 @@ import { CREATE_PLAN } from "../data/request-operations.ts";
 import { type ApiProblem, useAction, useRead, useRegularRead } from "../data/use-api.ts";
 import { useStream } from "../data/use-stream.ts";
 import type { Diagnostic } from "../parts/diagnostics.tsx";
-import { ProblemNote, StatusBadge } from "../parts/elements.tsx";
+import { Pill, ProblemNote } from "../parts/elements.tsx";
 import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../parts/looks.ts";
 import { deskPath } from "../parts/paths.ts";
 import { requestPath } from "../request/paths.ts";
@@ -142,7 +142,7 @@ function DeskHead({ draft, opened }: { draft: DraftFacts; opened: PlanDocument |
     <header className="desk-head">
       <div className="request-line">
         <h1 dir="auto">{draft.title}</h1>
-        <StatusBadge
+        <Pill
           look={opened ? lookOf(PLAN_LOOK, statusOf(draft, opened)) : lookOf(REQUEST_LOOK, draft.status)}
         />
       </div>

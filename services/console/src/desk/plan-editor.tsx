@@ -10,6 +10,7 @@ import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import {
   bracketMatching,
+  ensureSyntaxTree,
   HighlightStyle,
   indentOnInput,
   syntaxHighlighting,
@@ -18,6 +19,7 @@ import {
 import { lintKeymap, type Diagnostic as Mark, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import type { Tree } from "@lezer/common";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import type { Diagnostic } from "../parts/diagnostics.tsx";
@@ -83,7 +85,7 @@ export function PlanEditor(props: PlanEditorProps) {
     const range =
       "diagnostic" in target
         ? rangeOfDiagnostic(view.state, target.diagnostic)
-        : rangeOfStep(syntaxTree(view.state), view.state.doc.toString(), target.stepId);
+        : rangeOfStep(treeOf(view.state), view.state.doc.toString(), target.stepId);
     if (!range) return;
     view.dispatch({
       selection: { anchor: range.from },
@@ -124,17 +126,25 @@ function stateOf(doc: string, newest: () => PlanEditorProps): EditorState {
   });
 }
 
+/**
+ * The tree of the whole text. The editor alone parses for 20 ms after a change and goes on later, so a long
+ * text, or a busy machine, would leave a plan without its last steps.
+ */
+function treeOf(state: EditorState): Tree {
+  return ensureSyntaxTree(state, state.doc.length, Number.POSITIVE_INFINITY) ?? syntaxTree(state);
+}
+
 function editedOf(view: EditorView): EditedPlan {
   const text = view.state.doc.toString();
   return {
     text,
-    document: documentOf(syntaxTree(view.state), text),
+    document: documentOf(treeOf(view.state), text),
     fault: syntaxMarks(view)[0]?.message ?? null,
   };
 }
 
 function stepOf({ state }: EditorView): string | null {
-  return stepAt(syntaxTree(state), state.doc.toString(), state.selection.main.head);
+  return stepAt(treeOf(state), state.doc.toString(), state.selection.main.head);
 }
 
 /** The colours come from the page: custom properties also apply in the shadow tree. */
@@ -188,7 +198,7 @@ const PLAN_LANGUAGE = [json(), syntaxHighlighting(COLOURS), THEME];
 function completionSource(tools: () => readonly KnownTool[]) {
   return ({ state, pos, explicit }: CompletionContext): CompletionResult | null => {
     const text = state.doc.toString();
-    const document = documentOf(syntaxTree(state), text);
+    const document = documentOf(treeOf(state), text);
     const found = completionsAt(text, pos, { planSchema, tools: tools(), document });
     if (!found || (!explicit && found.from === pos)) return null;
     // Quotes are not part of the matched text.
@@ -227,7 +237,7 @@ function syntaxMarks(view: EditorView): readonly Mark[] {
 
 /** The range of a diagnostic: of its path, else of its step, else the first line. */
 function rangeOfDiagnostic(state: EditorState, { path, stepId }: Diagnostic) {
-  const tree = syntaxTree(state);
+  const tree = treeOf(state);
   const text = state.doc.toString();
   if (path !== null) return rangeOf(tree, text, pathOf(path));
   const ofStep = stepId === null ? null : rangeOfStep(tree, text, stepId);

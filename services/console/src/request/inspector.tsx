@@ -24,7 +24,7 @@ import {
   type Versions,
 } from "../data/request-operations.ts";
 import { useAction, useClient, useRead } from "../data/use-api.ts";
-import { CopyButton, ProblemNote, StatusBadge } from "../parts/elements.tsx";
+import { CopyButton, Pill, ProblemNote } from "../parts/elements.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { EFFECT_CLASS, expiryText, instantText, lookOf, STEP_LOOK, sizeText } from "../parts/looks.ts";
 
@@ -67,7 +67,7 @@ export function Inspector({
     <article className="inspector" aria-label={`Step ${step.id}`}>
       <header>
         <h2>{step.id}</h2>
-        <StatusBadge look={lookOf(STEP_LOOK, step.status)} />
+        <Pill look={lookOf(STEP_LOOK, step.status)} />
         <span className="quiet-text">{step.tool}</span>
         <span className="inspector-copies">
           <CopyButton

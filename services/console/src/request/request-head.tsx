@@ -16,7 +16,7 @@ import {
   type RequestPage,
 } from "../data/request-operations.ts";
 import { type Action, useAction } from "../data/use-api.ts";
-import { CopyButton, ProblemNote, StatusBadge } from "../parts/elements.tsx";
+import { CopyButton, Pill, ProblemNote } from "../parts/elements.tsx";
 import { agoText, instantText, lookOf, PLAN_LOOK, type Tone } from "../parts/looks.ts";
 import { deskPath } from "../parts/paths.ts";
 import { requestPath } from "./paths.ts";
@@ -41,7 +41,7 @@ export function RequestHead({
     <header className="request-head">
       <div className="request-line">
         <h1 dir="auto">{request.title}</h1>
-        <StatusBadge look={isNow ? requestLook(request) : lookOf(PLAN_LOOK, plan?.status ?? "not begun")} />
+        <Pill look={isNow ? requestLook(request) : lookOf(PLAN_LOOK, plan?.status ?? "not begun")} />
       </div>
       <p className="request-facts">
         <code>{request.requestId}</code> <CopyButton text={request.requestId} label="copy id" />

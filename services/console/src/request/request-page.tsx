@@ -4,7 +4,7 @@ import { useLocation, useSearch } from "wouter";
 import type { RequestPage } from "../data/request-operations.ts";
 import { useFollowedRequest } from "../data/use-stream.ts";
 import { usePlanGraph } from "../graph/use-plan-graph.ts";
-import { ProblemNote, StatusBadge } from "../parts/elements.tsx";
+import { Pill, ProblemNote } from "../parts/elements.tsx";
 import { Inspector } from "./inspector.tsx";
 import { JournalList, ModelCalls } from "./journal-list.tsx";
 import { type NamedPlace, type RequestPlace, requestPath, shownAs, VIEWS } from "./paths.ts";
@@ -329,7 +329,7 @@ function StepsTree({
                 {step.key}
               </span>
               <span role="gridcell">
-                <StatusBadge look={lookOf(STEP_LOOK, step.status)} />
+                <Pill look={lookOf(STEP_LOOK, step.status)} />
               </span>
               <span role="gridcell" className="step-cell-tool">
                 {step.tool}

@@ -77,7 +77,7 @@ function Counts({ diff }: { diff: readonly StepDiff[] }) {
         const count = diff.filter((step) => step.change === change).length;
         const { sign, word, tone } = CHANGE_LOOK[change];
         return count === 0 ? null : (
-          <span key={change} className={`badge tone-${tone}`}>
+          <span key={change} className={`pill tone-${tone}`}>
             <span aria-hidden="true">{sign}</span> {count} {word}
           </span>
         );

@@ -5,8 +5,8 @@ import { Link } from "wouter";
 import { useNow } from "../data/browser.ts";
 import { type FleetFacts, READ_FLEET } from "../data/catalogue-operations.ts";
 import { useRegularRead } from "../data/use-api.ts";
-import { ProblemNote, StatusBadge } from "../parts/elements.tsx";
-import { agoText, instantText, type StatusLook } from "../parts/looks.ts";
+import { Pill, ProblemNote } from "../parts/elements.tsx";
+import { agoText, instantText, WORKER_LOOK } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
 import { type FleetVerdict, verdictOf } from "./fleet-line.tsx";
 
@@ -100,11 +100,6 @@ type LostWorker = FleetFacts["lostWorkers"][number];
 
 const TITLE: Record<Worker["kind"], string> = { EXECUTOR: "Executors", PLANNER: "Planners" };
 
-const TAKES: StatusLook = { word: "takes work", mark: "✓", tone: "good" };
-const STOPS: StatusLook = { word: "is stopping", mark: "‖", tone: "attention" };
-const LOST: StatusLook = { word: "died", mark: "✕", tone: "bad" };
-const SILENT: StatusLook = { word: "is silent", mark: "?", tone: "attention" };
-
 /** The workers of one kind that are alive. */
 function Workers({ kind, workers, now }: { kind: Worker["kind"]; workers: readonly Worker[]; now: number }) {
   const titleId = useId();
@@ -133,7 +128,7 @@ function Workers({ kind, workers, now }: { kind: Worker["kind"]; workers: readon
                   <code>{name}</code>
                 </th>
                 <td>
-                  <StatusBadge look={takesWork ? TAKES : STOPS} />
+                  <Pill look={takesWork ? WORKER_LOOK.takesWork : WORKER_LOOK.stops} />
                 </td>
                 <td>{holds ?? "hidden"}</td>
                 <td title={instantText(seenAt)}>{agoText(seenAt, now)}</td>
@@ -174,7 +169,7 @@ function LostWorkers({ workers, now }: { workers: readonly LostWorker[]; now: nu
                 <code>{name}</code>
               </th>
               <td>
-                <StatusBadge look={deadAt === null ? SILENT : LOST} />
+                <Pill look={deadAt === null ? WORKER_LOOK.silent : WORKER_LOOK.died} />
               </td>
               <td>{leasesLost ?? "hidden"}</td>
               <td title={instantText(seenAt)}>{agoText(seenAt, now)}</td>

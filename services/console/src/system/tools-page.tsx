@@ -11,9 +11,9 @@ import {
   type ToolFacts,
 } from "../data/catalogue-operations.ts";
 import { useAction, useRegularRead } from "../data/use-api.ts";
-import { CopyButton, ProblemNote, StatusBadge } from "../parts/elements.tsx";
+import { CopyButton, Pill, ProblemNote } from "../parts/elements.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
-import { agoText, instantText, lookOf, type StatusLook } from "../parts/looks.ts";
+import { agoText, instantText, lookOf, SERVER_LOOK } from "../parts/looks.ts";
 import { toolPath } from "../parts/paths.ts";
 
 /** A tool changes only when its server is updated, which is rare. */
@@ -273,12 +273,6 @@ function Failures({ name, calls: { count, failures, errors } }: Pick<ToolFacts, 
   );
 }
 
-const SERVER_LOOK: Record<ServerFacts["state"], StatusLook> = {
-  CONNECTED: { word: "connected", mark: "✓", tone: "good" },
-  CONNECTING: { word: "connecting", mark: "…", tone: "active" },
-  UNREACHABLE: { word: "unreachable", mark: "✕", tone: "bad" },
-};
-
 /**
  * The tool servers with the state of their connections, and the tools that they list and plans cannot use; those
  * with problems come first.
@@ -299,7 +293,7 @@ function ServerList({
         ({ name, state, tools, leftOut, leftOutCount, error, stderrTail, since, nextAttemptAt }) => (
           <article key={name} className="server" aria-label={`Server ${name}`}>
             <p className="server-line">
-              <strong>{name}</strong> <StatusBadge look={lookOf(SERVER_LOOK, state)} />{" "}
+              <strong>{name}</strong> <Pill look={lookOf(SERVER_LOOK, state)} />{" "}
               <span className="quiet-text">{countText(tools, "tool")}</span>
             </p>
             <p className="quiet-text" title={instantText(since)}>

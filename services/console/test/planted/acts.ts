@@ -1,7 +1,7 @@
-import type { CountingToolServer } from "@planwright/testing";
+import type { CountingToolServer, WholeSystem } from "@planwright/testing";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { type ConsoleSystem, SCREEN } from "../console-system.ts";
+import { type ConsoleView, SCREEN } from "../console-system.ts";
 
 type Script = Parameters<CountingToolServer["script"]>[0];
 
@@ -14,6 +14,9 @@ export const DESK = "Change the plan at the desk";
 /** Runs the steps again that did not complete. */
 export const RUN_AGAIN: Act = (page) => press(page, RERUN);
 
+/** The system as processes, one of which a fault kills, with a browser. */
+export type PlantedSystem = WholeSystem & ConsoleView;
+
 /** What a user does when the cause is known. */
 export type Act = (page: Page, requestId: string, apiUrl: string) => Promise<unknown>;
 
@@ -25,7 +28,7 @@ export interface Problem {
   /** False only stores the plan. Default true. */
   execute?: boolean;
   /** Causes a fault that needs more than a script and steps; returns the id of the request. */
-  plant?: (system: ConsoleSystem) => Promise<string>;
+  plant?: (system: PlantedSystem) => Promise<string>;
   /** The status of the request when it is opened. Default FAILED. */
   planted?: string;
   /** The version of the request when it is opened. Default 1. */

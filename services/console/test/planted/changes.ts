@@ -1,8 +1,7 @@
 import { createClient, graphql } from "@planwright/client";
 import { expect } from "vitest";
 import { type ChangingServer, plainTool } from "../../../../packages/tools/test/changing-server.ts";
-import type { ConsoleSystem } from "../console-system.ts";
-import { act, expectInSight, ONCE, type Problem, press, RERUN, read } from "./acts.ts";
+import { act, expectInSight, ONCE, type PlantedSystem, type Problem, press, RERUN, read } from "./acts.ts";
 
 const EXECUTE = graphql(`mutation ($requestId: ID!) { executePlan(requestId: $requestId) { requestId } }`);
 const REPLAN = graphql(`mutation ($requestId: ID!) { replan(requestId: $requestId) { requestId } }`);
@@ -14,7 +13,7 @@ const READS = { annotations: { readOnlyHint: true } };
 export const OLD_TOOLS = [plainTool("find_person", READS)];
 
 /** A plan whose tool has another name when the plan is executed. */
-async function plantRenamedTool(system: ConsoleSystem, server: ChangingServer): Promise<string> {
+async function plantRenamedTool(system: PlantedSystem, server: ChangingServer): Promise<string> {
   const client = createClient({ url: system.apiUrl });
   const requestId = await system.submit(
     "Find a person",
@@ -31,7 +30,7 @@ async function plantRenamedTool(system: ConsoleSystem, server: ChangingServer): 
 }
 
 /** A plan that failed at its last step, and a model's new version that failed before that step. */
-async function plantWorseVersion(system: ConsoleSystem): Promise<string> {
+async function plantWorseVersion(system: PlantedSystem): Promise<string> {
   const pay = act("<<look.value>>");
   const failure = (message: string) => [{ type: "tool-error" as const, message }];
   system.tools.script({ keyed_effect: failure("the till is closed") });
@@ -47,7 +46,7 @@ async function plantWorseVersion(system: ConsoleSystem): Promise<string> {
 }
 
 /** Kills the executor during the call of a plan, twice; the third executor makes the call too. */
-async function plantLostExecutors(system: ConsoleSystem): Promise<string> {
+async function plantLostExecutors(system: PlantedSystem): Promise<string> {
   const { tools } = system;
   const calls = () => tools.stats()["read_value"]?.calls ?? 0;
   const before = calls();

@@ -2,8 +2,8 @@ import { createClient, graphql } from "@planwright/client";
 import { answer, type CountingTool } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import type { Page } from "playwright-core";
-import { type ConsoleSystem, expectAccessible } from "../console-system.ts";
-import { expectInSight, type Problem, press, read, write } from "./acts.ts";
+import { expectAccessible } from "../console-system.ts";
+import { expectInSight, type PlantedSystem, type Problem, press, read, write } from "./acts.ts";
 
 /** A tool that cannot be called without an address. */
 export const MAIL_TOOL: CountingTool = {
@@ -25,7 +25,7 @@ const CREATE = graphql(`
   }
 `);
 
-async function ask({ apiUrl }: ConsoleSystem, query: string, limits?: object): Promise<string> {
+async function ask({ apiUrl }: PlantedSystem, query: string, limits?: object): Promise<string> {
   const { createPlan } = await createClient({ url: apiUrl }).execute(CREATE, {
     query,
     limits: limits ?? null,
@@ -44,7 +44,7 @@ const PLAN = answer(JSON.stringify({ steps: [read("a value of the sentence")] })
 const DAY_MS = 86_400_000;
 
 /** Changes the times of a request, as if its question were asked a day and three hours ago. */
-async function moveBack({ mongodbUrl }: ConsoleSystem, requestId: string): Promise<void> {
+async function moveBack({ mongodbUrl }: PlantedSystem, requestId: string): Promise<void> {
   const client = await MongoClient.connect(mongodbUrl);
   try {
     const asked = new Date(Date.now() - DAY_MS - DAY_MS / 8);

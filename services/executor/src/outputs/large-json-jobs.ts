@@ -22,7 +22,7 @@ import {
   stringifyExactJson,
   unmarkNumbers,
 } from "@planwright/plan";
-import { type LargeAnswer, type ReadAnswer, readLargeAnswer } from "@planwright/tools";
+import { type LargeAnswer, type ReceivedAnswer, readLargeAnswer } from "@planwright/tools";
 import { type Found, readFound } from "../ask-lookup.ts";
 import { presentIn, type SecretValues, withSecrets } from "../secrets.ts";
 
@@ -70,7 +70,7 @@ export interface ResolvedArguments extends ResolvedCall {
 
 /** The result of a job. */
 export type LargeResult =
-  | ReadAnswer
+  | ReceivedAnswer
   | ResolvedArguments
   | Answer
   | WrittenArguments

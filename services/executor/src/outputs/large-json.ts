@@ -11,7 +11,7 @@ import {
 } from "@planwright/engine";
 import type { JsonObject, JsonText } from "@planwright/plan";
 import { createJobThreads, type Logger, ThreadEndedError } from "@planwright/runtime";
-import type { ReadAnswer, ReadLargeAnswer } from "@planwright/tools";
+import type { ReadLargeAnswer, ReceivedAnswer } from "@planwright/tools";
 import type { Found } from "../ask-lookup.ts";
 import type { SecretValues } from "../secrets.ts";
 import {
@@ -74,7 +74,7 @@ export function createLargeJson({ memory, logger }: LargeJsonParts = {}): LargeJ
     async read(answer) {
       const { message } = answer;
       const bytes = typeof message === "string" ? message.length : message.byteLength;
-      return (await performIn(bytes, { type: "read", answer })) as ReadAnswer;
+      return (await performIn(bytes, { type: "read", answer })) as ReceivedAnswer;
     },
     async resolve(unresolved, options) {
       const job = { type: "resolve", unresolved: toSent(unresolved), ...options } as const;

@@ -244,13 +244,20 @@ function createRecordResults(
   /**
    * Many results, such as those of a batch, become durable in parts: after a crash the units of the other parts
    * are still RUNNING, and their call is settled by its class. The engine starts no further call for these units
-   * meanwhile. The items of a list that begins are one part: they are one event.
+   * meanwhile. The items of a list that begins are one part, and so are those that end without a call: they are one
+   * event.
    */
   async function write(changed: readonly StepRecord[], isRepeatable: boolean): Promise<void> {
     if (changed.length > MAX_AT_ONCE) await freeLoop();
     const begins = changed.some(({ item, status }) => item === undefined && status === "RUNNING");
-    if (begins) await writePart(changed, isRepeatable);
-    else await inTurns(changed, (some) => writePart(some, isRepeatable));
+    if (begins || changed.length <= MAX_AT_ONCE) return writePart(changed, isRepeatable);
+    const lists = groupBy(changed.filter(isNotCalled), ({ stepId }) => stepId);
+    const results = changed.filter((record) => !isNotCalled(record));
+    await inTurns(results, (some) => writePart(some, isRepeatable));
+    for (const items of lists.values()) {
+      await writePart(items, isRepeatable);
+      await freeLoop();
+    }
   }
 
   async function writePart(changed: readonly StepRecord[], isRepeatable: boolean): Promise<void> {
@@ -290,6 +297,11 @@ function createRecordResults(
     });
     await Promise.all([...(others.length > 0 ? [write(others, isRepeatable)] : []), ...approvals]);
   };
+}
+
+/** True for an item that ends because its list or its plan was stopped. */
+function isNotCalled({ item, status }: StepRecord): boolean {
+  return item !== undefined && (status === "CANCELLED" || status === "SKIPPED");
 }
 
 /** Lets the event loop do other work. `setImmediate` would go on at once after an answer of the database. */

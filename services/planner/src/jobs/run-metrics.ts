@@ -1,7 +1,7 @@
 import type { PlanningResult } from "./plan-request.ts";
 
 /** Counts how work on requests ended. Never waits and never throws. */
-export interface RunMetrics {
+export interface PlanningMetrics {
   /** @param durationMs - time since the claim */
   ended(result: PlanningResult, durationMs: number): void;
   /** The work failed and nothing was recorded on the request: another planner repeats it. */
@@ -11,7 +11,7 @@ export interface RunMetrics {
 /** Counts each call of `planRequest`. */
 export function countRuns(
   planRequest: (requestId: string, signal: AbortSignal) => Promise<PlanningResult>,
-  metrics: RunMetrics,
+  metrics: PlanningMetrics,
 ): typeof planRequest {
   return async (requestId, signal) => {
     const startedAt = performance.now();

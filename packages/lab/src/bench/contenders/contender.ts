@@ -85,6 +85,7 @@ export async function startPlanwright({
   });
   await waitForTools(stack.apiUrl, ["noop"]);
   const mongo = await MongoClient.connect(stack.mongodbUrl);
+  if (stack.redisUrl === undefined) throw new TypeError("A stack of separate services has Redis");
   const redis = new Redis(stack.redisUrl);
   const client = createBenchClient(stack.apiUrl, clients);
   const submission = operation(SUBMIT, { plan: DIAMOND });

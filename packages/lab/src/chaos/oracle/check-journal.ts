@@ -20,13 +20,13 @@ import {
 import type {
   AskedControl,
   AskedVersion,
+  BrokenPromise,
   Evidence,
   FinalPlan,
   FinalRequest,
   FinalStep,
   Reading,
   SeenReading,
-  Violation,
 } from "../evidence.ts";
 import {
   lastStatus,
@@ -42,8 +42,8 @@ import {
 export type Report = (id: string, expected: string, found: string) => void;
 
 /** Compares readings and documents with the journals. Pure. */
-export function checkJournal(evidence: Evidence): Violation[] {
-  const violations: Violation[] = [];
+export function checkJournal(evidence: Evidence): BrokenPromise[] {
+  const violations: BrokenPromise[] = [];
   const report: Report = (id, expected, found) =>
     void violations.push({ kind: "unlikeJournal", id, expected, found });
   const entriesOf = groupBy(evidence.journal, ({ requestId }) => requestId);

@@ -23,7 +23,7 @@ import {
 } from "@planwright/plan";
 import { skippedItems } from "../../random/plan-shapes.ts";
 import { CHAOS_TOOLS, labelOf as labelOfPlan } from "../chaos-plan.ts";
-import type { Evidence, FinalStep, Violation } from "../evidence.ts";
+import type { BrokenPromise, Evidence, FinalStep } from "../evidence.ts";
 import {
   acceptedLabels,
   callsByLabel,
@@ -56,9 +56,9 @@ interface EndedList {
 type Report = (id: string, expected: string, found: string) => void;
 
 /** Checks the lists of every plan that ended COMPLETED, PARTIAL or FAILED. Pure. */
-export function checkLists(evidence: Evidence): Violation[] {
+export function checkLists(evidence: Evidence): BrokenPromise[] {
   const calls = callsByLabel(evidence.calls);
-  const violations: Violation[] = [];
+  const violations: BrokenPromise[] = [];
   const report: Report = (id, expected, found) =>
     void violations.push({ kind: "lists", id, expected, found });
   for (const version of [...versionsByRequest(evidence).values()].flat()) {
@@ -240,7 +240,7 @@ interface Facts {
 }
 
 /** Checks every version after the first. Pure. */
-export function checkReruns(evidence: Evidence): Violation[] {
+export function checkReruns(evidence: Evidence): BrokenPromise[] {
   const facts = {
     calls: callsByLabel(evidence.calls),
     found: new Set(evidence.ledger.map((effect) => effect.arguments["reference"])),
@@ -261,7 +261,7 @@ export function checkReruns(evidence: Evidence): Violation[] {
   );
 }
 
-function checkVersion(versions: readonly PlanVersion[], place: number, facts: Facts): Violation[] {
+function checkVersion(versions: readonly PlanVersion[], place: number, facts: Facts): BrokenPromise[] {
   const [before, next] = [versions[place - 1], versions[place]];
   if (before === undefined || next === undefined) return [];
   const after = new Map(next.units.map((unit) => [unit.key, unit]));
@@ -283,7 +283,7 @@ function checkNeeds(
   versions: readonly PlanVersion[],
   place: number,
   { changes }: Pick<Evidence, "changes">,
-): Violation[] {
+): BrokenPromise[] {
   const next = versions[place];
   if (next === undefined) return [];
   const earlier = versions.slice(0, place);
@@ -304,7 +304,7 @@ function checkNeeds(
       );
       return inPlan.some(({ approval }) => approval === true) || mayHaveActed;
     });
-  return next.units.flatMap(({ key, stepId, error }): Violation[] => {
+  return next.units.flatMap(({ key, stepId, error }): BrokenPromise[] => {
     const id = `${next.plan._id}/${key}`;
     const isRefused = error?.code === "REPEAT_NOT_ACCEPTED";
     if (!isRefused && !asked.has(id)) return [];
@@ -375,7 +375,7 @@ function checkKept(
   after: FinalStep | undefined,
   { plan, labelOf }: PlanVersion,
   { calls }: Facts,
-): Violation[] {
+): BrokenPromise[] {
   const id = `${plan._id}/${unit.key}`;
   const own = calls.get(labelOf(unit.key)) ?? [];
   const again = own.filter(({ planId }) => planId === plan._id).length;
@@ -391,14 +391,14 @@ function checkKept(
 }
 
 /** The calls of the version at this place that repeat a call that completed in an earlier one. */
-function checkRepeats(versions: readonly PlanVersion[], place: number, facts: Facts): Violation[] {
+function checkRepeats(versions: readonly PlanVersion[], place: number, facts: Facts): BrokenPromise[] {
   const next = versions[place];
   if (next === undefined) return [];
   return versions.slice(0, place).flatMap((version, earlier) => {
     const mayRepeat = versions
       .slice(earlier + 1, place + 1)
       .map((_, index) => repeatedBy(versions, earlier + 1 + index));
-    return version.units.flatMap((unit): Violation[] => {
+    return version.units.flatMap((unit): BrokenPromise[] => {
       const done = unit.carriedFrom === null ? argumentsDone(unit, facts) : undefined;
       const label = version.labelOf(unit.key);
       if (done === undefined || mayRepeat.some((may) => may(label))) return [];
@@ -441,7 +441,7 @@ function checkCalledAgain(earlier: readonly PlanVersion[], next: PlanVersion, fa
 }
 
 /** The violation says how the unit ended, since that tells where its call was lost. */
-function toLost(id: string, unit: FinalStep | undefined): Violation {
+function toLost(id: string, unit: FinalStep | undefined): BrokenPromise {
   const outcomes = unit?.attempts.map(({ outcome }) => outcome ?? "not answered").join(", ");
   const end = unit === undefined ? "no record" : `it is ${unit.status}, attempts: ${outcomes || "none"}`;
   return lost(id, "a call, since it had not completed before", `none; ${end}`);
@@ -453,13 +453,13 @@ function wasCalled({ plan, labelOf }: PlanVersion, key: string, { calls }: Facts
   return own.some(({ planId, at }) => planId === plan._id || at >= plan.createdAt.getTime());
 }
 
-const duplicated = (id: string, expected: string, found: string): Violation => ({
+const duplicated = (id: string, expected: string, found: string): BrokenPromise => ({
   kind: "duplicated",
   id,
   expected,
   found,
 });
-const lost = (id: string, expected: string, found: string): Violation => ({
+const lost = (id: string, expected: string, found: string): BrokenPromise => ({
   kind: "lost",
   id,
   expected,

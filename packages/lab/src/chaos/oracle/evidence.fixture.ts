@@ -1,7 +1,7 @@
 import { type Plan, type PlanStatus, parsePlan, type StepStatus } from "@planwright/plan";
 import type { LedgerEntry } from "@planwright/testing";
 import { labelOf } from "../chaos-plan.ts";
-import type { Change, Evidence, FinalPlan, FinalStep } from "../evidence.ts";
+import type { Evidence, FinalPlan, FinalStep, PlanChange } from "../evidence.ts";
 import { withJournal } from "./journal.fixture.ts";
 
 export const PLAN_ID = "plan_1700000000_abcdefghij0123456789";
@@ -65,7 +65,7 @@ export function step(
 }
 
 /** One write each; the writes are one second apart. */
-export function changesOf(...writes: (Partial<Change> & { id: string })[]): Change[] {
+export function changesOf(...writes: (Partial<PlanChange> & { id: string })[]): PlanChange[] {
   return writes.map((write, index) => ({
     at: index * 1_000,
     collection: write.id.includes("/") ? "steps" : write.id.startsWith("plan") ? "plans" : "requests",

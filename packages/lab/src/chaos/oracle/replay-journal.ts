@@ -128,6 +128,8 @@ function replayEvent(context: EventContext, event: PlanEvent): void {
       return endAttempt(context, event);
     case "items.expanded":
       return expandItems(context, event);
+    case "items.closed":
+      return closeItems(context, event);
     case "step.changed":
       return changeUnit(context, event);
     case "approval.given":
@@ -157,7 +159,7 @@ function replayEvent(context: EventContext, event: PlanEvent): void {
 
 /** Only the worker with the lease writes events about calls and its lease. */
 function needsLease(type: JournalEvent["type"]): boolean {
-  return type.startsWith("lease.") || type.startsWith("attempt.") || type === "items.expanded";
+  return type.startsWith("lease.") || type.startsWith("attempt.") || type.startsWith("items.");
 }
 
 function setPlanStatus({ plan, entry }: EventContext, status: PlanStatus): void {
@@ -276,6 +278,21 @@ function expandItems({ plan, entry }: EventContext, { stepId, count }: EventOf<"
     updateUnit(unit, entry.seq, {});
     plan.units.set(key, unit);
   }
+}
+
+function closeItems(
+  context: EventContext,
+  { stepId, from, to, status, error }: EventOf<"items.closed">,
+): void {
+  let closed = 0;
+  for (let item = from; item <= to; item++) {
+    const key = `${stepId}[${item}]`;
+    const unit = context.plan.units.get(key);
+    if (unit && hasUnitEnded(unit)) continue;
+    changeUnit(context, { type: "step.changed", key, stepId, item, status, ...(error && { error }) });
+    closed += 1;
+  }
+  if (closed === 0) context.fault(`an item of ${stepId} that has not ended`, `items.closed ${from} to ${to}`);
 }
 
 function changeUnit(context: EventContext, event: EventOf<"step.changed">): void {

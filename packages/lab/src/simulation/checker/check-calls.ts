@@ -225,6 +225,8 @@ export interface EffectsCheck {
   acted(unit: string, effectClass: EffectClass, args: string): void;
   /** An operator requests another call of a unit in doubt. */
   allowedAgain(unit: string): void;
+  /** The operator has said that after the end of its plan: a call of a later version has another key. */
+  leftToRerun(unit: string): void;
   /** A caller has accepted that calls of the unit are repeated, or an operator has approved or denied one. */
   repeatAccepted(unit: string): void;
   /** A call with these units is sent: it needs the arguments and the key of their earlier calls. */
@@ -255,6 +257,7 @@ export function createEffectsCheck(
 ): EffectsCheck {
   const effects = new Map<string, number>();
   const allowed = new Map<string, number>();
+  const rerun = new Map<string, number>();
   const sentBefore = new Map<string, SentCall>();
   const accepted = new Set<string>();
   /** The last call of each unit with the same arguments, in any version. */
@@ -267,7 +270,7 @@ export function createEffectsCheck(
       const count = (effects.get(name) ?? 0) + 1;
       effects.set(name, count);
       const invariant = accepted.has(unit) ? undefined : ONCE[effectClass];
-      const most = 1 + (effectClass === "K" ? 0 : (allowed.get(unit) ?? 0));
+      const most = 1 + ((effectClass === "K" ? rerun : allowed).get(unit) ?? 0);
       if (invariant && count > most) {
         fail(invariant, `${unit} acted ${count} times; ${most} is allowed`);
       }
@@ -275,9 +278,12 @@ export function createEffectsCheck(
     allowedAgain(unit) {
       allowed.set(unit, (allowed.get(unit) ?? 0) + 1);
     },
+    leftToRerun(unit) {
+      rerun.set(unit, (rerun.get(unit) ?? 0) + 1);
+    },
     repeatAccepted: (unit) => void accepted.add(unit),
     forget(plan) {
-      for (const known of [effects, allowed, accepted, lastCalls])
+      for (const known of [effects, allowed, rerun, accepted, lastCalls])
         for (const unit of known.keys()) if (unit.startsWith(`${plan}/`)) known.delete(unit);
     },
     sent(units, call) {
@@ -389,15 +395,13 @@ export function createRecordsCheck(
   /** By request and version. */
   const wanted = new Map<string, WantedVersion>();
 
-  /**
-   * True when a call of the step in an earlier version acted or may have acted. The store of a world has no
-   * catalogue, and takes a tool that it does not know for one that acts.
-   */
+  /** True when a call of the step in an earlier version acted or may have acted, which a call that only reads does not. */
   function repeats(
-    { step, toolName }: ReturnType<typeof calledBy>,
+    { step, tool, toolName }: ReturnType<typeof calledBy>,
     requestId: string,
     version: number,
   ): boolean {
+    if (!tool.hasSideEffects) return false;
     const names = new Set(unitsOfStep(step));
     const isSame = (facts: PlanFacts, unit: StepRun): boolean => {
       const unitName = nameOfUnit(facts, unit);

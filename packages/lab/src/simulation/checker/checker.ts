@@ -30,7 +30,7 @@ import {
 } from "./check-calls.ts";
 import { checkPlanWrite, checkRecordedControl, fenced } from "./check-plans.ts";
 import type { Fail, Violation } from "./invariants.ts";
-import { type PlanFacts, planFactsOf, type StepFacts, unitOfName } from "./plan-facts.ts";
+import { nameOfUnit, type PlanFacts, planFactsOf, type StepFacts, unitOfName } from "./plan-facts.ts";
 
 /** Dependencies of the checker. */
 export interface CheckerParts {
@@ -134,7 +134,9 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     if (before) {
       const facts = factsOf(after._id);
       facts.document = after;
-      checkPlanWrite(facts, { before, after, actor, now: now(), calmSince: calmSince(), soon }, fail);
+      const times = { now: now(), calmSince: calmSince(), soon };
+      const isGone = (): boolean => gone.has(after.requestId);
+      checkPlanWrite(facts, { before, after, actor, isGone, ...times }, fail);
       const isQueued = before.status === "READY" && after.status === "QUEUED";
       soon(() => {
         if (isQueued && !facts.isQueuedInJournal)
@@ -188,6 +190,9 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       checkUnitWrite(facts, { ...change, actor }, fail);
       checkDoubt(facts, after, now(), fail);
       records.changed(facts, change);
+      const isSettled = after.resolvedBy && !change.before?.resolvedBy && after.carriedFrom === null;
+      if (isSettled && after.resolvedBy?.resolution === "retry")
+        effects.leftToRerun(nameOfUnit(facts, after));
       onUnit(change);
     }
     for (const event of entry.events) {

@@ -50,6 +50,8 @@ export interface PlanFacts {
   peopleMs: number;
   cancelAskedAt: number | null;
   pauseAskedAt: number | null;
+  /** When its last pause ended; null: it was never resumed. */
+  resumedAt: number | null;
   /** Claims since the last claim that found more finished units than the one before it. */
   claimsWithoutProgress: number;
   /** The same count, which everything that the store counts as progress resets. */
@@ -102,6 +104,7 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     peopleMs: 0,
     cancelAskedAt: null,
     pauseAskedAt: null,
+    resumedAt: null,
     claimsWithoutProgress: 0,
     claimsWithoutAnyProgress: 0,
     finishedAtClaim: document.progressSeen,

@@ -1,11 +1,11 @@
 import type { Resolution, StepRun } from "@planwright/engine";
 import {
-  type Diagnostic,
   isTerminalPlanStatus,
   type JsonObject,
   type Plan,
   type PlanId,
   PlanSchema,
+  pinTools,
   planGraph,
   type RequestId,
 } from "@planwright/plan";
@@ -22,14 +22,14 @@ import {
 } from "../../random/plan-shapes.ts";
 import type { Random } from "../../random/random.ts";
 import { nameOfUnit, unitsOfStep } from "../checker/plan-facts.ts";
-import { DEADLY_TOOL, TENANT } from "../world/catalogue.ts";
+import { CATALOGUE, DEADLY_TOOL, TENANT } from "../world/catalogue.ts";
 import { createProcess, type SimulatedProcess } from "../world/processes.ts";
 import { createReach, type JobQueue, type World } from "./world.ts";
 
 /** One client with one plan. */
 interface Client {
   world: World;
-  api: Api;
+  api: SimulatedApi;
   queue: JobQueue;
   random: Random;
   /** Draws the later versions of its plan; undefined in a world without them. */
@@ -45,7 +45,7 @@ const MAX_VERSIONS = 5;
  * Clients submit their plans, send controls, read the results, and make other versions. The returned function says
  * whether a client is about to make one.
  */
-export function startClients(world: World, api: Api, queue: JobQueue): () => boolean {
+export function startClients(world: World, api: SimulatedApi, queue: JobQueue): () => boolean {
   const { settings, timeline } = world;
   const random = world.random.stream("clients");
   // Separate streams, so that the other draws stay the same.
@@ -76,6 +76,7 @@ async function submit(client: Client, name: string, isDeadly: boolean): Promise<
     tenant: TENANT,
     query: null,
     plan,
+    toolPins: pinTools(plan, CATALOGUE),
     raw: name,
     diagnostics: [],
     autoExecute: !isSeparate,
@@ -244,7 +245,7 @@ function drawChange(
   const versions = [...world.checker.plans()].filter(({ document }) => document.requestId === requestId);
   const base = random.chance(0.4) ? random.pick(versions).plan : plan;
   const next = random.chance(0.3) ? base : edited(random, base);
-  const amended = { plan: next, raw, diagnostics: [] };
+  const amended = { plan: next, toolPins: pinTools(next, CATALOGUE), raw, diagnostics: [] };
   if (replanned) {
     const send: Change["send"] = (store) => replan(store, requestId, { ...amended, version });
     return { kind: "replan", next, send };
@@ -266,7 +267,10 @@ type Replanned = { type: "replanned"; request: { planId: PlanId } } | ReplanAnsw
 async function replan(
   store: MemoryStore,
   requestId: RequestId,
-  { version, ...written }: { version: number; plan: Plan; raw: string | null; diagnostics: Diagnostic[] },
+  {
+    version,
+    ...written
+  }: Pick<Submission, "diagnostics" | "toolPins"> & { version: number; plan: Plan; raw: string | null },
 ): Promise<Replanned> {
   const key = `${requestId} ${version}`;
   const idempotency = { key, payloadHash: key };
@@ -427,7 +431,7 @@ function drawOptions(random: Random, earlier: readonly string[]): JsonObject {
 const CLIENT_TIMEOUT_MS = 5_000;
 
 /** The API for clients and operators: one process, which is restarted when it dies. */
-export interface Api {
+export interface SimulatedApi {
   /**
    * Sends an operation to the API. Rejects when no answer comes in time; the API may have executed the
    * operation.
@@ -441,7 +445,7 @@ export interface Api {
 class NoAnswerError extends TypeError {}
 
 /** Starts the API. */
-export function startApi(world: World): Api {
+export function startApi(world: World): SimulatedApi {
   const { settings, timeline, faults } = world;
   const random = world.random.stream("api");
   const clocks = world.random.stream("clock of the api");
@@ -503,7 +507,7 @@ const NIGHT_MS = 240_000;
  * An operator who decides about most approvals, and about each doubt, which has no limit, after some time. The
  * returned function receives the changes of units.
  */
-export function startOperator(world: World, api: Api): (change: UnitChange) => void {
+export function startOperator(world: World, api: SimulatedApi): (change: UnitChange) => void {
   const { timeline, checker, log } = world;
   const random = world.random.stream("operator");
 

@@ -1,15 +1,17 @@
 import { createStore, type Store } from "@planwright/store";
 import {
-  type CountingTool,
-  type WholeSystem as Services,
-  startWholeSystem as startServices,
+  type System as Roles,
+  type SystemOptions,
+  startSystem as startRoles,
+  startWholeSystem,
+  type WholeSystem,
 } from "@planwright/testing";
 
 /** Parsed JSON of any shape; a test checks the parts that it reads. */
 type Answer = ReturnType<typeof JSON.parse>;
 
-/** API, planner and executor as processes, with the operations that tests of the planner use. */
-export interface WholeSystem extends Services {
+/** What tests of the planner do with a system. */
+interface Operations {
   store: Store;
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
   /** Sends a sentence; `options` are further arguments of createPlan. Returns the request's id. */
@@ -17,6 +19,9 @@ export interface WholeSystem extends Services {
   /** Waits for a state of the request, as {@link REQUEST} reads it. */
   until(requestId: string, isReached: (request: Answer) => boolean): Promise<Answer>;
 }
+
+/** API, planner and executor in the process of the test, with the operations that tests of the planner use. */
+export type System = Roles & Operations;
 
 /** The fields of a request that tests read. */
 const REQUEST = `query ($id: ID!) { request(requestId: $id) { status version replans error { code message } answer answerError { code message }
@@ -26,18 +31,24 @@ const REQUEST = `query ($id: ID!) { request(requestId: $id) { status version rep
 /** Long, for busy machines. */
 const TIMEOUT_MS = 120_000;
 
-/**
- * Starts all services except the planner.
- * @param env - environment of all services
- * @param tools - additional tools of the counting server
- * @param mcpServers - additional servers, as in the servers file
- */
-export async function startWholeSystem(
-  env: Record<string, string> = {},
-  tools: readonly CountingTool[] = [],
-  mcpServers: Readonly<Record<string, object>> = {},
-): Promise<WholeSystem> {
-  const services = await startServices({ env, tools, mcpServers });
+/** Starts all roles except the planner. */
+export function startSystem(options?: SystemOptions): Promise<System> {
+  return withOperations(startRoles(options));
+}
+
+/** The same as three processes. */
+export type Processes = WholeSystem & Operations;
+
+/** Starts all roles except the planner, as processes: for tests that kill a planner. */
+export function startProcesses(options?: SystemOptions): Promise<Processes> {
+  return withOperations(startWholeSystem(options));
+}
+
+/** Adds the operations to a system that is starting; its end also ends what they use. */
+async function withOperations<Started extends Pick<Roles, "apiUrl" | "mongodbUrl" | "close">>(
+  starting: Promise<Started>,
+): Promise<Started & Operations> {
+  const services = await starting;
   const store = await createStore({ url: services.mongodbUrl });
 
   async function graphql(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { planTree, type ShownStep } from "./run-demo.ts";
+import { type DemoStep, planTree } from "./run-demo.ts";
 
-const step = (id: string, dependsOn: string[] = [], more: Partial<ShownStep> = {}): ShownStep => ({
+const step = (id: string, dependsOn: string[] = [], more: Partial<DemoStep> = {}): DemoStep => ({
   id,
   tool: id,
   status: "COMPLETED",
@@ -13,7 +13,7 @@ const step = (id: string, dependsOn: string[] = [], more: Partial<ShownStep> = {
   durationMs: null,
   ...more,
 });
-const titles = (steps: ShownStep[]) => planTree(steps).filter((line) => /[├└]─/.test(line));
+const titles = (steps: DemoStep[]) => planTree(steps).filter((line) => /[├└]─/.test(line));
 
 test("planTree shows each step once, below the last of its dependencies", () => {
   const steps = [step("a"), step("b"), step("c", ["a", "b"]), step("d", ["a"])];

@@ -119,7 +119,7 @@ function resultOf(request: EndedRequest, shownUrl: string): string[] {
 }
 
 /** One step as the demo shows it. */
-export type ShownStep = Pick<
+export type DemoStep = Pick<
   StepRun & StepValues,
   | "id"
   | "tool"
@@ -138,20 +138,20 @@ const WIDTH = 200;
  * Lines of a small tree: each step once, below the dependency that comes last in the plan, with status,
  * duration, the arguments that were sent, and the output or the error.
  */
-export function planTree(steps: readonly ShownStep[]): string[] {
+export function planTree(steps: readonly DemoStep[]): string[] {
   return stepTree(steps).flatMap(({ step, branch, below }) => [
     `${branch}${titleOf(step)}`,
     ...detailsOf(step).map((line) => `${below}  ${line}`),
   ]);
 }
 
-function titleOf(step: ShownStep): string {
+function titleOf(step: DemoStep): string {
   const name = step.id === step.tool ? step.id : `${step.id} (${step.tool})`;
   const duration = step.durationMs === null ? "" : `  ${Math.round(step.durationMs)} ms`;
   return `${name}  ${step.status}${duration}`;
 }
 
-function detailsOf(step: ShownStep): string[] {
+function detailsOf(step: DemoStep): string[] {
   const lines: string[] = [];
   const planned = JSON.stringify(step.arguments);
   const sent = JSON.stringify(step.resolvedArguments);
