@@ -1,11 +1,13 @@
-// npm run bench -- <name> [options]: runs one benchmark.
-import { build, runSource, runTool } from "./run-source.mjs";
+// npm run bench -- <name> [--node 24] [options]: runs one benchmark, on this Node or on another version.
+import { build, nodeOf, runSource, runTool } from "./run-source.mjs";
 
 const [name, ...options] = process.argv.slice(2);
+const nodeAt = options.indexOf("--node");
+const [, major] = nodeAt < 0 ? [] : options.splice(nodeAt, 2);
 
 /** Runs a benchmark of packages/lab. */
 function fromSource(file) {
-  runSource(`bench/${file}`, options, ["--expose-gc"]);
+  runSource(`bench/${file}`, options, ["--expose-gc"], major === undefined ? undefined : nodeOf(major));
 }
 
 /** The same for a benchmark that starts services from their build, as in production. */

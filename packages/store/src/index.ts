@@ -78,6 +78,7 @@ export type {
   PlanResults,
   PlanTexts,
   RequestState,
+  RequestWithPlan,
   VersionHead,
 } from "./records/document-heads.ts";
 export {

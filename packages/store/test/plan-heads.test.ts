@@ -18,7 +18,14 @@ async function headOf(outputs: JsonObject | null): Promise<PlanHead | null | und
   const { plan } = await store.submitPlan({ ...input, plan: parsed.plan });
   const claim = await store.claimPlan(plan._id, "e1");
   if (claim && outputs) await store.finishPlan(claim, { type: "finish", status: "PARTIAL", outputs });
-  return (await store.getPlanHeads("t1", [plan._id]))[0];
+  const [head] = await store.getPlanHeads("t1", [plan._id]);
+  // The same in one read with its request, and only for its tenant.
+  expect(await store.getRequestWithPlan("t1", plan.requestId)).toEqual({
+    request: await store.getRequest("t1", plan.requestId),
+    plan: head,
+  });
+  expect(await store.getRequestWithPlan("t2", plan.requestId)).toBeNull();
+  return head;
 }
 
 test("the head of a plan has its small outputs, or the size of large ones", async () => {
@@ -31,4 +38,9 @@ test("the head of a plan has its small outputs, or the size of large ones", asyn
 
 test("the head of a running plan has no outputs", async () => {
   expect(await headOf(null)).not.toHaveProperty("smallOutputs");
+});
+
+test("a request without a plan is read with null for its plan", async () => {
+  const { _id } = await store.createRequest({ tenant: "t1", query: "Create both", autoExecute: true });
+  expect(await store.getRequestWithPlan("t1", _id)).toMatchObject({ request: { _id }, plan: null });
 });

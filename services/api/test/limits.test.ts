@@ -77,6 +77,14 @@ test.each([
   expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
 });
 
+test("a document that was within the limit is measured again with other page sizes", async () => {
+  const steps = "stepsConnection(first: $first) { nodes { key tool status attempts { attempt outcome } } }";
+  const document = `query ($first: Int!) { requests(first: $first) { nodes { plan { ${steps} } } } }`;
+  const statuses = [];
+  for (const first of [1, 50, 1]) statuses.push((await running.graphql(document, { first })).status);
+  expect(statuses).toEqual([200, 400, 200]);
+});
+
 test("fragments do not make a document cheaper", async () => {
   const steps = "stepsConnection(first: 20) { nodes { key tool status attempts { attempt outcome } } }";
   const spread = (name: string) => `...${name}`;

@@ -53,11 +53,13 @@ export type ProcessNames = readonly (readonly [part: string, name: string])[];
 /**
  * CPU time used so far by this process ("bench") and the servers that it started, in seconds. It shows what
  * to improve, even on a busy machine. Only "bench" without /proc.
+ * @param roots - ids of processes: only these and what they started are counted, beside this process. Default:
+ *   everything that this process started
  */
-export function cpuSeconds(names: ProcessNames): Map<string, number> {
+export function cpuSeconds(names: ProcessNames, roots?: readonly number[]): Map<string, number> {
   const { user, system } = process.cpuUsage();
   const seconds = new Map([["bench", (user + system) / 1e6]]);
-  for (const pid of processIds()) {
+  for (const pid of processIds(roots)) {
     try {
       const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8");
       const name = names.find(([part]) => commandLine.includes(part))?.[1];
@@ -74,15 +76,15 @@ export function cpuSeconds(names: ProcessNames): Map<string, number> {
   return seconds;
 }
 
-/** The descendants of this process, without other benchmarks and stacks on the machine. */
-function processIds(): string[] {
+/** These processes and their descendants, without other benchmarks and stacks on the machine. */
+function processIds(roots: readonly number[] = [process.pid]): string[] {
   try {
     const parents = new Map<string, string>();
     for (const pid of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
       parents.set(pid, parentOf(pid));
     }
     const isOurs = (pid: string | undefined): boolean =>
-      pid !== undefined && (pid === String(process.pid) || isOurs(parents.get(pid)));
+      pid !== undefined && (roots.includes(Number(pid)) || isOurs(parents.get(pid)));
     return [...parents.keys()].filter(isOurs);
   } catch {
     return []; // not Linux

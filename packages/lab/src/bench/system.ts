@@ -1,9 +1,10 @@
 /**
- * Measures plans from the HTTP request to their end. The built system runs as separate processes, and so do
- * the tools, over MCP. With --peers it also measures alternatives on the same steps. The clients run in this
- * process. All contenders stay up and take turns, so that other load on the machine affects all of them.
+ * Measures plans from the HTTP request to their end. The built system runs twice: its roles in one process, and
+ * each in its own. The tools are a separate process, over MCP. With --peers it also measures alternatives on the
+ * same steps. The clients run in this process. All contenders stay up and take turns, so that other load on the
+ * machine affects all of them.
  *
- * npm run bench -- system [--seconds 10] [--clients 64] [--rounds 3] [--peers] [--json] The exit code is 1
+ * npm run bench -- system [--seconds 10] [--clients 64] [--rounds 3] [--peers] [--node 24] [--json] The exit code is 1
  * when a plan does not end COMPLETED. Slow figures do not fail the run: they depend on the machine.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -33,9 +34,9 @@ async function measure(
   contender: Contender,
   { inFlight, forMs, maxPlans = Number.POSITIVE_INFINITY }: Load,
 ): Promise<BenchFigures> {
-  const { processes, counts = () => Promise.resolve({}) } = contender;
+  const { processes, pids, counts = () => Promise.resolve({}) } = contender;
   const countsBefore: Record<string, number> = await counts();
-  const cpuBefore = cpuSeconds(processes);
+  const cpuBefore = cpuSeconds(processes, pids);
   const beganAt = performance.now();
   const durations: number[] = [];
   let begun = 0;
@@ -50,7 +51,7 @@ async function measure(
     }),
   );
   const tookMs = performance.now() - beganAt;
-  const cpuAfter = cpuSeconds(processes);
+  const cpuAfter = cpuSeconds(processes, pids);
   const countsAfter: Record<string, number> = await counts();
   const plans = durations.length;
   const { p50Ms, p99Ms } = latenciesOf(durations);
@@ -113,7 +114,10 @@ const WARM_UP_PLANS = 1_000;
 const MAX_WARM_UP_MS = 6 * forMs;
 
 async function startAll(): Promise<void> {
-  contenders.push(await startPlanwright({ dataDir: folder, clients }));
+  for (const isTogether of [true, false]) {
+    const dataDir = join(folder, isTogether ? "together" : "apart");
+    contenders.push(await startPlanwright({ dataDir, clients, isTogether }));
+  }
   if (!peers) return;
   const installed = installPeers();
   contenders.push(await startRestate({ dataDir: folder, clients, installed }));

@@ -31,6 +31,7 @@ import {
   type PlanResults,
   type PlanTexts,
   type RequestState,
+  type RequestWithPlan,
   type StoredPlanHead,
   type WantedValues,
 } from "../records/document-heads.ts";
@@ -118,6 +119,7 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
     ...createRecordPages(collections, unitReads),
     ...createEventPages(collections),
     ...createHeadReads(collections, unitReads),
+    getRequestWithPlan: createReadWithPlan(collections, unitReads),
     ...createStateReads(collections, unitReads.log),
 
     /** Calls of chat models for one request, oldest first. */
@@ -192,6 +194,43 @@ function createStateReads({ requests, plans, journal }: Collections, log: EntryL
       return requestIds.map((id) => seqs.get(id) ?? 0);
     },
   };
+}
+
+/**
+ * Reads a request with its current plan; null for an unknown one. The plan is read with the request or after it:
+ * the plan of an ended request has ended. Calls of the same turn share one read.
+ */
+function createReadWithPlan({ requests, plans }: Collections, unitReads: UnitReads) {
+  const read = createTenantReads(
+    async (tenant, ids: RequestId[]): Promise<RequestWithPlan[]> => {
+      const found = await requests
+        .aggregate<RequestDocument & { heads: StoredPlanHead[] }>(
+          [
+            { $match: { _id: { $in: ids }, tenant } },
+            {
+              $lookup: {
+                from: plans.collectionName,
+                localField: "planId",
+                foreignField: "_id",
+                pipeline: [...PLAN_HEAD],
+                as: "heads",
+              },
+            },
+          ],
+          IN_ONE_BATCH,
+        )
+        .toArray();
+      return Promise.all(
+        found.map(async ({ heads, ...request }) => {
+          const [plan = null] = await withDecisions(unitReads, heads);
+          return { request, plan };
+        }),
+      );
+    },
+    ({ request }) => request._id,
+  );
+  return async (tenant: string, id: RequestId): Promise<RequestWithPlan | null> =>
+    (await read({ tenant, id }))[0] ?? null;
 }
 
 /** The part of the store that reads documents without large values, and these values separately. */

@@ -11,7 +11,7 @@ import type { UnitReads } from "../journal/unit-reads.ts";
 import { withDecisions } from "../plans/plan-needs.ts";
 import {
   PLAN_HEAD,
-  type PlanHead,
+  type RequestWithPlan,
   type StoredPlanHead,
   type VersionHead,
 } from "../records/document-heads.ts";
@@ -143,10 +143,7 @@ function watch({ client, requests }: Collections, wanted: Document, listener: Ch
 }
 
 /** A request that has changed, at one moment. */
-export interface ChangedRequest {
-  request: RequestDocument;
-  /** Its current plan; null until it has been made. */
-  plan: PlanHead | null;
+export interface ChangedRequest extends RequestWithPlan {
   /** All versions of its plan, if they were asked for. */
   versions: VersionHead[];
 }

@@ -7,6 +7,7 @@ import type { RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { ModelCallDocument } from "./model-call-document.ts";
 import type { PlanApproval, PlanDocument, UnitResolution } from "./plan-document.ts";
+import type { RequestDocument } from "./request-document.ts";
 
 const GRAPH = ["plan", "toolPins"] as const;
 const TEXTS = ["raw", "diagnostics"] as const;
@@ -39,6 +40,12 @@ export type PlanHead = Omit<
 };
 /** What {@link PLAN_HEAD} returns: a head without the fields that are in the journal. */
 export type StoredPlanHead = Omit<PlanHead, "approvals" | "resolutions">;
+
+/** A request with its current plan; null until it has been made. */
+export interface RequestWithPlan {
+  request: RequestDocument;
+  plan: PlanHead | null;
+}
 
 /** The fields of one version of a request's plan that filters use. */
 export interface VersionHead {

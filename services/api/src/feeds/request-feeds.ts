@@ -25,7 +25,8 @@ import { createRestWaits, type RestWaits } from "./rest-waits.ts";
 
 /** Dependencies of {@link createRequestFeeds}. */
 interface RequestFeedsDependencies {
-  store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads"> & LiveStore;
+  store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "getRequestWithPlan" | "listStepHeads"> &
+    LiveStore;
   logger: ApiLogger;
   /** Most readers and waiting clients at the same time, of all tenants. */
   maxReaders: number;

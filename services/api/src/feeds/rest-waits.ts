@@ -3,20 +3,15 @@
  * stream reports only the few changes after which a request may have ended or wait for a person.
  */
 import type { PlanId, RequestId } from "@planwright/plan";
-import type { ChangeWatch, ClientStore, LiveStore, PlanHead, RequestDocument } from "@planwright/store";
+import type { ChangeWatch, ClientStore, LiveStore, RequestWithPlan } from "@planwright/store";
 import { LRUCache } from "lru-cache";
 import type { ApiLogger } from "../errors/telemetry.ts";
 import { isAtRest } from "./request-feed.ts";
 
-/** A request with its current plan. */
-interface RequestState {
-  request: RequestDocument;
-  plan: PlanHead | null;
-}
-
 /** Dependencies of {@link createRestWaits}. */
 interface RestWaitsDependencies {
-  store: Pick<ClientStore, "getRequest" | "getPlanHeads"> & Pick<LiveStore, "watchRequestsAtRest">;
+  store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "getRequestWithPlan"> &
+    Pick<LiveStore, "watchRequestsAtRest">;
   logger: ApiLogger;
 }
 
@@ -41,7 +36,11 @@ export interface RestWaits {
    * The request when it has ended or waits for a person, or its state after the wait; undefined for an
    * unknown request.
    */
-  untilAtRest(tenant: string, requestId: RequestId, options: WaitOptions): Promise<RequestState | undefined>;
+  untilAtRest(
+    tenant: string,
+    requestId: RequestId,
+    options: WaitOptions,
+  ): Promise<RequestWithPlan | undefined>;
   /** Ends all waits with the current state. */
   close(): Promise<void>;
 }
@@ -146,11 +145,18 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
 
   /**
    * When a new plan replaces this one during the read, the change of the request causes another read with the
-   * new id.
+   * new id. Once the id of the plan is known both are one read.
    */
-  async function read(tenant: string, requestId: RequestId, wait: Wait): Promise<RequestState | undefined> {
-    const request = await store.getRequest(tenant, requestId);
+  async function read(
+    tenant: string,
+    requestId: RequestId,
+    wait: Wait,
+  ): Promise<RequestWithPlan | undefined> {
+    const isPlanKnown = wait.ids.size > 1;
+    const both = isPlanKnown ? await store.getRequestWithPlan(tenant, requestId) : null;
+    const request = isPlanKnown ? both?.request : await store.getRequest(tenant, requestId);
     if (!request) return undefined;
+    if (both && wait.ids.has(request.planId)) return both;
     listen(wait, [requestId, request.planId]);
     // Read after the request: the plan of an ended request has ended.
     const [plan = null] = await store.getPlanHeads(tenant, [request.planId]);

@@ -29,6 +29,15 @@ import { MAX_PAGE } from "../operation/connection.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { type OperationNeeds, operationNeeds, selectsLargeFields } from "./operations.ts";
 
+/** What is known of an operation whatever its variables are. */
+interface OperationFacts {
+  /** As in {@link operationField}. */
+  field: string;
+  needs: OperationNeeds;
+  /** A page size may change with the variables, and with it the cost. */
+  hasOpenSizes: boolean;
+}
+
 /** Dependencies of {@link createPipeline}. */
 interface PipelineDependencies {
   schema: GraphQLSchema;
@@ -52,6 +61,21 @@ export type Pipeline = ReturnType<typeof createPipeline>;
 
 /** One pipeline for all transports: they only read operations and write answers. */
 export function createPipeline({ schema, introspection, formatError, admission }: PipelineDependencies) {
+  /** Clients repeat their operations, and Apollo keeps the documents of those that it has parsed and validated. */
+  const known = new WeakMap<OperationDefinitionNode, OperationFacts>();
+
+  function factsOf(document: DocumentNode, operation: OperationDefinitionNode): OperationFacts {
+    const found = known.get(operation);
+    if (found) return found;
+    const facts = {
+      field: operationField(operation, schema),
+      needs: operationNeeds(document, operation),
+      hasOpenSizes: hasOpenSizes(schema, document),
+    };
+    known.set(operation, facts);
+    return facts;
+  }
+
   /**
    * Refuses an operation that its caller may not start, and takes what it needs to run: memory for a large
    * answer, a slot, and the place of a new plan. `context.releaseSlot` gives the slot back. A subscription
@@ -97,7 +121,7 @@ export function createPipeline({ schema, introspection, formatError, admission }
       context: GraphqlContext,
       { document, operation, variables, readHeader }: SelectedOperation,
     ): Promise<void> {
-      const field = operationField(operation, schema);
+      const { field, needs, hasOpenSizes } = factsOf(document, operation);
       const name = operation.name?.value;
       context.operation.begin(field, {
         name: `${operation.operation} ${field}`,
@@ -108,9 +132,9 @@ export function createPipeline({ schema, introspection, formatError, admission }
           ...(name ? { "graphql.operation.name": name.slice(0, MAX_NAME) } : {}),
         },
       });
-      const tooExpensive = costError(schema, document, operation, variables ?? {});
+      const tooExpensive = hasOpenSizes && costError(schema, document, operation, variables ?? {});
       if (tooExpensive) throw tooExpensive;
-      await admit(context, operationNeeds(document, operation), () => selectsLargeFields(schema, document));
+      await admit(context, needs, () => selectsLargeFields(schema, document));
     },
 
     /** Ends the span, counts the operation by its field and by the code of its first error, and frees its slot. */
@@ -229,6 +253,23 @@ export const noSubscriptions: ValidationRule = (context) => ({
 
 /** The argument that sets the page size. */
 const SIZE = "first";
+
+/** True for a document with a page size that is no number in it: a variable or a default. Pure. */
+function hasOpenSizes(schema: GraphQLSchema, document: DocumentNode): boolean {
+  const typeInfo = new TypeInfo(schema);
+  let isFound = false;
+  visit(
+    document,
+    visitWithTypeInfo(typeInfo, {
+      Field(node: FieldNode) {
+        if (!typeInfo.getFieldDef()?.args.some(({ name }) => name === SIZE)) return;
+        const given = node.arguments?.find(({ name }) => name.value === SIZE)?.value;
+        isFound ||= !given || given.kind === Kind.VARIABLE;
+      },
+    }),
+  );
+  return isFound;
+}
 
 /**
  * The document with every page size as a number instead of a variable or default, so that a page costs the

@@ -179,8 +179,9 @@ async function runOfReads(steps: object[]) {
   const statuses = async () =>
     (await claimed.store.listSteps(TENANT, [claimed.planId])).map(({ status }) => status);
   /** Waits until this call, numbered from 1, is made. */
-  const made = (call: number): Promise<void> =>
-    expect.poll(() => answers.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(call);
+  async function made(call: number): Promise<void> {
+    await expect.poll(() => answers.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(call);
+  }
   async function answer(call: number): Promise<void> {
     await made(call);
     answers[call - 1]?.();

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startStack } from "@planwright/local";
 import { CodedError } from "@planwright/plan";
@@ -21,6 +21,8 @@ export interface Contender {
   /** How its client receives the end, such as "the answer". */
   end: string;
   processes: ProcessNames;
+  /** Ids of its processes, where another contender has processes of the same names. Default: by name alone. */
+  pids?: readonly number[] | undefined;
   /**
    * Requests one plan and waits for its end.
    * @throws {PlanNotCompletedError} or an error of the connection
@@ -41,7 +43,6 @@ export class PlanNotCompletedError extends CodedError<{ contender: string; reaso
   }
 }
 
-const NAME = "Planwright";
 /** Asks for the outputs too, because peers answer with them. */
 const SUBMIT =
   "mutation ($plan: JSON!) { submitPlan(plan: $plan, waitMs: 30000) { requestId status plan { outputs } } }";
@@ -52,18 +53,36 @@ const DIAMOND = {
   steps: diamond(5).map((step) => ({ ...step, tool: "noop", arguments: { value: 1 } })),
 };
 
+/** Options of {@link startPlanwright}. */
+interface PlanwrightOptions {
+  /** Folder for data and logs, of this system alone. */
+  dataDir: string;
+  /** Maximum of plans in flight. */
+  clients: number;
+  /** True: API, planner and executor in one process, as `npm start` runs them. False: each in its own. */
+  isTogether: boolean;
+}
+
 /**
- * The whole system as `npm start` runs it, from its build. The tools are a separate process over stdio, the
- * cheapest transport of MCP.
- * @param options.clients - maximum of plans in flight
+ * The whole system from its build, with its own MongoDB and Redis. The tools are a separate process over stdio,
+ * the cheapest transport of MCP.
  */
-export async function startPlanwright(options: { dataDir: string; clients: number }): Promise<Contender> {
-  const { dataDir, clients } = options;
+export async function startPlanwright({
+  dataDir,
+  clients,
+  isTogether,
+}: PlanwrightOptions): Promise<Contender> {
+  const name = isTogether ? "Planwright" : "Planwright apart";
+  mkdirSync(dataDir, { recursive: true });
   const serversFile = join(dataDir, "own-servers.json");
   const tools = countingToolServerCommand({ ledgerFile: join(dataDir, "ledger.jsonl"), stdio: true });
   writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting: { ...tools, trusted: true } } }));
   const { PATH, HOME } = process.env;
-  const stack = await startStack({ dataDir, env: { PATH, HOME, MCP_SERVERS_FILE: serversFile } });
+  const stack = await startStack({
+    dataDir,
+    isTogether,
+    env: { PATH, HOME, MCP_SERVERS_FILE: serversFile },
+  });
   await waitForTools(stack.apiUrl, ["noop"]);
   const mongo = await MongoClient.connect(stack.mongodbUrl);
   if (stack.redisUrl === undefined) throw new TypeError("A stack of separate services has Redis");
@@ -72,7 +91,7 @@ export async function startPlanwright(options: { dataDir: string; clients: numbe
   const submission = operation(SUBMIT, { plan: DIAMOND });
 
   return {
-    name: NAME,
+    name,
     versions: {
       version: ownVersion(),
       MongoDB: VersionSchema.parse(await mongo.db().admin().serverInfo()).version,
@@ -83,16 +102,18 @@ export async function startPlanwright(options: { dataDir: string; clients: numbe
     processes: [
       ["mongod", "mongod"],
       ["redis-server", "redis"],
+      ["services/planwright/", "planwright"],
       ["services/api/", "api"],
       ["services/executor/", "executor"],
       ["services/planner/", "planner"],
       ["services/blog-tools/", "blog-tools"],
       ["counting-tool-server", "tools"],
     ],
+    pids: Object.values(stack.processes).flatMap(({ pid }) => pid() ?? []),
     async runPlan() {
       const answer = await client.send(submission);
       if (!answer.includes('"status":"COMPLETED"'))
-        throw new PlanNotCompletedError({ contender: NAME, reason: `it answered ${answer}` });
+        throw new PlanNotCompletedError({ contender: name, reason: `it answered ${answer}` });
     },
     counts: async () => ({ ...(await mongoCounts(mongo)), ...(await redisCounts(redis)) }),
     async close() {
