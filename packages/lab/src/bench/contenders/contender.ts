@@ -85,7 +85,7 @@ export async function startPlanwright({
   });
   await waitForTools(stack.apiUrl, ["noop"]);
   const mongo = await MongoClient.connect(stack.mongodbUrl);
-  if (stack.redisUrl === undefined) throw new TypeError("A stack of separate services has Redis");
+  if (stack.redisUrl === undefined) throw new TypeError("The bench needs Redis on the machine: install redis-server");
   const redis = new Redis(stack.redisUrl);
   const client = createBenchClient(stack.apiUrl, clients);
   const submission = operation(SUBMIT, { plan: DIAMOND });
@@ -109,7 +109,7 @@ export async function startPlanwright({
       ["services/blog-tools/", "blog-tools"],
       ["counting-tool-server", "tools"],
     ],
-    pids: Object.values(stack.processes).flatMap(({ pid }) => pid() ?? []),
+    pids: Object.values(stack.processes).flatMap((managed) => managed?.pid() ?? []),
     async runPlan() {
       const answer = await client.send(submission);
       if (!answer.includes('"status":"COMPLETED"'))
