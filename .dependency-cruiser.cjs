@@ -13,7 +13,7 @@ const PACKAGES = {
   "tool-kit": ["plan"],
   local: ["plan", "client"],
   testing: ["plan", "engine", "client"],
-  cli: ["plan", "client", "reading"],
+  cli: ["plan", "client", "reading", "local"],
 };
 const adapters = [
   "plan",
@@ -59,7 +59,7 @@ const forbidden = [
     name: "only-tests-use-test-packages",
     severity: "error",
     from: { path: "^(packages|services)/", pathNot: ["^packages/(local|testing|lab)/", TEST] },
-    to: { path: "^packages/(local|testing)/" },
+    to: { path: "^packages/testing/" },
   },
   {
     name: "nothing-imports-lab",

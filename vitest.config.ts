@@ -109,6 +109,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongFilesFirst },
     globalSetup: here("packages/testing/test/global-setup.ts"),
+    // What a test printed is shown if it failed.
+    silent: "passed-only",
     reporters: ["default", here("packages/testing/src/test-run.ts")],
     coverage: { provider: "v8", include: ["{packages,services}/*/src/**/*.ts"] },
   },

@@ -22,13 +22,6 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 const stopping = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    // The second signal ends the process at once.
-    if (stopping.signal.aborted) process.exit(signal === "SIGINT" ? EXIT.INTERRUPTED : EXIT.TERMINATED);
-    stopping.abort(new InterruptedError(signal));
-  });
-}
 
 async function perform(
   options: GlobalOptions,
@@ -36,6 +29,13 @@ async function perform(
   command: (context: CommandContext) => Promise<ExitCode>,
 ): Promise<void> {
   const { url, token, timeout, json: isJson = false } = options;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      // The second signal ends the process at once.
+      if (stopping.signal.aborted) process.exit(signal === "SIGINT" ? EXIT.INTERRUPTED : EXIT.TERMINATED);
+      stopping.abort(new InterruptedError(signal));
+    });
+  }
   if (timeout !== undefined) {
     setTimeout(() => stopping.abort(new GaveUpWaitingError(timeout)), timeout).unref();
   }
@@ -59,7 +59,13 @@ async function perform(
   }
 }
 
-const program = createProgram({ version, perform, print: (text) => void stdout.write(text) });
+const program = createProgram({
+  version,
+  perform,
+  // Loaded when it is needed: it has the drivers of both databases.
+  performLocally: async (command) => command(await import("@planwright/local")),
+  print: (text) => void stdout.write(text),
+});
 program.exitOverride().configureOutput({ writeErr: (text) => void stderr.write(visibleText(text)) });
 for (const command of program.commands) command.copyInheritedSettings(program);
 try {

@@ -1,3 +1,4 @@
+import type * as Local from "@planwright/local";
 import { RequestIdSchema } from "@planwright/plan";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import {
@@ -71,6 +72,8 @@ export interface ProgramParts {
     isUrlGiven: boolean,
     command: (context: CommandContext) => Promise<ExitCode>,
   ) => Promise<void>;
+  /** Runs a command that needs no API, but the whole system on this machine. */
+  performLocally: (command: (local: typeof Local) => Promise<void> | void) => Promise<void>;
   print: (text: string) => void;
 }
 
@@ -80,7 +83,7 @@ const COMPLETION_MS = 1_500;
 type Watch = { watch?: boolean };
 
 /** Declares the commands and their options; each action calls one function. */
-export function createProgram({ version, perform, print }: ProgramParts): Command {
+export function createProgram({ version, perform, performLocally, print }: ProgramParts): Command {
   const program = new Command("planwright")
     .description("One sentence in, one stored plan out, executed to the end whatever crashes.")
     .version(version)
@@ -104,6 +107,17 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     return withAskOptions(command);
   };
 
+  add("up", "start the whole system on this machine, with its own databases, until Ctrl-C").action(() =>
+    performLocally(({ up }) => up()),
+  );
+  add("demo", "start the system, execute one sentence, and show what happened")
+    .argument("[sentence...]", "what is to be done; default: an example")
+    .action((words: string[]) => performLocally(({ demo }) => demo(words)));
+  add("keys", "make, list and revoke API keys in the database of MONGODB_URL")
+    .argument("[words...]", "as keys --help shows")
+    .helpOption(false)
+    .allowUnknownOption()
+    .action((words: string[]) => performLocally(({ keys }) => keys(words)));
   withSentenceOptions(
     add("run", "plan a sentence, execute the plan, and follow it to its end")
       .addArgument(sentence())
@@ -326,8 +340,15 @@ function examples(...lines: string[]): string {
 /** Examples below the help of the program and of each command. */
 const EXAMPLES = {
   planwright: examples(
+    "planwright up",
     'planwright run "Create author Alice with email alice@test.com, then create blog by Alice titled Hello about world"',
     `planwright debug ${ID}`,
+  ),
+  up: examples("planwright up", "PORT=4100 planwright up", "MODEL=anthropic:claude-sonnet-4-5 planwright up"),
+  demo: examples("planwright demo", "planwright demo List authors"),
+  keys: examples(
+    "planwright keys create --tenant acme --scope read,execute --name me",
+    "planwright keys --help",
   ),
   run: examples(
     'planwright run "Create author Alice with email alice@test.com"',

@@ -83,6 +83,7 @@ async function run(...args: string[]): Promise<{ exitCode: number; printed: stri
   const program = createProgram({
     version: "0",
     print: (text) => void lines.push(text),
+    performLocally: async () => undefined,
     async perform(_options, _isUrlGiven, command) {
       const output = {
         isTerminal: false,

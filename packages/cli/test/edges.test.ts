@@ -41,7 +41,12 @@ describe("commands to type", () => {
 });
 
 describe("completion", () => {
-  const program = createProgram({ version: "1", perform: async () => undefined, print: () => undefined });
+  const program = createProgram({
+    version: "1",
+    perform: async () => undefined,
+    performLocally: async () => undefined,
+    print: () => undefined,
+  });
   const script = bashCompletion(program);
 
   /** The completions of bash for the last word. */

@@ -167,7 +167,12 @@ test("the guide about causes has a row for every diagnosis code, and the guides 
     [...(row.split("|")[1] ?? "").matchAll(/`([A-Z_]+)`/g)].map(([, code = ""]) => code),
   );
   expect(codes.toSorted()).toEqual(diagnosisCodes().toSorted());
-  const program = createProgram({ version: "", perform: async () => undefined, print: () => undefined });
+  const program = createProgram({
+    version: "",
+    perform: async () => undefined,
+    performLocally: async () => undefined,
+    print: () => undefined,
+  });
   const names = program.commands.map((command) => command.name());
   const guides = text + guide("deploy") + guide("write-a-tool");
   const named = [...guides.matchAll(/`(?:npx )?planwright ([a-z]+)/g)].map(([, name]) => name);

@@ -17,6 +17,7 @@ function programOf(parts: Partial<ProgramParts> = {}): Command {
   const program = createProgram({
     version: "1",
     perform: async () => undefined,
+    performLocally: async () => undefined,
     print: () => undefined,
     ...parts,
   });
@@ -65,6 +66,7 @@ test.each(commands.map((command) => [command.name(), command] as const))(
       if (name !== "planwright") expect(words.find((word) => !word.startsWith("-"))).toBe(name);
       const program = programOf({
         perform: async () => void done.push("performed"),
+        performLocally: async () => void done.push("performed"),
         print: () => void done.push("printed"),
       });
       await program.parseAsync(words, { from: "user" });

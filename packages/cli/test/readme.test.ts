@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { linesNotPrinted, readmeBlocks } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createProgram } from "../src/program.ts";
-import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
+import { type CliStack, readText, startCliStack, statusOf } from "./cli-stack.ts";
 import { start } from "./planwright.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -17,6 +17,10 @@ const SOME_ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
 const SOME_PLAN_ID = "plan_1795253322_b8dzgomm7f8z2yi7kyqz";
 const SOME_HASH = "3f2a9c1b77aa";
 const SOME_PLAN_HASH = "8c41d05e92bb";
+
+/** They start the system, which the tests of packages/local do. */
+const LOCAL_COMMANDS = ["up", "demo", "keys"];
+const README = readText("../README.md");
 
 let system: CliStack;
 beforeAll(async () => {
@@ -98,11 +102,17 @@ const EXIT_CODES: [command: string, exitCode: number][] = [
 ];
 
 test("the README shows every command", () => {
-  const program = createProgram({ version: "", perform: async () => undefined, print: () => undefined });
+  const program = createProgram({
+    version: "",
+    perform: async () => undefined,
+    performLocally: async () => undefined,
+    print: () => undefined,
+  });
   const names = program.commands.map((command) => command.name()).filter((name) => name !== "complete");
   expect(names.filter((name) => !COMMANDS.some((command) => command.includes(`planwright ${name}`)))).toEqual(
-    [],
+    LOCAL_COMMANDS,
   );
+  for (const name of LOCAL_COMMANDS) expect(README).toContain(`| \`npx planwright ${name}\` |`);
 });
 
 test("every command of the README ends with its exit code", async () => {

@@ -1,5 +1,5 @@
 export type { ResultOf, VariablesOf } from "gql.tada";
-export { type Client, createClient } from "./client.ts";
+export { type Client, createClient, type PlanInput, type SubmitOptions } from "./client.ts";
 export { commandLine } from "./command-line.ts";
 export {
   ApiRefusedError,
@@ -20,6 +20,7 @@ export {
   DIAGNOSTIC,
   type Diagnosis,
   ENDED,
+  type FullRequest,
   hasEnded,
   isAtRest,
   JOURNAL_EVENT,

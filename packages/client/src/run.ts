@@ -158,6 +158,8 @@ export interface DebugBundle {
 
 /** A request with its current plan. */
 export type RequestRun = ResultOf<typeof RUN>;
+/** A request in full, as {@link READ_FULL} reads it. */
+export type FullRequest = ResultOf<typeof READ_FULL>["request"] & {};
 /** A version of its plan, with its steps. */
 export type PlanRun = NonNullable<RequestRun["plan"]>;
 /** One step, or one item of a forEach step. */
@@ -191,6 +193,17 @@ export function unsentText({ tries }: { tries: number }): string {
 export const READ_RUN = graphql(`query ($requestId: ID!) { request(requestId: $requestId) { ...Run } }`, [
   RUN,
 ]);
+
+/** A request in full: its run, its diagnosis, and the outputs of its plan. */
+export const READ_FULL = graphql(
+  `query ($requestId: ID!) {
+    request(requestId: $requestId) {
+      ...RequestRun ...RequestDiagnosis
+      plan { ...PlanRun steps { ...StepRun } outputs outputReferences { name ref sizeBytes } }
+    }
+  }`,
+  [REQUEST_RUN, REQUEST_DIAGNOSIS, PLAN_RUN, STEP_RUN],
+);
 
 /** Sends a request now, and again after each change. */
 export const FOLLOW_REQUEST = graphql(

@@ -9,6 +9,9 @@ export {
   supervise,
   type UnexpectedEnd,
 } from "./child.ts";
+export { demo } from "./commands/demo.ts";
+export { keys } from "./commands/keys.ts";
+export { up } from "./commands/up.ts";
 export { holdFolder } from "./data-folders.ts";
 export {
   ChecksumError,

@@ -10,7 +10,9 @@ export type RoleName = "executor" | "planner" | "api";
 /** The services of a stack, by their folders; "planwright" runs all roles in one process. */
 export type ServiceName = RoleName | "blog-tools" | "planwright";
 
-const SERVICES = new URL("../../../services/", import.meta.url);
+/** The built services: those beside this program in the npm package `planwright`, else those of the repository. */
+const PACKED = new URL("../services/", import.meta.url);
+const SERVICES = existsSync(PACKED) ? PACKED : new URL("../../../services/", import.meta.url);
 /**
  * Size of a semi-space, in MiB: most objects are short-lived, and a small young generation is collected too
  * often.
@@ -82,6 +84,16 @@ export function apiPortOf(env: NodeJS.ProcessEnv): number {
   if (port >= 1 && port <= 65_535) return port;
   const message = `PORT is "${text}": set it to a whole number from 1 to 65535, or unset it for ${API_PORT}`;
   throw new WrongSettingsError(message, { service: "api" });
+}
+
+/**
+ * The program that makes, lists and revokes API keys.
+ * @throws {NotBuiltError}
+ */
+export function keysProgram(): string {
+  const program = fileURLToPath(new URL("api/dist/bin/keys.js", SERVICES));
+  if (!existsSync(program)) throw new NotBuiltError("api");
+  return program;
 }
 
 /**

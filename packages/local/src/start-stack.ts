@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { ApiRefusedError, createClient, graphql, type ResultOf } from "@planwright/client";
 import { CodedError } from "@planwright/plan";
 import json5 from "json5";
@@ -22,7 +21,13 @@ import { DataFolderError, ProcessNotReadyError } from "./errors.ts";
 import { freePort } from "./ports.ts";
 import { startMongo } from "./start-mongo.ts";
 import { hasRedis, startRedis } from "./start-redis.ts";
-import { checkSettings, type RoleName, type ServiceName, startService } from "./start-service.ts";
+import {
+  checkSettings,
+  keysProgram,
+  type RoleName,
+  type ServiceName,
+  startService,
+} from "./start-service.ts";
 
 /** The parts of a stack that have a process; with `isTogether` the roles have the same one. */
 export type ProcessName = RoleName | "blog-tools" | "mongo" | "redis";
@@ -307,8 +312,6 @@ class KeyNotMadeError extends CodedError {
   readonly retryable = false;
 }
 
-const KEYS = fileURLToPath(new URL("../../../services/api/dist/bin/keys.js", import.meta.url));
-
 /**
  * Makes a key with the scopes read and execute, for a day, with the command of the API.
  * @param env - settings of the API: the database, and the tenant, which owns the requests of this program
@@ -323,11 +326,14 @@ async function makeApiKey(env: NodeJS.ProcessEnv): Promise<string> {
     "--scope",
     "read,execute",
     "--name",
-    "npm start",
+    "planwright up",
     "--days",
     "1",
   ];
-  const child = spawn(process.execPath, [KEYS, ...words], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [keysProgram(), ...words], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const [key, errors, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

@@ -7,7 +7,7 @@ import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { exampleSentence, followToEnd, runDemo, sendSentence } from "../src/bin/run-demo.ts";
+import { exampleSentence, followToEnd, runDemo, sendSentence } from "../src/commands/run-demo.ts";
 import { type Stack, startStack } from "../src/index.ts";
 
 const {
@@ -57,6 +57,41 @@ test("the example creates an author, and a blog with the id of the author", asyn
   const author = await client.db().collection("authors").findOne({ email: "alice-1@test.com" });
   const blog = await client.db().collection("blogs").findOne({ title: "Hello" });
   expect(String(blog?.["authorId"])).toBe(String(author?.["_id"]));
+});
+
+test("client.run returns what a sentence or a plan led to, with outputs and diagnosis", async () => {
+  const client = createClient({ url: stack.apiUrl });
+  const asked = await client.run(exampleSentence(2));
+  expect(asked).toMatchObject({ status: "COMPLETED", diagnosis: { cause: { code: "COMPLETED" } } });
+
+  // No step has the same members as the others: this compiles without a type.
+  const plan = {
+    steps: [
+      { id: "author", tool: "createAuthor", arguments: { name: "Ada", email: "ada-3@test.com" } },
+      { id: "all", tool: "listAuthors", dependsOn: ["author"] },
+    ],
+    outputs: ["author"],
+  };
+  const { requestId, status, plan: ended } = await client.run(plan, { tags: ["nightly"] });
+  expect({ status, outputs: ended?.outputs }).toMatchObject({
+    status: "COMPLETED",
+    outputs: { author: { name: "Ada", email: "ada-3@test.com" } },
+  });
+  expect(await client.request(requestId)).toMatchObject({
+    tags: ["nightly"],
+    plan: { planId: ended?.planId },
+  });
+
+  // The e-mail address belongs to an author now.
+  const failed = await client.run(plan);
+  expect(failed).toMatchObject({ status: "FAILED", diagnosis: { cause: { code: "STEP_FAILED" } } });
+
+  const key = "the-same-submission";
+  const first = await client.submit(plan, { execute: false, idempotencyKey: key });
+  expect(await client.submit(plan, { execute: false, idempotencyKey: key })).toBe(first);
+  await expect(client.run({ steps: [{ id: "a", tool: "noSuchTool" }] })).rejects.toMatchObject({
+    facts: { code: "PLAN_INVALID" },
+  });
 });
 
 /** The form of a rules file of Prometheus, as far as ours uses it. */

@@ -1,7 +1,7 @@
 import { fc, test } from "@fast-check/vitest";
 import { DraftError } from "@planwright/models";
 import { parsePlan, type ToolDescriptor } from "@planwright/plan";
-import { expect } from "vitest";
+import { describe, expect } from "vitest";
 import { planByRules } from "../src/index.ts";
 import { CATALOGUES, SENTENCES } from "./sentences.ts";
 
@@ -28,32 +28,6 @@ function planOrRefusal(query: string, tools: ToolDescriptor[]) {
   }
 }
 
-test.prop([sentence, catalogue], { numRuns: 2_000 })(
-  "random words give a valid plan or a refusal",
-  (query, tools) => {
-    const plan = planOrRefusal(query, tools);
-    if (!plan) return;
-    // The planner passes the request too: a text of the request, such as "$3.50", is no reference to the
-    // third step.
-    const read = parsePlan(plan, { tools, request: query });
-    expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  },
-);
-
-test.prop([fc.string({ unit: "grapheme", maxLength: 200 }), catalogue], { numRuns: 500 })(
-  "any text is planned or refused",
-  (query, tools) => {
-    planOrRefusal(query, tools);
-  },
-);
-
-test.prop([sentence, catalogue], { numRuns: 200 })(
-  "the same sentence gives the same plan",
-  (query, tools) => {
-    expect(planOrRefusal(query, tools)).toEqual(planOrRefusal(query, tools));
-  },
-);
-
 const joined = fc
   .tuple(fc.constantFrom(...SENTENCES), fc.nat(), fc.constantFrom(", ", " and ", ", then ", ". ", "\n"))
   .map(([{ catalogue: name, query }, second, joint]) => {
@@ -62,13 +36,46 @@ const joined = fc
     return { tools: CATALOGUES[name] ?? [], words: `${query}${joint}${other}`.split(" ") };
   });
 
-test.prop([joined, fc.nat({ max: 40 }), fc.constantFrom(...WORDS)], { numRuns: 1_000 })(
-  "two joined requests with one more word give a valid plan or a refusal",
-  ({ tools, words }, place, word) => {
-    const query = words.toSpliced(place % words.length, 0, word).join(" ");
-    const plan = planOrRefusal(query, tools);
-    if (!plan) return;
-    const read = parsePlan(plan, { tools, request: query });
-    expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  },
-);
+/** `npm test` draws a tenth, `npm run proof` others. */
+for (const { numRuns, options } of [
+  { numRuns: 10, options: {} },
+  { numRuns: 90, options: { tags: ["proof"] } },
+])
+  describe(`drawn ${numRuns} times and more`, options, () => {
+    test.prop([sentence, catalogue], { numRuns: 20 * numRuns })(
+      "random words give a valid plan or a refusal",
+      (query, tools) => {
+        const plan = planOrRefusal(query, tools);
+        if (!plan) return;
+        // The planner passes the request too: a text of the request, such as "$3.50", is no reference to the
+        // third step.
+        const read = parsePlan(plan, { tools, request: query });
+        expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+      },
+    );
+
+    test.prop([fc.string({ unit: "grapheme", maxLength: 200 }), catalogue], { numRuns: 5 * numRuns })(
+      "any text is planned or refused",
+      (query, tools) => {
+        planOrRefusal(query, tools);
+      },
+    );
+
+    test.prop([sentence, catalogue], { numRuns: 2 * numRuns })(
+      "the same sentence gives the same plan",
+      (query, tools) => {
+        expect(planOrRefusal(query, tools)).toEqual(planOrRefusal(query, tools));
+      },
+    );
+
+    test.prop([joined, fc.nat({ max: 40 }), fc.constantFrom(...WORDS)], { numRuns: 10 * numRuns })(
+      "two joined requests with one more word give a valid plan or a refusal",
+      ({ tools, words }, place, word) => {
+        const query = words.toSpliced(place % words.length, 0, word).join(" ");
+        const plan = planOrRefusal(query, tools);
+        if (!plan) return;
+        const read = parsePlan(plan, { tools, request: query });
+        expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+      },
+    );
+  });

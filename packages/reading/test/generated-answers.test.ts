@@ -114,6 +114,7 @@ function run(defects: readonly Defect[]): number {
   return count;
 }
 
+const PROOF = { tags: ["proof"] };
 let total = 0;
 
 test("a correctly written plan is read unchanged", () => {
@@ -127,14 +128,13 @@ describe.each(DEFECTS)("$name", (defect) => {
     total += count;
   });
 
-  test.each(DEFECTS.slice(DEFECTS.indexOf(defect) + 1).filter((other) => canCombine(defect, other)))(
-    "with $name, the plan or a refusal for the right reason",
-    (other) => {
-      total += run([defect, other]);
-    },
-  );
+  // Each defect is alone in `npm test`; the pairs are in the proof.
+  const others = DEFECTS.slice(DEFECTS.indexOf(defect) + 1).filter((other) => canCombine(defect, other));
+  test.for(others)("with $name, the plan or a refusal for the right reason", PROOF, (other) => {
+    total += run([defect, other]);
+  });
 });
 
-test("at least 500 answers were tested", () => {
+test("at least 500 answers were tested", PROOF, () => {
   expect(total).toBeGreaterThanOrEqual(500);
 });

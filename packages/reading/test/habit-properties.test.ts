@@ -1,7 +1,7 @@
 import { fc, test } from "@fast-check/vitest";
 import { parsePlan } from "@planwright/plan";
 import { readModelAnswer } from "@planwright/reading";
-import { expect } from "vitest";
+import { describe, expect } from "vitest";
 import { TOOLS } from "./answers/base-plans.ts";
 import { DESK_TOOLS } from "./answers/desk-tools.ts";
 import { type Call, CHOICES, callsOf, type Habit, writeCalls } from "./answers/habits.ts";
@@ -87,35 +87,42 @@ const query =
 
 const read = (document: string) => readModelAnswer(document, { tools, query });
 
-test.prop([calls, habits, style], { numRuns: 400 })(
-  "calls that are written in any habit are the calls of the canonical form",
-  (made, habit, json) => {
-    const canonical = parsePlan({ steps: made }, { tools });
-    if (!canonical.ok) throw new TypeError("no plan", { cause: canonical.diagnostics });
-    const answer = printJson(writeCalls(made, habit), json);
-    const found = read(answer);
-    expect({ answer, errors: found.ok ? [] : found.diagnostics }).toEqual({ answer, errors: [] });
-    expect(found.ok && callsOf(found.plan.steps)).toEqual(callsOf(canonical.plan.steps));
-  },
-);
+/** `npm test` draws a tenth, `npm run proof` others. */
+for (const { numRuns, options } of [
+  { numRuns: 10, options: {} },
+  { numRuns: 90, options: { tags: ["proof"] } },
+])
+  describe(`drawn ${numRuns} times and more`, options, () => {
+    test.prop([calls, habits, style], { numRuns: 4 * numRuns })(
+      "calls that are written in any habit are the calls of the canonical form",
+      (made, habit, json) => {
+        const canonical = parsePlan({ steps: made }, { tools });
+        if (!canonical.ok) throw new TypeError("no plan", { cause: canonical.diagnostics });
+        const answer = printJson(writeCalls(made, habit), json);
+        const found = read(answer);
+        expect({ answer, errors: found.ok ? [] : found.diagnostics }).toEqual({ answer, errors: [] });
+        expect(found.ok && callsOf(found.plan.steps)).toEqual(callsOf(canonical.plan.steps));
+      },
+    );
 
-test.prop([calls, habits, style, one(CHOICES.effect)], { numRuns: 200 })(
-  "calls of which a field says something else are refused, in any habit",
-  (made, habit, json, effect) => {
-    const found = read(printJson(writeCalls(made, { ...habit, effect }), json));
-    expect(found.diagnostics.map(({ code }) => code)).toContain("FIELD_UNKNOWN");
-    expect(found.ok).toBe(false);
-  },
-);
+    test.prop([calls, habits, style, one(CHOICES.effect)], { numRuns: 2 * numRuns })(
+      "calls of which a field says something else are refused, in any habit",
+      (made, habit, json, effect) => {
+        const found = read(printJson(writeCalls(made, { ...habit, effect }), json));
+        expect(found.diagnostics.map(({ code }) => code)).toContain("FIELD_UNKNOWN");
+        expect(found.ok).toBe(false);
+      },
+    );
 
-test.prop(
-  [calls, habits, one(["// ...\n", "/* … */", "# ... and so on\n", "/* remaining steps */", "...", "…"])],
-  {
-    numRuns: 200,
-  },
-)("an answer with an ellipsis outside of its texts is refused, in any habit", (made, habit, ellipsis) => {
-  const whole = printJson(writeCalls(made, habit), {});
-  const at = whole.lastIndexOf("]") === whole.length - 1 ? whole.length - 1 : whole.lastIndexOf("}");
-  const found = read(`${whole.slice(0, at)}, ${ellipsis} ${whole.slice(at)}`);
-  expect(found.ok).toBe(false);
-});
+    test.prop(
+      [calls, habits, one(["// ...\n", "/* … */", "# ... and so on\n", "/* remaining steps */", "...", "…"])],
+      {
+        numRuns: 2 * numRuns,
+      },
+    )("an answer with an ellipsis outside of its texts is refused, in any habit", (made, habit, ellipsis) => {
+      const whole = printJson(writeCalls(made, habit), {});
+      const at = whole.lastIndexOf("]") === whole.length - 1 ? whole.length - 1 : whole.lastIndexOf("}");
+      const found = read(`${whole.slice(0, at)}, ${ellipsis} ${whole.slice(at)}`);
+      expect(found.ok).toBe(false);
+    });
+  });

@@ -6,7 +6,6 @@ const read = (text: string) => readModelAnswer(text, { tools: TOOLS, query: "Lis
 
 describe("hostile answers", () => {
   const pieces = [
-    "{",
     "[",
     "`",
     '"',
@@ -15,24 +14,25 @@ describe("hostile answers", () => {
     '{"',
     "{'",
     '\\"{',
-    '"{',
     '{"a":',
     "[[1],",
     '["a"b ',
     "/*",
-    "<think>",
     "</think>\n",
     "```json\n{",
     '{"steps":[]} ',
-    '{"tool":"a"} ',
     "{{a.b}} ",
     "{“a”:",
   ];
-  test.each(pieces)("%j, 100,000 times or up to 1 MB, is refused", (repeated) => {
-    const text = repeated.repeat(Math.min(100_000, Math.floor(1_000_000 / repeated.length)));
-    expect(read(text).ok).toBe(false);
-    expect(read(`${text}}]"`).ok).toBe(false);
-  });
+  for (const { cases, options } of [
+    { cases: ["{", '"{', "<think>", '{"tool":"a"} '], options: {} },
+    { cases: pieces, options: { tags: ["proof"] } },
+  ])
+    test.for(cases)("%j, 100,000 times or up to 1 MB, is refused", options, (repeated) => {
+      const text = repeated.repeat(Math.min(100_000, Math.floor(1_000_000 / repeated.length)));
+      expect(read(text).ok).toBe(false);
+      expect(read(`${text}}]"`).ok).toBe(false);
+    });
 
   test("a member named __proto__ changes nothing, and its plan is refused by its path", () => {
     const answer = read(

@@ -60,6 +60,7 @@ export {
   type LeaseKeeper,
   type LeaseKeeperParts,
 } from "./lease-keeper.ts";
+export { packageFile } from "./package-file.ts";
 export {
   HostNameSchema,
   MongodbUrlSchema,

@@ -14,10 +14,16 @@ import {
   type Store,
   stepCursor,
 } from "@planwright/store";
-import { createMemoryDatabase, createMemoryStore, type Reach } from "@planwright/store/memory";
+import {
+  createMemoryDatabase,
+  createMemoryStore,
+  type MemoryStore,
+  type Reach,
+} from "@planwright/store/memory";
 import { testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { STORES } from "./open-stores.ts";
 import { playRecords } from "./play-records.ts";
 
 const TENANT = "t1";
@@ -171,6 +177,68 @@ test("statuses of steps are in the order of the argument", async () => {
   expect(await store.listStepStatuses(TENANT, steps)).toEqual(["PENDING", null, "COMPLETED", "PENDING"]);
   expect(await store.listStepStatuses("t2", steps.slice(0, 1))).toEqual([null]);
 });
+
+/** A plan whose list is cancelled after 10 items: at once, or item by item. */
+async function cancelled(into: MemoryStore, isAtOnce: boolean): Promise<PlanId> {
+  const parsed = parsePlan(PLAN);
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  const input = {
+    tenant: TENANT,
+    query: null,
+    plan: parsed.plan,
+    raw: "",
+    diagnostics: [],
+    autoExecute: true,
+  };
+  const { _id } = (await into.submitPlan(input)).plan;
+  const claim = (await into.claimPlan(_id, "e1"))!;
+  const item = (item: number) => ({ key: `each[${item}]`, stepId: "each", item, attempts: 0 });
+  const begun = Array.from({ length: ITEMS }, (_, index) =>
+    index < 10
+      ? { ...item(index), status: "COMPLETED" as const, output: index }
+      : { ...item(index), status: "PENDING" as const },
+  );
+  await playRecords(into, claim, begun);
+  const error = { code: "CANCELLED", message: "stop", retryable: false };
+  const rest = begun.slice(10).map((record) => ({ ...record, status: "CANCELLED" as const, error }));
+  for (const records of isAtOnce ? [rest] : rest.map((record) => [record]))
+    await into.writeRecords(claim, records, []);
+  const step = { stepId: "each", key: "each", attempts: 0, status: "CANCELLED" as const, error };
+  await into.writeRecords(claim, [step], []);
+  return _id;
+}
+
+test.each(STORES)(
+  "items that end by one event read like items that end by an event each ($name)",
+  async ({ open }) => {
+    const { store: opened, close } = await open();
+    const shown = async (isAtOnce: boolean) => {
+      const planId = await cancelled(opened, isAtOnce);
+      const steps = await opened.listSteps(TENANT, [planId]);
+      const readPage = readFrom(opened, planId);
+      return {
+        // Ids, times and numbers of entries differ.
+        steps: steps.map(
+          ({ key, status, error, output, attempts, effect, warnings, waitReason, finishedAt }) => ({
+            ...{ key, status, error, output, effect, warnings, waitReason },
+            attempts: attempts.map(({ attempt, outcome }) => ({ attempt, outcome })),
+            hasEnded: finishedAt !== null,
+          }),
+        ),
+        keys: await allKeys(readPage, 7, { status: ["CANCELLED"] }),
+        count: await opened
+          .countSteps(TENANT, [planId], { status: ["CANCELLED"] })
+          .then((of) => of.get(planId)),
+      };
+    };
+    const { closed: one, ...together } = await shown(true);
+    const { closed: none, ...apart } = await shown(false);
+    expect([one, none]).toEqual([1, 0]);
+    expect(together).toEqual(apart);
+    expect(together.count).toBe(ITEMS - 10 + 1);
+    await close();
+  },
+);
 
 test("another tenant's plan has empty pages", async () => {
   expect(await store.listStepPages("t2", planIds, { first: 1 })).toEqual(

@@ -12,7 +12,7 @@ import { settleEarlierOutbox } from "../src/create-store.ts";
 import { type Collections, openCollections } from "../src/database/collections.ts";
 import type { HeadWrite } from "../src/journal/pending-write.ts";
 import { type ColdWrite, createTransact, type TransactOptions } from "../src/journal/transact.ts";
-import { createMemoryCollections } from "../src/memory/memory-collections.ts";
+import { createMemoryCollections } from "../src/memory/create-memory-store.ts";
 import { type Reach, reachAtOnce } from "../src/memory/memory-database.ts";
 
 let client: MongoClient;

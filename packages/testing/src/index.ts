@@ -44,6 +44,7 @@ export {
   type RunningRoles,
   type System,
   type SystemOptions,
+  startRoles,
   startSystem,
   startWholeSystem,
   type WholeSystem,

@@ -3,10 +3,13 @@ import { z } from "zod";
 
 /**
  * The seed of every property test, from PROPERTY_SEED: an integer, or `random` for a different seed in each
- * test. Default 1, so that a test run of one commit has one result, and the same command repeats a failure.
+ * test. Default 1, and 2 in the proof, which draws what `npm test` did not; so that a test run of one commit has
+ * one result, and the same command repeats a failure.
  * Other seeds search for faults (`PROPERTY_SEED=random npx vitest run --project packages/plan`).
  */
-const PropertySeedSchema = z.union([z.literal("random"), z.coerce.number().int()]).default(1);
+const PropertySeedSchema = z
+  .union([z.literal("random"), z.coerce.number().int()])
+  .default(process.env["TESTS"] === "proof" ? 2 : 1);
 
 const seed = PropertySeedSchema.parse(process.env["PROPERTY_SEED"]);
 if (seed !== "random") configureGlobal({ seed });

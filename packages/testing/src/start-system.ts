@@ -249,7 +249,7 @@ interface InProcessHost {
  * Starts roles in this process, from the bundle of this test run.
  * @throws {TypeError} with what was logged, when a role does not start
  */
-async function startRoles(
+export async function startRoles(
   roles: readonly RoleName[],
   env: Record<string, string>,
   onLine: (role: string, line: string) => void,

@@ -1,10 +1,68 @@
 import { relative } from "node:path";
-import { BaseSequencer, type Reporter, type TestModule, type TestSpecification } from "vitest/node";
+import {
+  BaseSequencer,
+  type Reporter,
+  type TestCase,
+  type TestModule,
+  type TestSpecification,
+  type TestSuite,
+} from "vitest/node";
 
-/** Ends a run with one plain line, `N passed, N failed`, for any reader of logs. */
-export default class ClosingLineReporter implements Reporter {
+/** What failed, with the errors that Vitest has for it. */
+interface Failed {
+  fullName?: string;
+  errors: readonly { message: string; diff?: string; stacks?: readonly { file: string; line: number }[] }[];
+}
+
+/** After so many files a run says how far it is. */
+const FILES_BETWEEN_LINES = 20;
+
+/**
+ * Shows a failure when it happens, beside the reporter that shows all of them at the end; says how far the run is;
+ * and ends it with one plain line, `N passed, N failed`, for any reader of logs.
+ */
+export default class RunReporter implements Reporter {
+  #files = 0;
+  #ended = 0;
+  #failures = 0;
+
+  onTestRunStart(files: readonly TestSpecification[]): void {
+    this.#files = files.length;
+    this.#ended = 0;
+    this.#failures = 0;
+  }
+
+  onTestCaseResult(test: TestCase): void {
+    const { state, errors } = test.result();
+    if (state === "failed") this.#show(test.module, { fullName: test.fullName, errors });
+  }
+
+  onTestSuiteResult(suite: TestSuite): void {
+    this.#show(suite.module, { fullName: suite.fullName, errors: suite.errors() });
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    this.#show(module, { errors: module.errors() });
+    this.#ended += 1;
+    if (this.#ended % FILES_BETWEEN_LINES !== 0 || process.stdout.isTTY) return;
+    process.stdout.write(`${this.#ended} of ${this.#files} files, ${this.#failures} failures\n`);
+  }
+
+  #show({ project, relativeModuleId }: TestModule, { fullName, errors }: Failed): void {
+    const name = [`${project.name}/${relativeModuleId}`, fullName].filter(Boolean).join(" > ");
+    for (const { message, diff, stacks } of errors) {
+      this.#failures += 1;
+      const [at] = stacks ?? [];
+      const place = at && `    at ${at.file}:${at.line}`;
+      process.stderr.write(`\n${["FAILED", name, message, diff, place].filter(Boolean).join("\n")}\n\n`);
+    }
+  }
+
   onTestRunEnd(modules: readonly TestModule[], strayErrors: readonly unknown[]): void {
     let passed = 0;
+    /** Left to the other one of `npm test` and `npm run proof`. */
+    let left = 0;
+    const isProof = process.env["TESTS"] === "proof";
     // An error outside of all tests also fails the run.
     let failed = strayErrors.length;
     let skipped = 0;
@@ -15,11 +73,13 @@ export default class ClosingLineReporter implements Reporter {
         const { state } = test.result();
         if (state === "passed") passed += 1;
         else if (state === "failed") failed += 1;
+        else if (test.tags.includes("proof") !== isProof) left += 1;
         else skipped += 1;
       }
     }
     const skippedPart = skipped > 0 ? `, ${skipped} skipped` : "";
-    process.stdout.write(`\n${passed} passed, ${failed} failed${skippedPart}\n`);
+    const leftPart = left > 0 && !isProof ? `, ${left} left to npm run proof` : "";
+    process.stdout.write(`\n${passed} passed, ${failed} failed${skippedPart}${leftPart}\n`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { createLogger } from "@planwright/runtime";
 import { expect, onTestFinished, test } from "vitest";
-import { type RetentionParts, startRetention } from "./retention.ts";
+import { type RetentionParts, startRetention } from "./start-executor.ts";
 
 const NOW = 1_700_000_000_000;
 const DAY_MS = 86_400_000;

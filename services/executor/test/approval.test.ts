@@ -86,7 +86,7 @@ test("a tool that has changed since the approval was requested is not called, ev
 });
 
 test("an approval outlives the executor that waited for it", async () => {
-  const first = await bench.startExecutor();
+  const first = await bench.startProcess();
   const { planId, step } = await submitWaiting(payment);
   await bench.stopExecutor(first, "SIGKILL");
   await decide(planId, "pay", step.approvalHash);
@@ -114,7 +114,7 @@ test("a list is approved in one decision, and each call has the approved argumen
 });
 
 test("a plan whose approval takes longer than the plan's own time continues after it, also over a crash of its executor", async () => {
-  const first = await bench.startExecutor({ ...SOON_DEAD, PLAN_TIMEOUT_MS: "6000" });
+  const first = await bench.startProcess({ ...SOON_DEAD, PLAN_TIMEOUT_MS: "6000" });
   const { planId, step } = await submitWaiting(payment);
   await bench.stopExecutor(first, "SIGKILL");
   await bench.startExecutor({ PLAN_TIMEOUT_MS: "6000" });

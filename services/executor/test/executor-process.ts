@@ -12,6 +12,7 @@ import {
   type CountingToolServer,
   spawnService,
   startCountingToolServer,
+  startRoles,
   testServers,
 } from "@planwright/testing";
 
@@ -43,7 +44,7 @@ export interface ExecutorProcess {
   exited: Promise<unknown[]>;
 }
 
-/** Executors as separate processes, over the servers of this test run. */
+/** Executors, over the servers of this test run. */
 export interface Workbench {
   /** URL of the database of this workbench. */
   mongodbUrl: string;
@@ -53,10 +54,12 @@ export interface Workbench {
   stopTools(): Promise<void>;
   /** Starts the tool server again at the same port. */
   startTools(): Promise<void>;
-  /** Starts one more executor and does not wait for it. */
+  /** Starts one more executor in the process of the test; resolves when it is ready. */
+  startExecutor(env?: Record<string, string>): Promise<void>;
+  /** Starts one more executor as a process and does not wait for it. */
   spawnExecutor(env?: Record<string, string>): ExecutorProcess;
-  /** Starts one more executor; resolves when it is ready. */
-  startExecutor(env?: Record<string, string>): Promise<ChildProcess>;
+  /** Starts one more executor as a process, which a test can kill or watch; resolves when it is ready. */
+  startProcess(env?: Record<string, string>): Promise<ChildProcess>;
   /** Ends an executor and waits until it has exited; returns its exit code and signal. */
   stopExecutor(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]>;
   /**
@@ -100,7 +103,18 @@ export async function openWorkbench(
     }),
   );
   const queues = createQueues({ redisUrl: servers.redisUrl, prefix: servers.redisPrefix });
-  const executors: { child: ChildProcess; output: () => string }[] = [];
+  const executors: { end: () => Promise<unknown>; output: () => string }[] = [];
+  const envOf = (env: Record<string, string>): Record<string, string> => ({
+    MONGODB_URL: servers.mongodbUrl,
+    REDIS_URL: servers.redisUrl,
+    QUEUE_PREFIX: servers.redisPrefix,
+    MCP_SERVERS_FILE: serversFile,
+    DATA_DIR: join(folder, "data"),
+    HEALTH_PORT: "0",
+    SWEEP_EVERY_MS: "200",
+    DEAD_AFTER_MS: "10000",
+    ...env,
+  });
 
   async function steps(planId: string): Promise<Map<string, StepRun>> {
     const documents = await store.listSteps(TENANT, [planId]);
@@ -127,18 +141,12 @@ export async function openWorkbench(
   }
 
   function spawnExecutor(env: Record<string, string> = {}): ExecutorProcess {
-    const child = spawnService("executor", {
-      MONGODB_URL: servers.mongodbUrl,
-      REDIS_URL: servers.redisUrl,
-      QUEUE_PREFIX: servers.redisPrefix,
-      MCP_SERVERS_FILE: serversFile,
-      HEALTH_PORT: "0",
-      SWEEP_EVERY_MS: "200",
-      DEAD_AFTER_MS: "10000",
-      ...env,
-    });
+    const child = spawnService("executor", envOf(env));
     let output = "";
-    executors.push({ child, output: () => output });
+    const end = async (): Promise<void> => {
+      if (child.exitCode === null && child.signalCode === null) await stopExecutor(child, "SIGKILL");
+    };
+    executors.push({ end, output: () => output });
     const exited = once(child, "exit");
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on("data", (chunk: Buffer) => {
@@ -174,6 +182,12 @@ export async function openWorkbench(
     stopExecutor,
     spawnExecutor,
     async startExecutor(env = {}) {
+      const lines: string[] = [];
+      const settings = envOf({ SHUTDOWN_TIMEOUT_MS: "100", ...env });
+      const roles = await startRoles(["executor"], settings, (_, line) => lines.push(line));
+      executors.push({ end: () => roles.end(), output: () => lines.join("\n") });
+    },
+    async startProcess(env = {}) {
       const { child, said } = spawnExecutor(env);
       await said("executor ready");
       return child;
@@ -199,12 +213,7 @@ export async function openWorkbench(
       return { plan, steps: await steps(planId) };
     },
     async close() {
-      await Promise.all(
-        executors.map(async ({ child }) => {
-          if (child.exitCode !== null || child.signalCode !== null) return;
-          await stopExecutor(child, "SIGKILL");
-        }),
-      );
+      await Promise.all(executors.map(({ end }) => end()));
       await queues.close();
       await tools.close();
       await store.close();

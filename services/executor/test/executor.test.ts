@@ -67,7 +67,7 @@ test("an executor that is killed during a plan is replaced; keyed effects happen
     keyed_effect: [{ type: "hang", effect: true }],
     plain_effect: [{ type: "hang", effect: true }],
   });
-  const first = await bench.startExecutor(SOON_DEAD);
+  const first = await bench.startProcess(SOON_DEAD);
   const { _id: keyed } = await bench.submit([
     { id: "before", tool: "read_value", arguments: { value: 1 } },
     { id: "effect", tool: "keyed_effect", arguments: { value: "<<before.value>>" } },
@@ -97,7 +97,7 @@ test.each([
   "a call with a lookup tool is looked up after a crash, and made once ($effectsBefore effect before)",
   async (row) => {
     bench.tools.script({ looked_up_effect: [row.behaviour] });
-    const first = await bench.startExecutor(SOON_DEAD);
+    const first = await bench.startProcess(SOON_DEAD);
     const { _id: planId } = await bench.submit([
       { id: "effect", tool: "looked_up_effect", arguments: { reference: "order-7", value: 1 } },
     ]);
@@ -113,7 +113,7 @@ test.each([
 );
 
 test("SIGTERM hands plans over: running calls finish, and nothing is called twice", async () => {
-  const first = await bench.startExecutor();
+  const first = await bench.startProcess();
   const { _id: planId } = await bench.submit([
     { id: "slow", tool: "plain_effect", arguments: { value: 1, latencyMs: 600 } },
     { id: "after", tool: "plain_effect", arguments: { value: "<<slow.value>>" } },

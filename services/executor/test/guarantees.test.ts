@@ -117,7 +117,7 @@ test.concurrent("a plan is not POISONED when its executors lose the lease repeat
   const bench = await openWorkbench();
   try {
     const executors = await Promise.all(
-      [1, 2].map(() => bench.startExecutor({ DEAD_AFTER_MS: "1000", SWEEP_EVERY_MS: "200" })),
+      [1, 2].map(() => bench.startProcess({ DEAD_AFTER_MS: "1000", SWEEP_EVERY_MS: "200" })),
     );
     const slow = await bench.submit([
       { id: "slow", tool: "read_value", arguments: { value: 1, latencyMs: 8_000 } },
@@ -147,7 +147,7 @@ test.concurrent.for([
     const bench = await openWorkbench();
     try {
       bench.tools.script({ read_value: [{ type: "status", status: 429, retryAfterSeconds: 1 }] });
-      await bench.startExecutor({
+      await bench.startProcess({
         NODE_OPTIONS: `--import ${JUMP_CLOCK}`,
         CLOCK_OFFSET_MS: String(CLOCK_OFFSET_MS),
         CLOCK_JUMP_MS: String(CLOCK_JUMP_MS),

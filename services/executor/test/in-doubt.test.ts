@@ -82,7 +82,7 @@ test("the answer of the look-up ends the attempt of a call of class V whose answ
 });
 
 test("an attempt whose executor was killed ends when the next executor has an answer", async () => {
-  const first = await bench.startExecutor(SOON_DEAD);
+  const first = await bench.startProcess(SOON_DEAD);
   const { _id: planId } = await bench.submit([
     { id: "effect", tool: "looked_up_effect", arguments: { value: 7, reference: "r2", latencyMs: 3_000 } },
   ]);

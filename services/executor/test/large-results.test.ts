@@ -42,7 +42,7 @@ afterEach(async () => {
 /** An executor with its health port. */
 async function startExecutor(env: Record<string, string> = {}) {
   const health = await healthPort();
-  const child = await bench.startExecutor({ ...health.env, DEAD_AFTER_MS: "5000", ...env });
+  const child = await bench.startProcess({ ...health.env, DEAD_AFTER_MS: "5000", ...env });
   async function lagSeconds(): Promise<number> {
     const text = await (await fetch(health.at("/metrics"))).text();
     return Number(/^nodejs_eventloop_lag_max_seconds\S* (\S+)$/m.exec(text)?.[1]);

@@ -30,7 +30,7 @@ const LIMIT_LEASE = { LIMIT_LEASE_MS: "4000" };
 /** The default, for tests that count calls in each second: a busy machine may delay a call for seconds. */
 const LONG_LIMIT_LEASE = { LIMIT_LEASE_MS: "10000" };
 const start = (env: Record<string, string> = {}) =>
-  bench.startExecutor({ REDIS_URL: redis.url, ...LIMIT_LEASE, ...env });
+  bench.startProcess({ REDIS_URL: redis.url, ...LIMIT_LEASE, ...env });
 
 /** A plan of independent calls of one tool. */
 const calls = (tool: string, count: number, latencyMs: number, timeoutMs = 60_000) => ({

@@ -76,7 +76,7 @@ test("a cancel repeats a look-up that had no answer, and the step shows the effe
 
 test("the same happens when the executor was killed before the cancel", async () => {
   bench.tools.script({ keyed_effect: [LOST] });
-  const executor = await bench.startExecutor(SOON_DEAD);
+  const executor = await bench.startProcess(SOON_DEAD);
   const planId = await submit("keyed_effect", SLOW_RETRY);
   await untilRetrying(planId);
   await bench.stopExecutor(executor, "SIGKILL");
@@ -101,7 +101,7 @@ test("a server that is down when the plan is cancelled leaves the step in doubt"
 
 test("a plan that ends POISONED reports that a call that waited for a retry may have acted", async () => {
   bench.tools.script({ keyed_effect: [LOST, LOST, LOST, LOST] });
-  const executor = await bench.startExecutor(SOON_DEAD);
+  const executor = await bench.startProcess(SOON_DEAD);
   // Short enough that the executor keeps the plan meanwhile. A wait is random: one that is too short to be
   // observed on a busy machine is followed by others.
   const planId = await submit("keyed_effect", { maxAttempts: 5, initialMs: 4_900, maxMs: 4_900 });

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { parsePlan, pinTools, schemaOfShape } from "@planwright/plan";
 import { MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -10,7 +11,7 @@ import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
 
 let server: ChangingServer;
 let bench: Workbench;
-let executor: Awaited<ReturnType<Workbench["startExecutor"]>>;
+let executor: ChildProcess;
 /** Another name for each test, because the tests share a database. */
 let name = "findUsers";
 
@@ -18,7 +19,7 @@ beforeEach(async () => {
   name += "Again";
   server = await startChangingServer([plainTool(name)]);
   bench = await openWorkbench({ x: { url: server.url, trusted: true } });
-  executor = await bench.startExecutor();
+  executor = await bench.startProcess();
 });
 afterEach(async () => {
   await bench.close();
@@ -102,7 +103,7 @@ test("an executor that stops writes the shapes that it has learned", async () =>
 
 test("an executor with LEARN_OUTPUTS=off learns no outputs", async () => {
   await bench.stopExecutor(executor, "SIGTERM");
-  executor = await bench.startExecutor({ LEARN_OUTPUTS: "off" });
+  executor = await bench.startProcess({ LEARN_OUTPUTS: "off" });
   await run({ id: 1 });
   await bench.stopExecutor(executor, "SIGTERM");
   expect(await seenOf(TENANT)()).toBeUndefined();

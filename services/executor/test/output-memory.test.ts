@@ -1,3 +1,4 @@
+// @module-tag proof
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -60,11 +61,11 @@ test(
   async () => {
     const { count, bytes } = OUTPUTS;
     bench.tools.script({ read_value: Array.from({ length: count + 1 }, () => ({ type: "huge", bytes })) });
-    const first = await bench.startExecutor({ ...SMALL, ...SOON_DEAD });
+    const first = await bench.startProcess({ ...SMALL, ...SOON_DEAD });
     const { _id: planId } = await bench.submit(largePlan());
     await untilRead(first, count - 2);
     await bench.stopExecutor(first, "SIGKILL");
-    await bench.startExecutor(SMALL);
+    await bench.startProcess(SMALL);
     const { plan, steps } = await bench.end(planId);
     expect(plan).toMatchObject({ status: "COMPLETED", outputs: null, error: null });
     expect(steps.get("read0")).toMatchObject({ attempts: [{ attempt: 1 }] });
@@ -80,7 +81,7 @@ test(
   async () => {
     const { count, bytes } = OUTPUTS;
     bench.tools.script({ read_value: Array.from({ length: count }, () => ({ type: "huge", bytes })) });
-    const child = await bench.startExecutor(SMALL);
+    const child = await bench.startProcess(SMALL);
     const { _id: planId } = await bench.submit(largePlan());
     await untilRead(child, count - 2);
     await bench.store.requestCancel("t1", planId, "client");
@@ -108,7 +109,7 @@ test(
     // A suspended machine must not make it lose its plans: then it would hold nothing, which is correct but
     // not the subject.
     const neverDead = { DEAD_AFTER_MS: String(2 * TIMEOUT_MS) };
-    await bench.startExecutor({ ...env, ...neverDead, OUTPUT_MEMORY_BYTES: String(BUDGET) });
+    await bench.startProcess({ ...env, ...neverDead, OUTPUT_MEMORY_BYTES: String(BUDGET) });
     const submit = (plan: number) =>
       bench.submit([
         ...ids.map((id) => ({ id: `read${id}`, tool: "read_value", arguments: { value: [plan, id] } })),

@@ -17,7 +17,7 @@ test("a large output outlives its executor: dependent steps get the same bytes, 
     read_value: [{ type: "huge", bytes: 3 * MIB }],
     keyed_effect: [{ type: "hang", effect: false }],
   });
-  const first = await bench.startExecutor(SOON_DEAD);
+  const first = await bench.startProcess(SOON_DEAD);
   const { _id: planId } = await bench.submit([
     { id: "read", tool: "read_value", arguments: {} },
     { id: "effect", tool: "keyed_effect", arguments: { value: "<<read.text>>" } },

@@ -46,7 +46,7 @@ test("a running plan that is paused ends its running call, starts nothing, holds
 
 test("a plan whose executor dies during a pause stays paused, and its lost call is repeated only after the resume", async () => {
   bench.tools.script({ keyed_effect: [{ type: "hang", effect: true }] });
-  const first = await bench.startExecutor(SOON_DEAD);
+  const first = await bench.startProcess(SOON_DEAD);
   const { _id: planId } = await bench.submit([
     { id: "effect", tool: "keyed_effect", arguments: { value: 1 } },
     { id: "after", tool: "read_value", arguments: { value: "<<effect.value>>" } },
@@ -143,7 +143,7 @@ function begunBetween(steps: Iterable<StepRun>, from: number, to: number): strin
 }
 
 test("controls win over a plan that makes calls as fast as it can, also when its executor is killed", async () => {
-  const first = await bench.startExecutor(SOON_DEAD);
+  const first = await bench.startProcess(SOON_DEAD);
   const { _id: planId, requestId } = await bench.submit({ steps: busyLists, policy: { maxParallel: 64 } });
   const pausedAt = await askBesideCalls(() => bench.store.requestPause(TENANT, planId, "Olga"));
   await reaches(planId, "PAUSED");

@@ -37,7 +37,7 @@ test("a redeploy of a tool server fails no plan, and every effect happens once, 
   const bench = await openWorkbench();
   try {
     bench.tools.script({ read_value: [1, 2, 3].map(() => ({ type: "hang" as const })) });
-    const executor = await bench.startExecutor(SOON_DEAD);
+    const executor = await bench.startProcess(SOON_DEAD);
     const running = await Promise.all([1, 2, 3].map((value) => bench.submit(planOf(value))));
     for (const { _id } of running) {
       await expect

@@ -148,7 +148,7 @@ test("a rerun whose executor dies continues where it stopped", async () => {
   bench.tools.script({
     keyed_effect: [{ type: "latency", ms: 0 }, { type: "tool-error" }, { type: "hang", effect: true }],
   });
-  const first = await bench.startExecutor(SOON_DEAD);
+  const first = await bench.startProcess(SOON_DEAD);
   const failed = await bench.submit(chain);
   await bench.end(failed._id);
   const again = await rerun(failed);

@@ -61,7 +61,7 @@ test("a secret reaches the tool despite crashes and retries, and is stored and s
     policy: { onStepFailure: "fail-forward" },
   });
   await victim.exited;
-  listen(await bench.startExecutor(settings()));
+  listen(await bench.startProcess(settings()));
   const { steps } = await bench.end(planId);
 
   const ledger = await bench.tools.ledger();
@@ -93,7 +93,7 @@ test("a secret reaches the tool despite crashes and retries, and is stored and s
 });
 
 test("a secret that does not exist, that the tenant may not send, or that an output names, is not sent", async () => {
-  await bench.startExecutor(settings());
+  await bench.startProcess(settings());
   const { _id: planId } = await bench.submit({
     steps: [
       { id: "absent", tool: "set_value", arguments: { value: "secret://absent" } },

@@ -44,11 +44,11 @@ async function run(calls: number, tenant = TENANT): Promise<void> {
 const statsOf = (tenant = TENANT) => bench.store.toolCallStats(tenant, toolCallsSince(bench.store.now()));
 
 test("calls of two executors, one after the other, are counted together for their tenant, and no other tenant sees them", async () => {
-  const first = await bench.startExecutor();
+  const first = await bench.startProcess();
   await run(3);
   await bench.stopExecutor(first, "SIGTERM");
   expect(await statsOf()).toMatchObject([{ server: "x", tool: "find", calls: 3, failures: 0, errors: [] }]);
-  const second = await bench.startExecutor();
+  const second = await bench.startProcess();
   server.answer = () => ({ isError: true, content: [{ type: "text", text: "no such user" }] });
   await run(1);
   await run(2, "another");

@@ -33,7 +33,7 @@ async function submit(steps: object[]) {
 const named = (name: string): ReceivedSpan[] => receiver.spans().filter((span) => span.name === name);
 
 test("SIGTERM sends the spans of a plan: claim, attempts and calls, in the trace of its request", async () => {
-  const executor = await bench.startExecutor(traced(LATE));
+  const executor = await bench.startProcess(traced(LATE));
   bench.tools.script({ keyed_effect: [{ type: "status", status: 503 }] });
   const plan = await submit([{ id: "s", tool: "keyed_effect", arguments: { value: "Geheimnis" } }]);
   await bench.end(plan._id);
@@ -74,12 +74,12 @@ test("SIGTERM sends the spans of a plan: claim, attempts and calls, in the trace
 });
 
 test("an executor that takes over from a killed one continues with the trace", async () => {
-  const first = await bench.startExecutor(traced(SOON_DEAD));
+  const first = await bench.startProcess(traced(SOON_DEAD));
   bench.tools.script({ keyed_effect: [{ type: "hang" }] });
   const plan = await submit([{ id: "s", tool: "keyed_effect", arguments: {} }]);
   await expect.poll(() => bench.tools.stats()["keyed_effect"]?.calls).toBe(1);
   await bench.stopExecutor(first, "SIGKILL");
-  const second = await bench.startExecutor(traced(LATE));
+  const second = await bench.startProcess(traced(LATE));
   expect((await bench.end(plan._id)).plan.status).toBe("COMPLETED");
   await bench.stopExecutor(second, "SIGTERM");
   expect(named("execute plan")).toMatchObject([
@@ -110,7 +110,7 @@ test("log lines about a plan have its request and its trace; without tracing, se
   );
   await bench.stopExecutor(executor.child, "SIGTERM");
 
-  await bench.startExecutor();
+  await bench.startProcess();
   await bench.end((await submit([{ id: "s", tool: "keyed_effect", arguments: {} }]))._id);
   const [, untraced] = await bench.tools.ledger();
   expect(untraced?.meta).not.toHaveProperty("traceparent");

@@ -1,25 +1,43 @@
-import type { Drafter } from "@planwright/models";
+import { type Drafter, definitionOf } from "@planwright/models";
 import { resolvePolicy } from "@planwright/plan";
 import { createSlots, createSweeper, type Handle, type Queues } from "@planwright/queue";
 import {
+  createBoundedLabel,
+  createMeters,
   createWorkerService,
+  endSpan,
   type FailpointNames,
   heartbeatFailpoints,
   leaseFailpoints,
+  type Registry,
   type Role,
   type RoleOptions,
   type RoleParts,
+  type Span,
+  SpanKind,
+  type Traces,
 } from "@planwright/runtime";
-import type { Store, StoreOptions } from "@planwright/store";
+import type {
+  ModelCallBegin,
+  ModelCallEnd,
+  PlanningClaim,
+  PlanningStore,
+  Store,
+  StoreOptions,
+} from "@planwright/store";
 import { partialText } from "./calls/call-meter.ts";
+import type { ModelMetrics } from "./calls/model-metrics.ts";
 import { type PlannerSettings, readPlannerSettings } from "./env.ts";
 import { createContractAsks, createModelQuota } from "./jobs/contract-asks.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
-import { createPlanningLog, createPlanningRuns, createPlanRequest } from "./jobs/plan-request.ts";
+import {
+  type ClaimTraces,
+  createPlanningLog,
+  createPlanningRuns,
+  createPlanRequest,
+} from "./jobs/plan-request.ts";
 import { createPlanningWork } from "./jobs/planning-work.ts";
-import { countRuns } from "./jobs/run-metrics.ts";
-import { createPlannerMetrics } from "./planner-metrics.ts";
-import { createPlanningTraces, traceModelCalls } from "./planning-traces.ts";
+import { countRuns, type PlanningMetrics } from "./jobs/run-metrics.ts";
 
 /** Where reads and writes of the store and their acknowledgements begin and end. */
 const STORE_FAILPOINTS = {
@@ -194,4 +212,166 @@ export async function startPlanner(
     },
     { model: drafter.name },
   );
+}
+
+/** The counters of a planner. */
+interface PlannerMetrics {
+  runs: PlanningMetrics;
+  models: ModelMetrics;
+}
+
+/** From the offline drafter, which takes almost no time, to models with long reasoning. */
+const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
+/** There are few models and error codes; a bound is still needed, because both come from outside. */
+const MAX_VALUES = 100;
+
+/** Registers the counters of a planner. */
+function createPlannerMetrics(registry: Registry): PlannerMetrics {
+  const { counter, histogram } = createMeters(registry, "planwright_planner");
+  const runs = counter("runs_total", "Work on requests that ended", ["outcome", "code"]);
+  const runLatency = histogram("run_duration_seconds", "Duration of work on requests", {
+    seconds: SECONDS,
+    labelNames: ["outcome"],
+  });
+  const calls = counter("model_calls_total", "Model calls that ended", ["model", "outcome"]);
+  const tokens = counter("model_tokens_total", "Tokens as providers counted them", ["model", "direction"]);
+  const cost = counter("model_cost_usd_total", "Cost of calls of models with a known price", ["model"]);
+  const callLatency = histogram("model_call_duration_seconds", "Duration of model calls", {
+    seconds: SECONDS,
+    labelNames: ["model"],
+  });
+  const repairs = counter("repairs_total", "Drafts that had to be repaired");
+  const modelLabel = createBoundedLabel(MAX_VALUES);
+  const codeLabel = createBoundedLabel(MAX_VALUES);
+
+  return {
+    runs: {
+      ended(result, durationMs) {
+        if (result.type === "skipped") return;
+        const outcome = result.type;
+        const code =
+          result.type === "failed"
+            ? result.code
+            : result.type === "postponed"
+              ? result.error.code
+              : undefined;
+        runs.inc({ outcome, code: code === undefined ? "" : codeLabel(code) });
+        runLatency.observe({ outcome }, durationMs / 1_000);
+      },
+      broke: () => runs.inc({ outcome: "broken", code: "" }),
+    },
+    models: {
+      called(name, end) {
+        const model = modelLabel(name);
+        calls.inc({ model, outcome: end.error ? codeLabel(end.error.code) : "answered" });
+        tokens.inc({ model, direction: "input" }, end.inputTokens ?? 0);
+        tokens.inc({ model, direction: "output" }, end.outputTokens ?? 0);
+        cost.inc({ model }, end.costUsd ?? 0);
+        callLatency.observe({ model }, end.latencyMs / 1_000);
+      },
+      repaired: () => repairs.inc(),
+    },
+  };
+}
+
+/** Makes the spans of requests that this process plans. Absent when tracing is not configured. */
+interface PlanningTraces extends ClaimTraces {
+  /** A model call begins, for a claim that has not ended. */
+  calling(claim: PlanningClaim, call: ModelCallBegin): { ended(end: ModelCallEnd): void };
+  /** Facts for the log lines about a request. */
+  logFacts(request: PlanningClaim["request"]): { trace_id?: string };
+}
+
+/** Finish reasons are short; a longer text is not a finish reason. */
+const MAX_FINISH_REASON = 40;
+
+/** Spans of this process's requests. Each span belongs to the trace in which its request was accepted. */
+function createPlanningTraces(traces: Traces): PlanningTraces {
+  const spans = new WeakMap<PlanningClaim, Span>();
+
+  return {
+    logFacts: ({ trace }) => traces.logFacts(trace),
+
+    claimed(claim) {
+      const { request, epoch } = claim;
+      const work = request.planning.work ?? "plan";
+      const span = traces.start({
+        name: `${work} request`,
+        kind: SpanKind.CONSUMER,
+        parent: request.trace,
+        requestId: request._id,
+        attributes: {
+          "planwright.work": work,
+          "planwright.epoch": epoch,
+          "planwright.plan_id": request.planId,
+        },
+      });
+      spans.set(claim, span);
+      return {
+        ended(result) {
+          span.setAttribute("planwright.outcome", result.type);
+          if (result.type === "planned") {
+            span.setAttribute("planwright.plan_id", result.plan._id);
+            span.setAttribute("planwright.steps", result.plan.plan?.steps.length ?? 0);
+          }
+          endSpan(span, result.type === "failed" ? result.code : null);
+        },
+        broke(code) {
+          span.setAttribute("planwright.outcome", "broken off");
+          endSpan(span, code);
+        },
+      };
+    },
+
+    calling(claim, { model: name, purpose, attempt }) {
+      const separator = name.indexOf(":");
+      const provider = name.slice(0, Math.max(separator, 0));
+      const model = name.slice(separator + 1);
+      const span = traces.start({
+        name: `chat ${model}`,
+        kind: SpanKind.CLIENT,
+        parent: spans.get(claim) ?? claim.request.trace,
+        requestId: claim.request._id,
+        attributes: {
+          "gen_ai.operation.name": "chat",
+          "gen_ai.provider.name": definitionOf(name)?.traceName ?? provider,
+          "gen_ai.request.model": model,
+          "planwright.purpose": purpose,
+          "planwright.attempt": attempt,
+        },
+      });
+      return {
+        ended({ inputTokens, outputTokens, finishReason, error }) {
+          if (inputTokens !== null) span.setAttribute("gen_ai.usage.input_tokens", inputTokens);
+          if (outputTokens !== null) span.setAttribute("gen_ai.usage.output_tokens", outputTokens);
+          if (finishReason !== null) {
+            const reason = finishReason.length <= MAX_FINISH_REASON ? finishReason : "other";
+            span.setAttribute("gen_ai.response.finish_reasons", [reason]);
+          }
+          endSpan(span, error?.code);
+        },
+      };
+    },
+  };
+}
+
+type CallStore = Pick<PlanningStore, "beginModelCall" | "endModelCall">;
+
+/** The same store, with a span for each model call that begins. Without traces it is the given store. */
+function traceModelCalls<Store extends CallStore>(store: Store, traces: PlanningTraces | undefined): Store {
+  if (!traces) return store;
+  const openSpans = new Map<string, ReturnType<PlanningTraces["calling"]>>();
+  const traced: CallStore = {
+    async beginModelCall(claim, call) {
+      const begun = await store.beginModelCall(claim, call);
+      if (begun.type === "open") openSpans.set(begun.callId, traces.calling(claim, call));
+      return begun;
+    },
+    endModelCall(callId, end) {
+      openSpans.get(callId)?.ended(end);
+      openSpans.delete(callId);
+      return store.endModelCall(callId, end);
+    },
+  };
+  return { ...store, ...traced };
 }

@@ -1,4 +1,5 @@
 import { isUnreachable } from "@planwright/engine";
+import { type Step, toolOfStep } from "@planwright/plan";
 import {
   acceptEarly,
   acceptPlanFirst,
@@ -455,6 +456,21 @@ export const MUTANTS: readonly Mutant[] = [
         return { type: "repeat not accepted", keys };
       },
     }),
+  },
+  {
+    name: "repeated-read-waits-for-an-approval",
+    violates: ["no-needless-approval"],
+    settings: { histories: 1 },
+    store: (store) =>
+      withClaims(store, ({ plan, journal }) => {
+        const versions = [...journal.request().plans.values()].filter(({ planId }) => planId !== plan._id);
+        const isDone = ({ id }: Step): boolean =>
+          versions.some(({ units }) => units.get(id)?.status === "COMPLETED");
+        const steps = plan.plan.steps.map((step) =>
+          toolOfStep(step) === "read" && isDone(step) ? { ...step, approval: true } : step,
+        );
+        plan.plan = { ...plan.plan, steps };
+      }),
   },
   {
     name: "cold-write-without-its-entry",

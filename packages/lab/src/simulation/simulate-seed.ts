@@ -12,6 +12,7 @@ import { type SimulatedApi, startApi, startClients, startOperator } from "./syst
 import { type Executors, startExecutors } from "./system/executors.ts";
 import { createSimulatedTools } from "./system/tools.ts";
 import { createJobQueue, type JobQueue, type World } from "./system/world.ts";
+import { TOOL_DOCUMENTS } from "./world/catalogue.ts";
 import {
   createEventLog,
   createFaults,
@@ -74,6 +75,7 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
     },
   });
   const database = createMemoryDatabase(() => EPOCH_MS + timeline.now());
+  for (const document of TOOL_DOCUMENTS) database.insert("tools", { ...document });
   const logger = createErrorLogger({ checker, log });
   const parts = { settings, timeline, log, random, database, logger, checker, faults, mutant };
   const world: World = { ...parts, actor: null };
@@ -210,7 +212,10 @@ function requestOf({ database }: World, facts: PlanFacts) {
 }
 
 /** The simulated time by which a plan must end, in milliseconds. Time that faults cost is added. */
-function latestEnd({ settings, faults }: World, { document, peopleSince, peopleMs, resumedAt }: PlanFacts): number {
+function latestEnd(
+  { settings, faults }: World,
+  { document, peopleSince, peopleMs, resumedAt }: PlanFacts,
+): number {
   const { startedAt, dueAt, queuedAt, createdAt } = document;
   if (peopleSince !== null)
     return (dueAt ? dueAt.getTime() - EPOCH_MS : peopleSince + PEOPLE_ACT_WITHIN_MS) + AFTER_DEADLINE_MS;

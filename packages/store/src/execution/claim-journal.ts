@@ -30,7 +30,8 @@ import type { AskedControl } from "../records/plan-document.ts";
 /**
  * Most changes of units in one entry of an owner: events, of which one about several units counts for each. An
  * entry is checked, written and folded in one turn of the event loop: by its owner, by the next one, and by each
- * reader of the API.
+ * reader of the API. Only a list that begins, or whose rest ends, is one event however long it is: its items have
+ * no values.
  */
 const MAX_CHANGES = 1_000;
 

@@ -1,25 +1,43 @@
 import {
+  type EndedAttempt,
   type FoldedPlan,
   type FoldedUnit,
   type JournalEvent,
+  type OutputLocation,
   positionsInResults,
+  type StartedAttempt,
   type StepRecord,
   type StoredOutput,
+  type TurnRecord,
+  turnEvents,
 } from "@planwright/engine";
 import {
   type HeldJson,
   isForEachStep,
   isForPerson,
+  isTerminalStepStatus,
+  type JsonObject,
   JsonText,
   LARGE_JSON_BYTES,
   type OutputText,
   type OutputTexts,
   type PlanId,
   parseExactJson,
+  valueOfHeld,
   type WaitReason,
 } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { readOutputTexts, removeStaleOutputs } from "../journal/outputs.ts";
+import {
+  keptError,
+  type LargeValue,
+  MAX_INLINE_BYTES,
+  measureOutput,
+  measureValue,
+  previewOf,
+  readOutputTexts,
+  removeStaleOutputs,
+  writeOutput,
+} from "../journal/outputs.ts";
 import { withValues } from "../journal/unit-reads.ts";
 import { createLeaseTable } from "../leases/lease-table.ts";
 import {
@@ -41,7 +59,7 @@ import {
 import { HAS_CONTROLS } from "../plans/plan-needs.ts";
 import { LeaseLostError, OutputMissingError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
-import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
+import type { FinishCommand, OutputRef, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
 import { createRemoveHalfAccepted } from "../requests/acceptance.ts";
 import { createToolReports } from "../tools/tool-store.ts";
 import {
@@ -50,10 +68,10 @@ import {
   type Intent,
   type LastRecords,
   type PlanClaim,
+  type UnitRecord,
   updatePlanSummary,
   withoutSettledControls,
 } from "./claims.ts";
-import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";
 
 /** Claims plans and writes their events, fenced by the epoch. */
 export function createExecutionStore(dependencies: StoreDependencies) {
@@ -423,3 +441,159 @@ function requireHeld({ plan, epoch }: PlanClaim, isDone: boolean): void {
 
 /** The operations that the executor needs. Writes of all plans in the process share bulks. */
 export type ExecutionStore = ReturnType<typeof createExecutionStore>;
+
+/* The events of an executor. */
+/** The events of calls that are about to be sent, after the ends of earlier calls of the same units. */
+function intentEvents(
+  context: StoreDependencies,
+  intents: readonly Intent[],
+  ends: readonly AttemptEnd[],
+): JournalEvent[] {
+  const at = new Date(context.clock.now());
+  const started = intents.map(({ call, large, ...intent }): StartedAttempt => {
+    const kept = large
+      ? { sizeBytes: large.sizeBytes, preview: previewOf(large).text }
+      : keptArguments(call.arguments);
+    return { call, ...intent, arguments: kept, at };
+  });
+  return turnEvents({ started, ended: toEnded(ends), records: [] });
+}
+
+/** The events of new states, and the sizes of the outputs in them by key. */
+interface RecordEvents {
+  events: JournalEvent[];
+  sizes: Map<string, number>;
+}
+
+/**
+ * The events of new states of units. They are returned at once, unless outputs that are too large for an
+ * entry have to be stored separately first. So an intent of the same turn comes after the states that it
+ * follows from.
+ */
+function recordEvents(
+  context: StoreDependencies,
+  claim: PlanClaim,
+  outcomes: Outcomes,
+): RecordEvents | Promise<RecordEvents> {
+  const { sizes, places, large } = measure(outcomes.records);
+  const toRecordEvents = (): RecordEvents => ({ events: toEvents(claim, outcomes, places), sizes });
+  if (large.length === 0) return toRecordEvents();
+  const written = large.map(async ({ key, output, outputText }) => {
+    const ref = await writeSeparately(context, claim, key, output);
+    const isOwnText = typeof outputText === "string" ? ({ isOwnText: true } as const) : {};
+    places.set(key, { ...ref, ...isOwnText });
+  });
+  return Promise.all(written).then(toRecordEvents);
+}
+
+/** The same; undefined when an output has to be stored separately first. Pure. */
+function recordEventsNow(claim: PlanClaim, outcomes: Outcomes): RecordEvents | undefined {
+  const { sizes, places, large } = measure(outcomes.records);
+  return large.length > 0 ? undefined : { events: toEvents(claim, outcomes, places), sizes };
+}
+
+/** New states of units, and the ends of the attempts that caused them. */
+interface Outcomes {
+  records: readonly UnitRecord[];
+  ends: readonly AttemptEnd[];
+}
+
+interface LargeOutput extends Pick<UnitRecord, "key" | "outputText"> {
+  output: LargeValue;
+}
+
+/** Sizes of outputs by key, and the outputs that are too large for an entry. */
+function measure(records: readonly UnitRecord[]) {
+  const sizes = new Map<string, number>();
+  const places = new Map<string, OutputLocation>();
+  const large: LargeOutput[] = [];
+  for (const { key, status, output, outputText } of records) {
+    if (output === undefined) continue;
+    const isText = output instanceof JsonText && output.sizeBytes > MAX_INLINE_BYTES;
+    const measured = isText ? largeValueOf(output) : measureOutput(valueOfHeld(output), outputText);
+    if (status === "COMPLETED") sizes.set(key, measured.sizeBytes);
+    if (measured.fits) places.set(key, measured.sizeBytes);
+    else large.push({ key, outputText, output: measured });
+  }
+  return { sizes, places, large };
+}
+
+/** The text is stored as it is: that of the tool, if it is kept. */
+function largeValueOf({ text, sizeBytes }: JsonText): LargeValue {
+  return { fits: false, text, sizeBytes };
+}
+
+function toEvents(
+  { journal }: PlanClaim,
+  { records, ends }: Outcomes,
+  places: ReadonlyMap<string, OutputLocation>,
+): JournalEvent[] {
+  const turn = { started: [], ended: toEnded(ends), records: records.map(toTurnRecord) };
+  const isEnded = (key: string): boolean => isTerminalStepStatus(journal.unit(key)?.status ?? "PENDING");
+  return turnEvents(turn, places, isEnded).map(withSizeForText);
+}
+
+/** The text of an output that is stored separately may still be in the entry: the size makes readers look. */
+function withSizeForText(event: JournalEvent): JournalEvent {
+  const isInEntry = event.type === "step.changed" && event.outputRef && event.outputText !== undefined;
+  return isInEntry ? { ...event, outputBytes: 0 } : event;
+}
+
+function writeSeparately(
+  context: StoreDependencies,
+  { plan, epoch }: PlanClaim,
+  key: string,
+  output: LargeValue,
+): Promise<OutputRef> {
+  return writeOutput(context, { tenant: plan.tenant, planId: plan._id, key, epoch }, output);
+}
+
+function toTurnRecord({
+  arguments: args,
+  largeArguments: large,
+  argsHash,
+  approvalHash,
+  error,
+  ...record
+}: UnitRecord): TurnRecord {
+  const kept = large
+    ? { sizeBytes: large.sizeBytes, preview: previewOf({ ...large, text: large.beginning }).text }
+    : args && keptArguments(args);
+  return {
+    ...record,
+    ...(error && { error: keptError(error) }),
+    // What an operator sees of a unit that waits for approval.
+    ...(kept && {
+      toApprove: { arguments: kept, argsHash: argsHash ?? "", approvalHash: approvalHash ?? "" },
+    }),
+  };
+}
+
+/** Ends of attempts, one for each attempt: one call may have served several units. */
+function toEnded(ends: readonly AttemptEnd[]): EndedAttempt[] {
+  const byAttempt = new Map<string, EndedAttempt>();
+  for (const { key, attemptId, endedAtMs, durationMs, outcome, error, isUnsent, effect } of ends) {
+    const known = byAttempt.get(attemptId);
+    if (known) known.units.push(key);
+    else {
+      byAttempt.set(attemptId, {
+        units: [key],
+        attemptId,
+        outcome,
+        error: error && keptError(error),
+        at: new Date(endedAtMs),
+        durationMs,
+        ...(isUnsent && { isUnsent }),
+        effect,
+      });
+    }
+  }
+  return [...byAttempt.values()];
+}
+
+/** Arguments as they are stored in an entry: complete, or the size and a preview of large ones. */
+function keptArguments(args: JsonObject): StartedAttempt["arguments"] {
+  const measured = measureValue(args);
+  if (measured.fits) return { sizeBytes: measured.sizeBytes, value: args };
+  return { sizeBytes: measured.sizeBytes, preview: previewOf(measured).text };
+}

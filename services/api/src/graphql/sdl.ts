@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { packageFile } from "@planwright/runtime";
 
-const { resolve } = createRequire(import.meta.url);
-
-/** Found by the exports of this package, so that sources, build and test bundles read the same files. */
-const FOLDER = dirname(resolve("@planwright/api/graphql/operations.graphql"));
+/** Found by the name of this package, so that sources, build and test bundles read the same files. */
+const FOLDER = packageFile(import.meta.url, "@planwright/api", "src/graphql");
 
 /** The schema in the schema definition language: the .graphql files of this folder, one a subject. */
 export const SDL = readdirSync(FOLDER)

@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { ApolloServer } from "@apollo/server";
 import { expressMiddleware } from "@as-integrations/express5";
-import type { createHealthHandler } from "@planwright/runtime";
+import { type createHealthHandler, packageFile } from "@planwright/runtime";
 import cors from "cors";
 import express, { type Express, type Request, type RequestHandler, type Response, Router } from "express";
 import { type Gate, parseHost } from "../access/gate.ts";
@@ -206,10 +205,7 @@ const CONSOLE_POLICY = [
  * The built files of services/console. A service imports no other service: only the path of the files is
  * looked up.
  */
-const BUILT = join(
-  dirname(createRequire(import.meta.url).resolve("@planwright/console/package.json")),
-  "dist",
-);
+const BUILT = packageFile(import.meta.url, "@planwright/console", "dist");
 
 /**
  * Serves the console; must be mounted at /console. The page routes its own addresses, so every address below

@@ -1,5 +1,4 @@
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { packageFile } from "@planwright/runtime";
 import { type RequestHandler, Router } from "express";
 
 /** Placeholder for a requestId in the tabs of the page: the request that was created last. */
@@ -254,8 +253,7 @@ ReactDOM.createRoot(document.getElementById("graphiql")).render(
 );
 `;
 
-const { resolve } = createRequire(import.meta.url);
-const inPackage = (name: string, path: string) => join(dirname(resolve(`${name}/package.json`)), path);
+const inPackage = (name: string, path: string) => packageFile(import.meta.url, name, path);
 
 /** Files of npm packages as published: nothing is loaded from other sites, and nothing has to be built. */
 const FILES = {

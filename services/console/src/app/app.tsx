@@ -1,8 +1,11 @@
+import { durationText } from "@planwright/plan";
 import { Component, type FormEvent, lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 import { Link, Router, useLocation } from "wouter";
 import { BundleDrop } from "../bundle/bundle-drop.tsx";
 import { type BundledRequest, createBundleClient } from "../bundle/bundle-request.ts";
+import { useNow } from "../data/browser.ts";
 import { ClientContext, createPageClient } from "../data/use-api.ts";
+import { useConnection } from "../data/use-connection.ts";
 import { Button, Toasts } from "../parts/elements.tsx";
 import { deskPath, deskPlaceOf, toolPath, toolPlaceOf } from "../parts/paths.ts";
 import { placeOf } from "../request/paths.ts";
@@ -34,6 +37,7 @@ export function App() {
             <span>Planwright</span>
           </Link>
           <Pages />
+          {!bundle && <LiveMark />}
           <OpenBundle bundle={bundle} onBundle={setBundle} />
           <Palette onKey={() => setIsKeyNeeded(true)} />
         </header>
@@ -91,6 +95,32 @@ function Pages() {
         </Link>
       ))}
     </nav>
+  );
+}
+
+/** How old, in milliseconds, an answer is when the page says so. */
+const OLD_AFTER_MS = 5_000;
+
+/** Says whether the page shows what is so now, and otherwise how old it is. */
+function LiveMark() {
+  const { isLive, answeredAt } = useConnection();
+  const now = useNow();
+  if (answeredAt === null && isLive) return null;
+  const ageMs = answeredAt === null ? null : now - answeredAt;
+  if (isLive && (ageMs ?? 0) < OLD_AFTER_MS)
+    return (
+      <span className="live-mark tone-good" title="The API answers: each change is shown as it happens.">
+        live
+      </span>
+    );
+  return (
+    <span
+      className="live-mark tone-attention"
+      role="status"
+      title="The API does not answer. It is asked again and again; the page is right again with the first answer."
+    >
+      not live{ageMs !== null && `: ${durationText(Math.max(1_000, Math.floor(ageMs / 1_000) * 1_000))} old`}
+    </span>
   );
 }
 

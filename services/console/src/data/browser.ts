@@ -10,6 +10,18 @@ export function useIsVisible(): boolean {
   return useSyncExternalStore(subscribe, () => document.visibilityState === "visible");
 }
 
+const NARROW = "(max-width: 700px)";
+const subscribeWidth = (onChange: () => void) => {
+  const query = matchMedia(NARROW);
+  query.addEventListener("change", onChange);
+  return () => query.removeEventListener("change", onChange);
+};
+
+/** True on a screen as narrow as a phone, as in the style sheets. */
+export function useIsNarrow(): boolean {
+  return useSyncExternalStore(subscribeWidth, () => matchMedia(NARROW).matches);
+}
+
 /** True if the key is typed into a field, also one in a shadow tree. */
 export function isInField(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();

@@ -149,3 +149,18 @@ export const READ_WORKLOAD = graphql(`
 
 /** The workload at one moment. */
 export type WorkloadFacts = ResultOf<typeof READ_WORKLOAD>["workload"];
+
+/** The names of the tools and servers, without contracts, schemas and calls. */
+export const READ_OFFER = graphql(`
+    query Offer {
+      getAvailableTools {
+        name
+        server
+        title
+        annotations
+      }
+      toolServers {
+        name
+      }
+    }
+`);

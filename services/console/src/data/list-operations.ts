@@ -6,15 +6,27 @@ export const READ_FAILURES = graphql(`
       requests(first: 60, filter: { status: [FAILED, PARTIAL] }) {
         nodes {
           requestId
+          version
           title
           updatedAt
           error {
             code
+            message
           }
           plan {
             mayHaveActed
             error {
               code
+              message
+            }
+            counts {
+              completed
+              total
+            }
+            stepsConnection(first: 1, filter: { status: FAILED }) {
+              nodes {
+                tool
+              }
             }
           }
         }
@@ -33,9 +45,6 @@ export const READ_NEXT_ACTION = graphql(`
     query NextAction($requestId: ID!) {
       request(requestId: $requestId) {
         diagnosis {
-          cause {
-            message
-          }
           next {
             description
           }
@@ -124,6 +133,7 @@ const REQUEST_ROW = graphql(`
         waitReason
         mayHaveActed
         expiresAt
+        startedAt
         durationMs
         waitedForPeopleMs
         error {
@@ -143,21 +153,6 @@ const REQUEST_ROW = graphql(`
 /** One line of a list of requests. */
 export type RequestRow = ResultOf<typeof REQUEST_ROW>;
 
-const NEEDED_REQUESTS = graphql(`
-    fragment NeededRequests on RequestConnection {
-      nodes {
-        requestId
-        title
-        plan {
-          expiresAt
-        }
-      }
-      pageInfo {
-        hasNextPage
-      }
-    }
-`);
-
 /** A page of requests, newest first. */
 export const READ_REQUESTS = graphql(
   `
@@ -176,23 +171,70 @@ export const READ_REQUESTS = graphql(
   [REQUEST_ROW],
 );
 
-/** The requests that have waited longest for each kind of decision; the rest is one click away. */
-export const READ_NEEDS = graphql(
-  `
+/** The requests that have waited longest for each kind of decision, and how many there are, up to 100 of each. */
+export const READ_NEEDS = graphql(`
     query Needs {
-      APPROVAL: requests(first: 5, orderBy: OLDEST_FIRST, filter: { needs: APPROVAL }) {
-        ...NeededRequests
+      APPROVAL: requests(first: 100, orderBy: OLDEST_FIRST, filter: { needs: APPROVAL }) {
+        nodes {
+          requestId
+          title
+          updatedAt
+          plan {
+            expiresAt
+          }
+        }
+        pageInfo {
+          hasNextPage
+        }
       }
-      DOUBT: requests(first: 5, orderBy: OLDEST_FIRST, filter: { needs: DOUBT }) {
-        ...NeededRequests
+      DOUBT: requests(first: 100, orderBy: OLDEST_FIRST, filter: { needs: DOUBT }) {
+        nodes {
+          requestId
+          title
+          updatedAt
+          plan {
+            expiresAt
+          }
+        }
+        pageInfo {
+          hasNextPage
+        }
       }
-      ANSWER: requests(first: 5, orderBy: OLDEST_FIRST, filter: { needs: ANSWER }) {
-        ...NeededRequests
+      ANSWER: requests(first: 100, orderBy: OLDEST_FIRST, filter: { needs: ANSWER }) {
+        nodes {
+          requestId
+          title
+          updatedAt
+          plan {
+            expiresAt
+          }
+        }
+        pageInfo {
+          hasNextPage
+        }
       }
     }
-  `,
-  [NEEDED_REQUESTS],
-);
+`);
+
+/** The requests that wait for a person, by the kind of decision. */
+export type Needs = ResultOf<typeof READ_NEEDS>;
+
+/** The call that a request waits with: what it would send, or has sent. */
+export const READ_WAITING_CALL = graphql(`
+    query WaitingCall($requestId: ID!) {
+      request(requestId: $requestId) {
+        plan {
+          stepsConnection(first: 1, filter: { status: [WAITING_APPROVAL, IN_DOUBT] }) {
+            nodes {
+              tool
+              arguments
+              resolvedArguments
+            }
+          }
+        }
+      }
+    }
+`);
 
 /** The changes of a list of requests. */
 export const FOLLOW_REQUESTS = graphql(

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { useIsVisible } from "./browser.ts";
 import { FOLLOW_REQUEST, type RequestPage } from "./request-operations.ts";
 import { ACTED, type ApiProblem, acted, problemOf, useClient } from "./use-api.ts";
+import { RETURNED, returned } from "./use-connection.ts";
 
 /**
  * Follows a subscription while the page is visible. Parts of the page with the same subscription share one
@@ -113,6 +114,8 @@ function openStream<Result, Variables extends object>(
     hasResult = false;
     void follow(opened);
   }
+  /** What was open before is not trusted after a time without answers. */
+  const reopen = () => open();
   function openIfWaiting(): void {
     if (timer !== undefined) open();
   }
@@ -120,13 +123,17 @@ function openStream<Result, Variables extends object>(
   return {
     join(listener) {
       listeners.add(listener);
-      if (listeners.size === 1) acted.addEventListener(ACTED, openIfWaiting);
+      if (listeners.size === 1) {
+        acted.addEventListener(ACTED, openIfWaiting);
+        returned.addEventListener(RETURNED, reopen);
+      }
       if (listeners.size === 1 || hasResult) open();
     },
     leave(listener) {
       listeners.delete(listener);
       if (listeners.size > 0) return false;
       acted.removeEventListener(ACTED, openIfWaiting);
+      returned.removeEventListener(RETURNED, reopen);
       clearTimeout(timer);
       opened.abort();
       return true;

@@ -1,4 +1,4 @@
-import { STATE_LOOKS, type StateLook, type StateTone } from "@planwright/plan";
+import { STATE_LOOKS, type StateLook, type StateTone, stateLook } from "@planwright/plan";
 
 export { lookOf } from "@planwright/plan";
 
@@ -40,6 +40,16 @@ export function expiryText(at: string): string {
   return `expires at ${instantText(at)}`;
 }
 
+/** "in 40 s", "in 12 min", "in 3 h", "in 5 d"; "now" for an instant that has passed. */
+export function inText(at: string, now: number): string {
+  const seconds = Math.round((Date.parse(at) - now) / 1_000);
+  if (seconds <= 0) return "now";
+  if (seconds < 60) return `in ${seconds} s`;
+  if (seconds < 3_600) return `in ${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `in ${Math.floor(seconds / 3_600)} h`;
+  return `in ${Math.floor(seconds / 86_400)} d`;
+}
+
 /** "820 B", "12.0 kB", "8.1 MB". */
 export function sizeText(sizeBytes: number): string {
   if (sizeBytes < 1_000) return `${sizeBytes} B`;
@@ -48,6 +58,13 @@ export function sizeText(sizeBytes: number): string {
 }
 
 const look = (word: string, mark: string, tone: Tone): StatusLook => ({ word, mark, tone });
+
+/** How a request looks that waits for a person, by what it needs; the words are those of the table. */
+export const NEED_LOOK = {
+  APPROVAL: { ...stateLook("plan", { status: "WAITING", waitReason: "approval" }), short: "to approve" },
+  DOUBT: { ...STATE_LOOKS.step.IN_DOUBT, short: "in doubt" },
+  ANSWER: { ...STATE_LOOKS.request.NEEDS_INPUT, short: "to answer" },
+} as const;
 
 /** How a worker looks. */
 export const WORKER_LOOK = {

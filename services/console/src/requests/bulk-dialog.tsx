@@ -12,22 +12,30 @@ import { ACTED, type ApiProblem, acted, problemOf, useClient } from "../data/use
 import { Dialog } from "../parts/dialog.tsx";
 import { Pill, ProblemNote } from "../parts/elements.tsx";
 import { lookOf, REQUEST_LOOK } from "../parts/looks.ts";
-import type { RequestFilter } from "./use-request-list.ts";
 
 type BulkResult = BulkFacts["results"][number];
+
+/** The API changes no more at once. */
+export const MAX_BULK = 100;
+
+/** The requests of a bulk action: those that match a filter, or those that are named. */
+type BulkSubject = Pick<BulkVariables, "filter"> | Pick<BulkVariables, "requests">;
 
 /** Lists first the requests of a bulk action, then acts on exactly those. */
 export function BulkDialog({
   kind,
-  filter,
+  subject,
+  repeats,
   onClose,
 }: {
   kind: BulkKind;
-  filter: RequestFilter;
+  subject: BulkSubject;
+  /** What the action calls once more: full sentences. */
+  repeats?: string;
   onClose: () => void;
 }) {
   const words = BULK[kind];
-  const { preview, change, answer, problem, isPending } = useBulk(kind, filter);
+  const { preview, change, answer, problem, isPending } = useBulk(kind, subject);
   const [deselected, setDeselected] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => void preview(null), [preview]);
   const chosen =
@@ -41,6 +49,7 @@ export function BulkDialog({
         {answer && !isDone && previewText(answer, words.noun)}
         {isDone && resultText(answer, words.done)}
       </p>
+      {!isDone && <p className="quiet-text">{repeats ?? words.repeats}</p>}
       {problem && <ProblemNote problem={problem} />}
       {answer && answer.results.length > 0 && (
         <ul className="bulk-list">
@@ -138,12 +147,12 @@ function toggled(names: ReadonlySet<string>, name: string): Set<string> {
 }
 
 /** A bulk action in two calls: a preview that changes nothing, and the change of the previewed requests. */
-function useBulk(kind: BulkKind, filter: RequestFilter) {
+function useBulk(kind: BulkKind, subject: BulkSubject) {
   const client = useClient();
   const [answer, setAnswer] = useState<BulkFacts | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [isPending, setIsPending] = useState(false);
-  const key = JSON.stringify(filter);
+  const key = JSON.stringify(subject);
   const send = useCallback(
     async (variables: BulkVariables) => {
       setIsPending(true);
@@ -164,7 +173,7 @@ function useBulk(kind: BulkKind, filter: RequestFilter) {
     problem,
     isPending,
     preview: useCallback(
-      (after: string | null) => send({ filter: JSON.parse(key) as RequestFilter, dryRun: true, after }),
+      (after: string | null) => send({ ...(JSON.parse(key) as BulkSubject), dryRun: true, after }),
       [send, key],
     ),
     change: (chosen: BulkFacts["results"]) =>
@@ -199,6 +208,8 @@ interface BulkWords {
   /** Completes the preview: "3 requests would be …". */
   noun: string;
   button: string;
+  /** What it calls once more. */
+  repeats: string;
   /** Completes the result: "3 requests …". */
   done: string;
 }
@@ -208,13 +219,21 @@ export const BULK: Record<BulkKind, BulkWords> = {
     title: "Run again what did not complete",
     noun: "run again: completed steps are carried over",
     button: "Run again",
+    repeats: "Completed steps are carried over and not called again. Steps without a result are called.",
     done: "run again",
   },
-  cancel: { title: "Cancel", noun: "cancelled", button: "Cancel", done: "cancelled" },
+  cancel: {
+    title: "Cancel",
+    noun: "cancelled",
+    button: "Cancel",
+    repeats: "Nothing is called once more. Calls that are running end first, and keep what they did.",
+    done: "cancelled",
+  },
   rerun: {
     title: "Run ended requests again",
     noun: "run again as a new version",
     button: "Run again",
+    repeats: "Completed steps are carried over and not called again. Steps without a result are called.",
     done: "run again",
   },
 };

@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { TIMES } from "../../../../packages/client/test/progress.ts";
 import { type RequestRow } from "../data/list-operations.ts";
 import { StepFacts } from "../request/inspector.tsx";
+import { amountOf, firstToExpire } from "./needs.tsx";
 import { COLUMNS, columnsOf, timeModeOf, timeText } from "./request-table.tsx";
-import { firstToExpire } from "./requests-page.tsx";
 
 const AT = "2026-11-24T10:00:00.000Z";
 const NOW = Date.parse(AT) + 90_000;
@@ -57,4 +57,15 @@ test("the requests that need a person are in the order of the time that is shown
     undefined,
     undefined,
   ]);
+});
+
+test.each([
+  [{ amount: 1_200.5, currency: "EUR" }, "1,200.5 EUR"],
+  [{ customer: "c1", total: 7 }, "7"],
+  [{ amount_cents: 990 }, "990 cents"],
+  [{ amount: { value: 7 } }, undefined],
+  [{ value: 7, name: "a" }, undefined],
+  ["text", undefined],
+])("the amount of a call with %j is %j", (given, amount) => {
+  expect(amountOf(given)).toBe(amount);
 });

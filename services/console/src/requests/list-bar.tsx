@@ -1,6 +1,8 @@
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { useLocation } from "wouter";
 import { isInField } from "../data/browser.ts";
 import { REQUEST_LOOK } from "../parts/looks.ts";
+import { requestPath } from "../request/paths.ts";
 import { BULK, type BulkKind } from "./bulk-dialog.tsx";
 import { COLUMNS, columnNames, columnsOf, TIME_MODES, timeModeOf } from "./request-table.tsx";
 
@@ -12,52 +14,59 @@ export function ListBar({
   search,
   onChange,
   onBulk,
+  children,
 }: {
   search: URLSearchParams;
-  /** Sets one part of the address; an empty value removes it. */
-  onChange: (name: string, value: string) => void;
+  /** Sets one part of the address; an empty value removes it. With replace, the step back leaves the page. */
+  onChange: (name: string, value: string, options?: { replace: boolean }) => void;
   onBulk: (kind: BulkKind) => void;
+  /** Beside the heading. */
+  children?: ReactNode;
 }) {
   return (
     <div className="filters">
-      <h2>Requests</h2>
-      {TAGS.map((name) =>
-        search.get(name) ? (
-          <button key={name} type="button" className="tag" onClick={() => onChange(name, "")}>
-            {name}: {search.get(name)} <span aria-label="remove">✕</span>
-          </button>
-        ) : null,
-      )}
-      <SearchField
-        key={search.get("text")}
-        value={search.get("text") ?? ""}
-        onSearch={(text) => onChange("text", text)}
-      />
-      <Choice
-        label="status"
-        value={search.get("status") ?? ""}
-        options={[
-          ["", "all"],
-          ...Object.entries(REQUEST_LOOK).map(([name, { word }]) => [name, word] as const),
-        ]}
-        onChoose={(status) => onChange("status", status)}
-      />
-      <Choice
-        label="time"
-        value={timeModeOf(search)}
-        options={TIME_MODES.map((mode) => [mode, mode] as const)}
-        onChoose={(mode) => onChange("time", mode === "relative" ? "" : mode)}
-      />
-      <ColumnMenu search={search} onChange={(columns) => onChange("columns", columns)} />
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={search.get("live") !== "off"}
-          onChange={({ target }) => onChange("live", target.checked ? "" : "off")}
+      <div className="filters-head">
+        <h2>Requests</h2>
+        {children}
+      </div>
+      <div className="filters-row">
+        {TAGS.map((name) =>
+          search.get(name) ? (
+            <button key={name} type="button" className="tag" onClick={() => onChange(name, "")}>
+              {name}: {search.get(name)} <span aria-label="remove">✕</span>
+            </button>
+          ) : null,
+        )}
+        <SearchField
+          value={search.get("text") ?? ""}
+          onSearch={(text) => onChange("text", text, { replace: true })}
         />
-        live
-      </label>
-      <BulkMenu onBulk={onBulk} />
+        <Choice
+          label="status"
+          value={search.get("status") ?? ""}
+          options={[
+            ["", "all"],
+            ...Object.entries(REQUEST_LOOK).map(([name, { word }]) => [name, word] as const),
+          ]}
+          onChoose={(status) => onChange("status", status)}
+        />
+        <Choice
+          label="time"
+          value={timeModeOf(search)}
+          options={TIME_MODES.map((mode) => [mode, mode] as const)}
+          onChoose={(mode) => onChange("time", mode === "relative" ? "" : mode)}
+        />
+        <ColumnMenu search={search} onChange={(columns) => onChange("columns", columns)} />
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={search.get("live") !== "off"}
+            onChange={({ target }) => onChange("live", target.checked ? "" : "off")}
+          />
+          live
+        </label>
+        <BulkMenu onBulk={onBulk} />
+      </div>
     </div>
   );
 }
@@ -132,9 +141,37 @@ function BulkMenu({ onBulk }: { onBulk: (kind: BulkKind) => void }) {
   );
 }
 
+/** Shortest time without a key before the list is read, in milliseconds. */
+const TYPED_MS = 250;
+
+/** A request id in any text that was pasted. */
+const REQUEST_ID = /req_\d+_[a-z0-9]+/u;
+
+/** Filters the list while a text is typed. A request id opens its page. */
 function SearchField({ value, onSearch }: { value: string; onSearch: (text: string) => void }) {
+  const [, navigate] = useLocation();
   const [text, setText] = useState(value);
+  const sent = useRef(value);
   const field = useRef<HTMLInputElement>(null);
+  // Changed by a link or the palette, not by this field.
+  if (value !== sent.current) {
+    sent.current = value;
+    setText(value);
+  }
+  const search = (typed: string) => {
+    const [requestId] = REQUEST_ID.exec(typed) ?? [];
+    if (requestId !== undefined)
+      return navigate(requestPath({ requestId, version: null, stepId: null, view: "graph" }));
+    sent.current = typed.trim();
+    onSearch(typed.trim());
+  };
+  const newest = useRef(search);
+  newest.current = search;
+  useEffect(() => {
+    if (text.trim() === sent.current) return;
+    const timer = setTimeout(() => newest.current(text), TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "/" || event.defaultPrevented || isInField(event)) return;
@@ -146,18 +183,18 @@ function SearchField({ value, onSearch }: { value: string; onSearch: (text: stri
   }, []);
   function send(event: FormEvent): void {
     event.preventDefault();
-    onSearch(text.trim());
+    search(text);
   }
   return (
     <form role="search" onSubmit={send}>
       <label>
-        <span className="hidden">Text in the sentence</span>
+        <span className="hidden">Text in the sentence, or a request id</span>
         <input
           ref={field}
           type="search"
           value={text}
           maxLength={200}
-          placeholder="text in the sentence"
+          placeholder="Filter by text, or paste an id"
           onChange={({ target }) => setText(target.value)}
         />
       </label>

@@ -3,13 +3,16 @@ import { countText, ownTimeText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link } from "wouter";
-import { useNow } from "../data/browser.ts";
+import { useIsNarrow, useNow } from "../data/browser.ts";
 import type { RequestRow } from "../data/list-operations.ts";
 import { Pill } from "../parts/elements.tsx";
-import { agoText, expiryText, instantText } from "../parts/looks.ts";
+import { agoText, expiryText, instantText, inText } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
 
 const ROW_HEIGHT = 40;
+
+/** On a phone a row is a card of three lines. */
+const CARD_HEIGHT = 80;
 
 /** The next page is read when this many rows or fewer remain. */
 const READ_AHEAD_ROWS = 10;
@@ -28,19 +31,24 @@ export function RequestTable({
   time: TimeMode;
   readMore: (() => void) | null;
 }) {
-  const now = useNow(time === "relative");
+  const now = useNow();
+  const isNarrow = useIsNarrow();
+  const rowHeight = isNarrow ? CARD_HEIGHT : ROW_HEIGHT;
   const frame = useRef<HTMLDivElement>(null);
   const shown = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => rowHeight,
     overscan: 10,
   });
+  // The heights that were measured are those of the other layout.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new height changes what is drawn.
+  useEffect(() => shown.measure(), [shown, rowHeight]);
   const items = shown.getVirtualItems();
   useReadAhead(items.at(-1)?.index ?? 0, rows.length, frame.current?.scrollTop ? readMore : null);
-  const gridTemplateColumns = ["190px", "minmax(0, 1fr)", ...columns.map((name) => COLUMNS[name].width)].join(
-    " ",
-  );
+  const gridTemplateColumns = isNarrow
+    ? undefined
+    : ["200px", "minmax(160px, 1fr)", ...columns.map((name) => COLUMNS[name].width)].join(" ");
   return (
     // Focusable, so that the keyboard can scroll it.
     <div className="request-table" ref={frame} tabIndex={0} role="group" aria-label="Requests, newest first">
@@ -64,9 +72,9 @@ export function RequestTable({
                 role="row"
                 aria-rowindex={index + 2}
                 className="request-row request-cells"
-                style={{ height: ROW_HEIGHT, transform: `translateY(${start}px)`, gridTemplateColumns }}
+                style={{ height: rowHeight, transform: `translateY(${start}px)`, gridTemplateColumns }}
               >
-                <span role="cell" className="request-cell">
+                <span role="cell" className="request-cell request-cell-status">
                   <Pill look={requestLook({ ...row, waitReason: null })} />
                 </span>
                 <span role="cell" className="request-cell-query" dir="auto">
@@ -74,9 +82,6 @@ export function RequestTable({
                     <span className="tone-attention" title={actedTitle(row.plan.mayHaveActed)}>
                       may have acted:{" "}
                     </span>
-                  )}
-                  {row.plan !== null && row.plan.expiresAt !== null && (
-                    <span className="tone-attention">{expiryText(row.plan.expiresAt)}: </span>
                   )}
                   <Link
                     href={requestPath({
@@ -88,9 +93,15 @@ export function RequestTable({
                   >
                     {row.title}
                   </Link>
+                  {row.plan !== null && row.plan.expiresAt !== null && (
+                    <span className="tone-attention" title={expiryText(row.plan.expiresAt)}>
+                      {" "}
+                      expires {inText(row.plan.expiresAt, now)}
+                    </span>
+                  )}
                 </span>
                 {columns.map((name) => (
-                  <span key={name} role="cell" className="quiet-text request-cell">
+                  <span key={name} role="cell" className={`quiet-text request-cell request-cell-${name}`}>
                     {COLUMNS[name].cell(row, { now, time })}
                   </span>
                 ))}
@@ -153,9 +164,9 @@ export const COLUMNS = {
   duration: {
     title: "duration",
     width: "96px",
-    cell: ({ plan }) => {
+    cell: ({ plan }, options?: CellOptions) => {
       if (typeof plan?.durationMs !== "number") return null;
-      const text = ownTimeText(plan.durationMs, plan.waitedForPeopleMs);
+      const text = ownTimeText(ownMs(plan, options?.now), plan.waitedForPeopleMs);
       return <span title={text}>{text}</span>;
     },
   },
@@ -195,6 +206,16 @@ export function columnNames(): ColumnName[] {
 /** The format of times that an address names: `?time=UTC`. */
 export function timeModeOf(search: URLSearchParams): TimeMode {
   return TIME_MODES.find((mode) => mode === search.get("time")) ?? "relative";
+}
+
+/** A plan's own time; that of a running plan grows with the clock of the page. */
+function ownMs(
+  { status, startedAt, durationMs, waitedForPeopleMs }: NonNullable<RequestRow["plan"]>,
+  now: number | undefined,
+): number {
+  const readMs = durationMs ?? 0;
+  if (status !== "RUNNING" || startedAt === null || now === undefined) return readMs;
+  return Math.max(readMs, now - Date.parse(startedAt) - (waitedForPeopleMs ?? 0));
 }
 
 function Instant({ at, now, time }: CellOptions & { at: string }) {

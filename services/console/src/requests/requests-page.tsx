@@ -1,21 +1,22 @@
 import "./requests.css";
-import type { ResultOf } from "@planwright/client";
 import { boundedText, durationText, type RequestStatus } from "@planwright/plan";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
-import { useNow } from "../data/browser.ts";
+import { useTitle } from "../data/browser.ts";
 import { READ_WORKLOAD, type WorkloadFacts } from "../data/catalogue-operations.ts";
-import { type FailedRequest, READ_FAILURES, READ_NEEDS, READ_NEXT_ACTION } from "../data/list-operations.ts";
 import { CREATE_PLAN } from "../data/request-operations.ts";
-import { useAction, useRead, useRegularRead } from "../data/use-api.ts";
-import { ProblemNote } from "../parts/elements.tsx";
-import { agoText, expiryText, REQUEST_LOOK } from "../parts/looks.ts";
+import { useAction, useRegularRead } from "../data/use-api.ts";
+import { Button, EmptyState, ProblemNote } from "../parts/elements.tsx";
+import { NEED_LOOK, REQUEST_LOOK } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
 import { FleetLine } from "../system/fleet-line.tsx";
 import { BulkDialog, type BulkKind } from "./bulk-dialog.tsx";
+import { Failures } from "./failures.tsx";
+import { FirstRun } from "./first-run.tsx";
 import { ListBar } from "./list-bar.tsx";
+import { NEEDS, NeedsYou } from "./needs.tsx";
 import { columnsOf, RequestTable, timeModeOf } from "./request-table.tsx";
-import { type RequestFilter, useFedRead, useRequestList } from "./use-request-list.ts";
+import { type RequestFilter, useRequestList } from "./use-request-list.ts";
 
 /** The requests that need a person, then all requests, newest first. The filter is stored in the address. */
 export function RequestsPage() {
@@ -25,27 +26,36 @@ export function RequestsPage() {
   const isFiltered = Object.keys(filter).length > 0;
   const { rows, problem, readMore } = useRequestList(filter, search.get("live") !== "off");
   const [bulk, setBulk] = useState<BulkKind | null>(null);
+  useTitle(titleOf(search));
+  const [sentence, setSentence] = useState("");
+  const isEmpty = rows?.length === 0 && !isFiltered;
   return (
     <main className="requests-page">
       <h1 className="hidden">Requests of Planwright</h1>
-      <NewRequest />
-      {!isFiltered && (
-        <>
-          <FleetLine />
+      <NewRequest query={sentence} onQuery={setSentence} />
+      {!isFiltered && <FleetLine />}
+      {!isFiltered && !isEmpty && (
+        <div className="home-cards">
           <NeedsYou />
           <Failures />
-          <WorkloadLine />
-        </>
+        </div>
       )}
-      <section aria-label="Requests" className="request-list">
+      {isEmpty && <FirstRun onTry={setSentence} />}
+      <section aria-label="Requests" className="request-list" hidden={isEmpty}>
         <ListBar
           search={search}
-          onChange={(name, value) => navigate(withPart(search, name, value))}
+          onChange={(name, value, options) => navigate(withPart(search, name, value), options)}
           onBulk={setBulk}
-        />
+        >
+          {!isFiltered && <WorkloadLine />}
+        </ListBar>
         {problem && <ProblemNote problem={problem} />}
         {rows === null && !problem && <p className="empty">Reading …</p>}
-        {rows?.length === 0 && <NoRequests isFiltered={isFiltered} />}
+        {rows?.length === 0 && (
+          <EmptyState title="No request matches." actions={<Link href="/">All requests</Link>}>
+            <p>No request fits the filter. Change it, or look at all requests.</p>
+          </EmptyState>
+        )}
         {rows && rows.length > 0 && (
           <RequestTable
             rows={rows}
@@ -55,32 +65,30 @@ export function RequestsPage() {
           />
         )}
         {readMore && (
-          <button type="button" className="more" onClick={readMore}>
+          <Button className="more" onClick={readMore}>
             Older requests
-          </button>
+          </Button>
         )}
       </section>
-      {bulk && <BulkDialog kind={bulk} filter={filter} onClose={() => setBulk(null)} />}
+      {bulk && <BulkDialog kind={bulk} subject={{ filter }} onClose={() => setBulk(null)} />}
     </main>
   );
 }
 
-function NoRequests({ isFiltered }: { isFiltered: boolean }) {
-  return isFiltered ? (
-    <p className="empty">
-      No request matches. <Link href="/">All requests</Link>
-    </p>
-  ) : (
-    <p className="empty">
-      There is no request yet. Write above what to do, or <Link href="/desk">write a plan</Link>.
-    </p>
-  );
+/** What the list shows, for the tab of the browser. */
+function titleOf(search: URLSearchParams): string {
+  const needs = NEEDS.find((need) => need === search.get("needs"));
+  const parts = [
+    ...search.getAll("status").map((status) => status.toLowerCase().replaceAll("_", " ")),
+    ...(needs ? [NEED_LOOK[needs].word] : []),
+    ...["text", "tool", "errorCode", "tag"].flatMap((name) => search.get(name) ?? []),
+  ];
+  return parts.length === 0 ? "Requests" : `Requests: ${parts.join(", ")}`;
 }
 
 /** Sends one sentence and opens the page of the new request. */
-function NewRequest() {
+function NewRequest({ query, onQuery }: { query: string; onQuery: (query: string) => void }) {
   const [, navigate] = useLocation();
-  const [query, setQuery] = useState("");
   const [isExecuting, setIsExecuting] = useState(true);
   const { run, isPending, problem } = useAction(CREATE_PLAN);
   async function send(event: FormEvent): Promise<void> {
@@ -99,7 +107,7 @@ function NewRequest() {
           value={query}
           maxLength={10_000}
           placeholder="What to do, in one sentence"
-          onChange={({ target }) => setQuery(target.value)}
+          onChange={({ target }) => onQuery(target.value)}
         />
       </label>
       <label className="check">
@@ -110,9 +118,9 @@ function NewRequest() {
         />{" "}
         execute at once
       </label>
-      <button type="submit" className="primary-button" disabled={isPending || query.trim() === ""}>
+      <Button kind="primary" type="submit" disabled={isPending || query.trim() === ""}>
         Plan it
-      </button>
+      </Button>
       {problem && <ProblemNote problem={problem} />}
     </form>
   );
@@ -161,70 +169,6 @@ function Oldest({ oldest: { ageMs, requestId } }: { oldest: NonNullable<Workload
   );
 }
 
-const WORDS: Record<(typeof NEEDS)[number], { one: string; many: string; action: string }> = {
-  APPROVAL: { one: "waits for an approval", many: "wait for an approval", action: "look and approve" },
-  DOUBT: { one: "has a call in doubt", many: "have a call in doubt", action: "say what happened" },
-  ANSWER: { one: "asks a question", many: "ask a question", action: "answer" },
-};
-
-/** The requests that wait for a decision, each with one next action. */
-function NeedsYou() {
-  const needs = useNeeds();
-  return (
-    <section className="needs-you" aria-label="Needs you">
-      {NEEDS.map((need) => (
-        <Need key={need} need={need} found={needs?.[need]} />
-      ))}
-    </section>
-  );
-}
-
-function Need({ need, found }: { need: (typeof NEEDS)[number]; found: Needs[keyof Needs] | undefined }) {
-  const { one, many, action } = WORDS[need];
-  const count = found?.nodes.length ?? 0;
-  return (
-    <div className={`need${count > 0 ? " tone-attention" : ""}`}>
-      <h2>
-        <Link href={`/?needs=${need}`}>
-          {count}
-          {found?.pageInfo.hasNextPage ? "+" : ""} {count === 1 ? one : many}
-        </Link>
-      </h2>
-      <ul>
-        {firstToExpire(found?.nodes ?? []).map(({ requestId, title, plan }) => (
-          <li key={requestId}>
-            <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>
-              {action}: <span dir="auto">{title}</span>
-            </Link>
-            {plan && plan.expiresAt !== null && (
-              <span className="quiet-text"> {expiryText(plan.expiresAt)}</span>
-            )}
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-/** In the order of the time that is shown; those whose wait has no end come last. */
-export function firstToExpire<Row extends { plan: { expiresAt: string | null } | null }>(
-  rows: readonly Row[],
-): Row[] {
-  const at = ({ plan }: Row) => (plan?.expiresAt ? Date.parse(plan.expiresAt) : Number.MAX_SAFE_INTEGER);
-  return rows.toSorted((one, other) => at(one) - at(other));
-}
-
-/** The requests that wait for a person, by the kind of decision. */
-type Needs = ResultOf<typeof READ_NEEDS>;
-
-/** The requests that wait for a person; null before the first answer. */
-function useNeeds(): Needs | null {
-  return useFedRead(READ_NEEDS);
-}
-
-/** The decisions that a list can be filtered by. */
-const NEEDS = ["APPROVAL", "DOUBT", "ANSWER"] as const;
-
 /**
  * The filter of a list in the address: `?status=FAILED&text=alice&needs=APPROVAL`. Unreadable parts are
  * ignored.
@@ -256,100 +200,4 @@ function withPart(search: URLSearchParams, name: string, value: string): string 
   if (value !== "") next.set(name, value);
   const text = next.toString();
   return text === "" ? "/" : `/?${text}`;
-}
-
-/** Most groups that are shown; the list has the others. */
-const SHOWN = 4;
-
-/** The failures by error code, each with one next action; empty without failures. */
-function Failures() {
-  const failures = useFedRead(READ_FAILURES);
-  const [retried, setRetried] = useState<RequestFilter | null>(null);
-  const groups = failureGroups(failures?.requests.nodes ?? []);
-  if (groups.length === 0) return null;
-  const isMore = failures?.requests.pageInfo.hasNextPage === true;
-  return (
-    <section className="failures" aria-label="Failures">
-      <h2>Failed, by cause{isMore && <span className="quiet-text"> among the newest 60</span>}</h2>
-      <ul>
-        {groups.slice(0, SHOWN).map((group) => (
-          <Group key={group.code} group={group} onRetry={setRetried} />
-        ))}
-      </ul>
-      {groups.length > SHOWN && (
-        <p>
-          <Link href="/?status=FAILED">{groups.length - SHOWN} more causes</Link>
-        </p>
-      )}
-      {retried && <BulkDialog kind="retry" filter={retried} onClose={() => setRetried(null)} />}
-    </section>
-  );
-}
-
-function Group({
-  group: { code, count, mayHaveActed, newest },
-  onRetry,
-}: {
-  group: FailureGroup;
-  onRetry: (filter: RequestFilter) => void;
-}) {
-  const now = useNow();
-  const { requestId, title, updatedAt } = newest;
-  const next = useRead(READ_NEXT_ACTION, { requestId }).data?.request?.diagnosis.next[0]?.description;
-  const filter: RequestFilter =
-    code === null ? { status: ["PARTIAL"] } : { status: ["FAILED", "PARTIAL"], errorCode: code };
-  const list = code === null ? "/?status=PARTIAL" : `/?${new URLSearchParams({ errorCode: code })}`;
-  return (
-    <li className="failure">
-      <span className="failure-count">{count}</span>
-      <span className="failure-cause">
-        <Link href={list}>{code === null ? "partly completed" : <code>{code}</code>}</Link>
-        {mayHaveActed > 0 && <span className="tone-attention"> {mayHaveActed} may have acted</span>}
-        <span className="quiet-text">
-          {" "}
-          {agoText(updatedAt, now)}: <span dir="auto">{title}</span>
-        </span>
-        {next !== undefined && (
-          <Link
-            href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}
-            className="failure-next"
-          >
-            <span dir="auto">{next}</span> <span aria-hidden="true">→</span>
-          </Link>
-        )}
-      </span>
-      <button type="button" onClick={() => onRetry(filter)}>
-        Run again …
-      </button>
-    </li>
-  );
-}
-
-/** Requests that failed with the same code. */
-interface FailureGroup {
-  /** Null: some steps failed and the rest completed. */
-  code: string | null;
-  count: number;
-  /** Number of them with calls that may have acted. */
-  mayHaveActed: number;
-  newest: FailedRequest;
-}
-
-/** Failed requests by their error code, the largest group first, then the newest. */
-export function failureGroups(requests: readonly FailedRequest[]): FailureGroup[] {
-  const groups = new Map<string | null, FailureGroup>();
-  for (const request of requests) {
-    const code = request.plan?.error?.code ?? request.error?.code ?? null;
-    const acted = request.plan !== null && request.plan.mayHaveActed > 0 ? 1 : 0;
-    const group = groups.get(code);
-    if (!group) groups.set(code, { code, count: 1, mayHaveActed: acted, newest: request });
-    else {
-      group.count += 1;
-      group.mayHaveActed += acted;
-      if (request.updatedAt > group.newest.updatedAt) group.newest = request;
-    }
-  }
-  return [...groups.values()].toSorted(
-    (one, other) => other.count - one.count || (one.newest.updatedAt < other.newest.updatedAt ? 1 : -1),
-  );
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Outcome } from "@planwright/engine";
+import type { JournalEvent, Outcome } from "@planwright/engine";
 import { groupBy, type JsonObject, type JsonValue, PlanSchema, type ToolDescriptor } from "@planwright/plan";
 import { createLogger } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
@@ -46,7 +46,7 @@ async function claimedPlan(steps: object[], planTimeoutMs = 5_000) {
     return { store: next, claim: taken! };
   }
   const passTime = (ms: number) => (nowMs += ms);
-  return { store, claim: claim!, planId: accepted._id, passTime, takeOver };
+  return { store, claim: claim!, planId: accepted._id, passTime, takeOver, database };
 }
 
 test("a run that releases its plan starts nothing more, whatever events arrive before the release is acknowledged", async () => {
@@ -322,3 +322,41 @@ test.each([
     );
   },
 );
+
+test("the rest of a cancelled list is one event, and is written in one part", async () => {
+  const list = {
+    id: "list",
+    forEach: { items: ITEMS, concurrency: 4, do: { tool: TOOL.name, arguments: { id: "<<item>>" } } },
+  };
+  const { store, claim, planId, database } = await claimedPlan([list], 60_000);
+  let calls = 0;
+  const run = startPlanRun({
+    claim,
+    planTools: createPlanTools(claim, [TOOL]),
+    readCatalogueNow: async () => [TOOL],
+    store,
+    tools: {
+      async callTool() {
+        calls += 1;
+        if (calls === 10) {
+          await store.requestCancel(TENANT, planId, "me");
+          await store.applyControls([claim]);
+        }
+        return { type: "completed", output: null };
+      },
+    },
+    liveness: ALIVE,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  await run.done;
+  const events = database.find("journal", {}).flatMap((entry) => entry["events"] as JournalEvent[]);
+  const closed = events.filter((event) => event.type === "items.closed");
+  expect(closed).toMatchObject([{ stepId: "list", to: ITEMS.length - 1, status: "CANCELLED" }]);
+  const items = (await store.listSteps(TENANT, [planId])).filter(({ item }) => item !== null);
+  const statuses = [...groupBy(items, ({ status }) => status)].map(([status, of]) => [status, of.length]);
+  const [{ from = 0 } = {}] = closed;
+  expect(statuses).toEqual([
+    ["COMPLETED", from],
+    ["CANCELLED", ITEMS.length - from],
+  ]);
+});

@@ -395,15 +395,13 @@ export function createRecordsCheck(
   /** By request and version. */
   const wanted = new Map<string, WantedVersion>();
 
-  /**
-   * True when a call of the step in an earlier version acted or may have acted. The store of a world has no
-   * catalogue, and takes a tool that it does not know for one that acts.
-   */
+  /** True when a call of the step in an earlier version acted or may have acted, which a call that only reads does not. */
   function repeats(
-    { step, toolName }: ReturnType<typeof calledBy>,
+    { step, tool, toolName }: ReturnType<typeof calledBy>,
     requestId: string,
     version: number,
   ): boolean {
+    if (!tool.hasSideEffects) return false;
     const names = new Set(unitsOfStep(step));
     const isSame = (facts: PlanFacts, unit: StepRun): boolean => {
       const unitName = nameOfUnit(facts, unit);

@@ -191,7 +191,8 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       checkDoubt(facts, after, now(), fail);
       records.changed(facts, change);
       const isSettled = after.resolvedBy && !change.before?.resolvedBy && after.carriedFrom === null;
-      if (isSettled && after.resolvedBy?.resolution === "retry") effects.leftToRerun(nameOfUnit(facts, after));
+      if (isSettled && after.resolvedBy?.resolution === "retry")
+        effects.leftToRerun(nameOfUnit(facts, after));
       onUnit(change);
     }
     for (const event of entry.events) {

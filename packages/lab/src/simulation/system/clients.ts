@@ -1,11 +1,11 @@
 import type { Resolution, StepRun } from "@planwright/engine";
 import {
-  type Diagnostic,
   isTerminalPlanStatus,
   type JsonObject,
   type Plan,
   type PlanId,
   PlanSchema,
+  pinTools,
   planGraph,
   type RequestId,
 } from "@planwright/plan";
@@ -22,7 +22,7 @@ import {
 } from "../../random/plan-shapes.ts";
 import type { Random } from "../../random/random.ts";
 import { nameOfUnit, unitsOfStep } from "../checker/plan-facts.ts";
-import { DEADLY_TOOL, TENANT } from "../world/catalogue.ts";
+import { CATALOGUE, DEADLY_TOOL, TENANT } from "../world/catalogue.ts";
 import { createProcess, type SimulatedProcess } from "../world/processes.ts";
 import { createReach, type JobQueue, type World } from "./world.ts";
 
@@ -76,6 +76,7 @@ async function submit(client: Client, name: string, isDeadly: boolean): Promise<
     tenant: TENANT,
     query: null,
     plan,
+    toolPins: pinTools(plan, CATALOGUE),
     raw: name,
     diagnostics: [],
     autoExecute: !isSeparate,
@@ -244,7 +245,7 @@ function drawChange(
   const versions = [...world.checker.plans()].filter(({ document }) => document.requestId === requestId);
   const base = random.chance(0.4) ? random.pick(versions).plan : plan;
   const next = random.chance(0.3) ? base : edited(random, base);
-  const amended = { plan: next, raw, diagnostics: [] };
+  const amended = { plan: next, toolPins: pinTools(next, CATALOGUE), raw, diagnostics: [] };
   if (replanned) {
     const send: Change["send"] = (store) => replan(store, requestId, { ...amended, version });
     return { kind: "replan", next, send };
@@ -266,7 +267,10 @@ type Replanned = { type: "replanned"; request: { planId: PlanId } } | ReplanAnsw
 async function replan(
   store: MemoryStore,
   requestId: RequestId,
-  { version, ...written }: { version: number; plan: Plan; raw: string | null; diagnostics: Diagnostic[] },
+  {
+    version,
+    ...written
+  }: Pick<Submission, "diagnostics" | "toolPins"> & { version: number; plan: Plan; raw: string | null },
 ): Promise<Replanned> {
   const key = `${requestId} ${version}`;
   const idempotency = { key, payloadHash: key };

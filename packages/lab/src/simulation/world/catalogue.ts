@@ -4,8 +4,11 @@ import {
   type JsonObject,
   type ToolDescriptor,
   toolContract,
+  toolDigest,
 } from "@planwright/plan";
+import type { ToolDocument } from "@planwright/store";
 import type { ToolCall } from "@planwright/tools";
+import { EPOCH_MS } from "./processes.ts";
 
 /** The tenant of all plans of a world. */
 export const TENANT = "t1";
@@ -49,6 +52,15 @@ export const CATALOGUE: readonly ToolDescriptor[] = [
   tool("deadly", keyed),
   tool("lookup", read),
 ];
+
+/** The catalogue as an executor has published it. */
+export const TOOL_DOCUMENTS: readonly ToolDocument[] = CATALOGUE.map((descriptor) => ({
+  _id: `${descriptor.server}/${descriptor.name}`,
+  server: descriptor.server ?? "",
+  descriptor,
+  digest: toolDigest(descriptor),
+  updatedAt: new Date(EPOCH_MS),
+}));
 
 /** Facts about a tool from its contract. */
 export interface ToolFacts {

@@ -7,7 +7,7 @@ import { holdFolder } from "../data-folders.ts";
 import type { Stack } from "../start-stack.ts";
 
 /**
- * The folder of data and logs of `npm start` and `npm run demo`. They share it, so that each shows the
+ * The folder of data and logs of `planwright up` and `planwright demo`. They share it, so that each shows the
  * requests of the other.
  */
 export const DATA_DIR = process.env["DATA_DIR"] || join(".data", "planwright");
@@ -28,7 +28,7 @@ export function writeAddress(apiUrl: string): void {
 }
 
 /**
- * Locks the data folder for this process, or returns the address of the system that `npm start` runs from it.
+ * Locks the data folder for this process, or returns the address of the system that `planwright up` runs from it.
  * Waits while another program that ends by itself, such as a demo, holds the folder.
  */
 export async function folderOrSystem(

@@ -1,6 +1,3 @@
-#!/usr/bin/env node
-// npm start: the complete system on this machine until Ctrl-C or SIGTERM. Data stays in .data/planwright
-// (DATA_DIR).
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -59,7 +56,7 @@ async function choosePort(wanted: number): Promise<number> {
 /** How to make a key; empty when the API needs none. */
 function keyLines({ apiKey, mongodbUrl }: Stack): string {
   if (apiKey === undefined) return "";
-  const make = `npm run -s keys -- create --tenant ${process.env["TENANT"] || "default"} --scope read,execute,operate --name me`;
+  const make = `npx planwright keys create --tenant ${process.env["TENANT"] || "default"} --scope read,execute,operate --name me`;
   return `
 Only callers with an API key are answered (ANONYMOUS=refuse). Make one in the terminal that you use:
   export PLANWRIGHT_API_KEY="$(MONGODB_URL='${mongodbUrl}' ${make})"
@@ -91,26 +88,42 @@ function healthLines({ healthUrls }: Stack): string {
   return [...lines, "with /metrics in place of /readyz: figures for Prometheus"].join("\n           ");
 }
 
-let stack: Stack | undefined;
-const stop = stopOnSignals(() => stack);
-try {
-  const wantedPort = apiPortOf(process.env);
-  if (!(await holdFolder(DATA_DIR))) {
-    say("Planwright is already running from this folder. Stop it there with Ctrl-C first.");
+/**
+ * `planwright up`: starts the complete system on this machine, and prints how to use it. It runs until Ctrl-C or
+ * SIGTERM. Data stays in `.data/planwright` (`DATA_DIR`).
+ * A start that fails prints what to change and ends the process with 1.
+ */
+export async function up(): Promise<void> {
+  let stack: Stack | undefined;
+  const stop = stopOnSignals(() => stack);
+  try {
+    const wantedPort = apiPortOf(process.env);
+    if (!(await holdFolder(DATA_DIR))) {
+      say("Planwright is already running from this folder. Stop it there with Ctrl-C first.");
+      process.exit(1);
+    }
+    forgetAddress();
+    say("Starting MongoDB, the blog tools, the executor, the planner and the API ...");
+    stack = await startStack({
+      dataDir: DATA_DIR,
+      apiPort: await choosePort(wantedPort),
+      isTogether: true,
+      isSupervised: true,
+      say,
+    });
+    writeAddress(stack.apiUrl);
+    say(await runningText(stack));
+  } catch (error) {
+    printError(error);
+    await stop();
     process.exit(1);
   }
-  forgetAddress();
-  say("Starting MongoDB, the blog tools, the executor, the planner and the API ...");
-  stack = await startStack({
-    dataDir: DATA_DIR,
-    apiPort: await choosePort(wantedPort),
-    isTogether: true,
-    isSupervised: true,
-    say,
-  });
-  writeAddress(stack.apiUrl);
+}
+
+/** What a user needs to know about the running system. */
+async function runningText(stack: Stack): Promise<string> {
   const missing = await missingServers(stack);
-  say(`
+  return `
 Planwright is running.
   Console  ${new URL("/console", stack.apiUrl).href}
   GraphQL  ${stack.apiUrl}${await graphiqlLine(stack.apiUrl)}
@@ -126,9 +139,5 @@ ${cliLines(stack.apiUrl)}
 Make a plan with curl:
   ${curlOf(stack)}
 
-Ctrl-C stops everything; the data stays.`);
-} catch (error) {
-  printError(error);
-  await stop();
-  process.exit(1);
+Ctrl-C stops everything; the data stays.`;
 }
