@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { CodedError } from "@planwright/plan";
+import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 
 /** Default prefix of all keys in Redis. */
@@ -117,4 +118,19 @@ export function connectFailFast(redisUrl: string): Redis {
   });
   client.on("error", () => undefined);
   return client;
+}
+
+/** The jobs of a queue over a connection that the caller closes. */
+export function openQueue(
+  name: string,
+  { connection, prefix, report }: { connection: Redis; prefix: string; report: OnError },
+): Queue {
+  const queue = new Queue(name, {
+    connection,
+    prefix,
+    defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+    streams: { events: { maxLen: 100 } },
+  });
+  queue.on("error", report);
+  return queue;
 }

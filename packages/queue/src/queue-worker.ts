@@ -1,9 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Queue, Worker } from "bullmq";
 import type { Redis } from "ioredis";
-import { connect, DEFAULT_PREFIX, type OnError, reportOnce, requireNoEviction } from "./connection.ts";
+import {
+  connect,
+  DEFAULT_PREFIX,
+  type OnError,
+  openQueue,
+  reportOnce,
+  requireNoEviction,
+} from "./connection.ts";
 import { createFairQueue, type FairQueue, type Hint, type QueueName } from "./fair-queue.ts";
-import { openQueue } from "./queues.ts";
 
 /** How long the start waits for a Redis that does not answer, in milliseconds. */
 const START_WAIT_MS = 3_000;

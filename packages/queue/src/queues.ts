@@ -1,7 +1,5 @@
 import { CodedError, placeInLine } from "@planwright/plan";
-import { Queue } from "bullmq";
-import type { Redis } from "ioredis";
-import { connect, DEFAULT_PREFIX, type OnError, reportOnce } from "./connection.ts";
+import { connect, DEFAULT_PREFIX, type OnError, openQueue, reportOnce } from "./connection.ts";
 import { createFairQueue, createLocalFairQueue, type Hint, type QueueName } from "./fair-queue.ts";
 import { createLocalToolLimits } from "./local-tool-limits.ts";
 import {
@@ -177,21 +175,6 @@ export function createLocalQueues({
       isClosed = true;
     },
   };
-}
-
-/** The jobs of a queue over a connection that the caller closes. */
-export function openQueue(
-  name: QueueName,
-  { connection, prefix, report }: { connection: Redis; prefix: string; report: OnError },
-): Queue {
-  const queue = new Queue(name, {
-    connection,
-    prefix,
-    defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
-    streams: { events: { maxLen: 100 } },
-  });
-  queue.on("error", report);
-  return queue;
 }
 
 /** A hint was dropped, because too many wait in memory. The sweeper finds the work. */

@@ -135,6 +135,9 @@ export function createBundleClient(bundle: BundledRequest): Client {
       // Nothing changes; the stream stays open, so that it is not opened again.
       await new Promise<void>((resolve) => options?.signal?.addEventListener("abort", () => resolve()));
     },
+    submit: () => Promise.reject(refused("READ_ONLY", "This is a file")),
+    run: () => Promise.reject(refused("READ_ONLY", "This is a file")),
+    request: () => Promise.reject(refused("READ_ONLY", "This is a file")),
     readRequest: () => Promise.reject(refused("READ_ONLY", "This is a file")),
     follow() {
       throw refused("READ_ONLY", "This is a file");
