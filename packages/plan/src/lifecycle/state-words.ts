@@ -44,8 +44,8 @@ export const STATE_LOOKS: {
     QUEUED: look("queued", "○", "quiet"),
     RUNNING: look("running", "▸", "active"),
     WAITING: look("waiting", "‖", "active"),
-    PAUSED: look("paused", "!", "attention"),
-    CANCELLING: look("cancelling", "▸", "active"),
+    PAUSED: look("paused", "‖", "attention"),
+    CANCELLING: look("cancelling", "⊘", "active"),
     COMPLETED: look("completed", "✔", "good"),
     PARTIAL: look("partial", "◐", "attention"),
     FAILED: look("failed", "✖", "bad"),
@@ -72,7 +72,7 @@ export const WAIT_WORDS: Readonly<Record<WaitReason, string>> = {
   backoff: "waits for its next try",
   memory: "waits for memory of its executor",
   approval: "waits for an approval",
-  "in doubt": "in doubt: it is not known whether the call happened",
+  "in doubt": "in doubt",
   paused: "paused",
   "no worker": "no executor is alive",
 };
@@ -101,7 +101,8 @@ export function stateLook(
   if (waitReason === null) return known;
   const waits = waitWords(kind, { status, waitReason });
   const needsDecision = status === "WAITING" && isForPerson(waitReason);
-  const base = needsDecision ? { ...known, mark: "!", tone: "attention" as const } : known;
+  const mark = waitReason === "in doubt" ? "?" : "!";
+  const base = needsDecision ? { ...known, mark, tone: "attention" as const } : known;
   if (ONLY_WAITS.has(status)) return { ...base, word: waits };
   return SAYS_IT.has(status) ? base : { ...base, word: `${known.word}: ${waits}` };
 }

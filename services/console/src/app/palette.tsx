@@ -3,6 +3,8 @@ import { commandLine } from "@planwright/client";
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { isInField } from "../data/browser.ts";
+import { READ_OFFER } from "../data/catalogue-operations.ts";
+import { FIND_REQUESTS } from "../data/list-operations.ts";
 import {
   CANCEL,
   EXECUTE_PLAN,
@@ -16,7 +18,7 @@ import {
 import { type Action, type ApiProblem, useAction, useRead } from "../data/use-api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { ProblemNote } from "../parts/elements.tsx";
-import { deskPath, deskPlaceOf } from "../parts/paths.ts";
+import { deskPath, deskPlaceOf, toolPath } from "../parts/paths.ts";
 import { placeOf, requestPath, VIEWS } from "../request/paths.ts";
 import { acceptedRepeats } from "../request/request-head.tsx";
 
@@ -156,7 +158,9 @@ function CommandPalette({
   const pages = usePageCommands({ onHelp, onKey: askForKey });
   const { commands: ofRequest, problem } = useRequestCommands();
   const listId = useId();
+  const searched = useFound(typed);
   const found = matching([...ofRequest, ...pages], typed, {
+    found: searched,
     openRequest: (requestId) =>
       navigate(requestPath({ requestId, version: null, stepId: null, view: "graph" })),
     search: (text) => navigate(`/?${new URLSearchParams({ text })}`),
@@ -217,6 +221,44 @@ function CommandPalette({
       </div>
     </Dialog>
   );
+}
+
+/** Shortest time without a key before the API is asked, in milliseconds. */
+const TYPED_MS = 200;
+
+/** Most requests and tools that a typed text lists. */
+const FOUND = 5;
+
+/** The requests whose sentence has the typed text, and the tools whose name has it. */
+function useFound(typed: string): Command[] {
+  const [, navigate] = useLocation();
+  const [text, setText] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setText(typed.trim()), TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const isSearched = text.length > 1 && !REQUEST_ID.test(text);
+  const requests = useRead(FIND_REQUESTS, isSearched ? { text: text.slice(0, 200), first: FOUND } : null);
+  const offer = useRead(READ_OFFER, isSearched ? {} : null);
+  if (!isSearched) return [];
+  const tools = (offer.data?.getAvailableTools ?? []).filter(({ name }) =>
+    name.toLowerCase().includes(text.toLowerCase()),
+  );
+  return [
+    ...(requests.data?.requests.nodes ?? []).map(({ requestId, title }) => ({
+      id: requestId,
+      label: title,
+      group: "Requests",
+      run: () => navigate(requestPath({ requestId, version: null, stepId: null, view: "graph" })),
+    })),
+    ...tools.slice(0, FOUND).map(({ name, server }) => ({
+      id: `tool ${server} ${name}`,
+      label: name,
+      group: "Tools",
+      hint: server,
+      run: () => navigate(toolPath(name)),
+    })),
+  ];
 }
 
 /** The pages, some with a filter. */
@@ -364,7 +406,16 @@ const REQUEST_ID = /^req_\d+_[a-z0-9]+$/u;
 export function matching(
   commands: readonly Command[],
   typed: string,
-  { openRequest, search }: { openRequest: (requestId: string) => unknown; search: (text: string) => unknown },
+  {
+    openRequest,
+    search,
+    found: searched = [],
+  }: {
+    openRequest: (requestId: string) => unknown;
+    search: (text: string) => unknown;
+    /** What was found for the text elsewhere; it is listed after the commands. */
+    found?: readonly Command[];
+  },
 ): Command[] {
   const text = typed.trim();
   if (REQUEST_ID.test(text))
@@ -377,6 +428,7 @@ export function matching(
   if (text === "") return found;
   return [
     ...found,
+    ...searched,
     { id: "search", label: `Find requests with “${text}”`, group: "Requests", run: () => search(text) },
   ];
 }

@@ -251,3 +251,15 @@ export const FOLLOW_REQUESTS = graphql(
   `,
   [REQUEST_ROW],
 );
+
+/** The newest requests whose sentence has a text. */
+export const FIND_REQUESTS = graphql(`
+    query FindRequests($text: String!, $first: Int!) {
+      requests(first: $first, filter: { text: $text }) {
+        nodes {
+          requestId
+          title
+        }
+      }
+    }
+`);

@@ -2,7 +2,7 @@ import { countText, durationText, parseExactJson, stateLook, stringifyExactJson 
 import "./desk.css";
 import { type FormEvent, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { useNow } from "../data/browser.ts";
+import { useNow, useTitle } from "../data/browser.ts";
 import {
   type Amendment,
   type DraftFacts,
@@ -36,6 +36,7 @@ const EMPTY_PLAN = `{
 
 /** The page to write and change plans, and to look at them before they run. */
 export function DeskPage({ requestId }: { requestId: string | null }) {
+  useTitle("Plan desk");
   return requestId === null ? <NewPlan /> : <DraftOfRequest key={requestId} requestId={requestId} />;
 }
 

@@ -1,6 +1,7 @@
-import type { StepRun } from "@planwright/client";
+import { requestLook, type StepRun } from "@planwright/client";
 import { useEffect, useMemo, useRef } from "react";
 import { useLocation, useSearch } from "wouter";
+import { useTitle } from "../data/browser.ts";
 import type { RequestPage } from "../data/request-operations.ts";
 import { useFollowedRequest } from "../data/use-stream.ts";
 import { usePlanGraph } from "../graph/use-plan-graph.ts";
@@ -27,6 +28,7 @@ export function RequestPage(named: NamedPlace) {
   const [, navigate] = useLocation();
   const place: RequestPlace = { ...named, ...shownAs(useSearch()) };
   const shown = useShown(request, place);
+  useTitle(request && `${request.title} · ${requestLook(request).word}`);
   const steps = shown.plan?.steps ?? [];
   const go: Go = (change, options) => navigate(requestPath({ ...place, ...change }), options);
   const goAt = (at: number | null) => go({ at, version: null }, { replace: true });

@@ -77,10 +77,14 @@ function Group({ group, onRetry }: { group: FailureGroup; onRetry: (group: Failu
             <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>
               <span dir="auto">{title}</span>
             </Link>{" "}
-            {agoText(updatedAt, now)}
-            {mayHaveActed > 0 && <span className="tone-attention"> {mayHaveActed} may have acted</span>}
             {next !== undefined && <span dir="auto"> {asSentence(next)}</span>}
           </span>
+        </>
+      }
+      facts={
+        <>
+          {mayHaveActed > 0 && <span className="tone-attention">{mayHaveActed} may have acted</span>}
+          <span>{agoText(updatedAt, now)}</span>
         </>
       }
       action={<Button onClick={() => onRetry(group)}>Run again …</Button>}

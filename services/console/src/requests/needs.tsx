@@ -96,13 +96,12 @@ const AMOUNT_NAME = /^(?:amount|total|price|sum|cost|fee)(?:[_-]?(?:due|in[_-]?c
  */
 export function amountOf(given: unknown): string | undefined {
   if (!isJsonObject(given)) return undefined;
-  const entry = Object.entries(given).find(
-    ([name, value]) => AMOUNT_NAME.test(name) && (typeof value === "number" || typeof value === "string"),
-  );
-  if (!entry) return undefined;
-  const [name, value] = entry;
-  const text = typeof value === "number" ? value.toLocaleString("en") : String(value).slice(0, 20);
-  const { currency } = given;
-  const unit = typeof currency === "string" ? currency.slice(0, 5) : /cents/iu.test(name) ? "cents" : "";
-  return `${text} ${unit}`.trim();
+  for (const [name, value] of Object.entries(given)) {
+    if (!AMOUNT_NAME.test(name) || (typeof value !== "number" && typeof value !== "string")) continue;
+    const text = typeof value === "number" ? value.toLocaleString("en") : value.slice(0, 20);
+    const { currency } = given;
+    const unit = typeof currency === "string" ? currency.slice(0, 5) : /cents/iu.test(name) ? "cents" : "";
+    return `${text} ${unit}`.trim();
+  }
+  return undefined;
 }

@@ -2,6 +2,7 @@ import { countText, durationText } from "@planwright/plan";
 import { Link } from "wouter";
 import { type FleetFacts, READ_FLEET } from "../data/catalogue-operations.ts";
 import { useRegularRead } from "../data/use-api.ts";
+import { Panel } from "../parts/elements.tsx";
 import type { Tone } from "../parts/looks.ts";
 
 /** Short enough for a page in use, long enough for one that stays open. */
@@ -13,9 +14,11 @@ export function FleetLine() {
   const verdict = data && verdictOf(data.fleet);
   if (!verdict || verdict.tone === "good") return null;
   return (
-    <p className={`note tone-${verdict.tone}`} role="status">
-      <strong>{verdict.message}</strong> <Link href="/fleet">Fleet</Link>
-    </p>
+    <Panel tone={verdict.tone} role="status">
+      <p className="panel-line">
+        <strong>{verdict.message}</strong> <Link href="/fleet">Fleet</Link>
+      </p>
+    </Panel>
   );
 }
 

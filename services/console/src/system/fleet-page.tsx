@@ -1,11 +1,10 @@
 import "./fleet.css";
 import { durationText } from "@planwright/plan";
-import { useId } from "react";
 import { Link } from "wouter";
-import { useNow } from "../data/browser.ts";
+import { useNow, useTitle } from "../data/browser.ts";
 import { type FleetFacts, READ_FLEET } from "../data/catalogue-operations.ts";
 import { useRegularRead } from "../data/use-api.ts";
-import { Pill, ProblemNote } from "../parts/elements.tsx";
+import { Card, Panel, Pill, ProblemNote, Table, type TableColumn } from "../parts/elements.tsx";
 import { agoText, instantText, WORKER_LOOK } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
 import { type FleetVerdict, verdictOf } from "./fleet-line.tsx";
@@ -18,6 +17,7 @@ export function FleetPage() {
   const { data, problem, readAt } = useRegularRead(READ_FLEET, {}, READ_EVERY_MS);
   const now = useNow();
   const fleet = data?.fleet;
+  useTitle("Fleet");
   return (
     <main className="fleet-page">
       <header className="request-line">
@@ -46,16 +46,18 @@ export function FleetPage() {
 
 function Verdict({ verdict }: { verdict: FleetVerdict }) {
   return (
-    <section className={`next-action tone-${verdict.tone}`} aria-label="State of the fleet">
-      <p className="cause">{verdict.message}</p>
-      {verdict.remedy !== null && <p className="remedy">{verdict.remedy}</p>}
-    </section>
+    <Panel tone={verdict.tone} label="State of the fleet">
+      <p>
+        <strong>{verdict.message}</strong>
+      </p>
+      {verdict.remedy !== null && <p>{verdict.remedy}</p>}
+    </Panel>
   );
 }
 
 function Waiting({ title, waiting }: { title: string; waiting: FleetFacts["plans"] }) {
   return (
-    <section className="figure" aria-label={title}>
+    <section className="card figure" aria-label={title}>
       <h2>{title}</h2>
       {waiting === null ? (
         <p className="quiet-text">Needs the scope operate.</p>
@@ -102,82 +104,65 @@ const TITLE: Record<Worker["kind"], string> = { EXECUTOR: "Executors", PLANNER: 
 
 /** The workers of one kind that are alive. */
 function Workers({ kind, workers, now }: { kind: Worker["kind"]; workers: readonly Worker[]; now: number }) {
-  const titleId = useId();
   const ofKind = workers.filter((worker) => worker.kind === kind);
+  const model: TableColumn<Worker> = {
+    title: "model",
+    cell: ({ hasModel }) => (hasModel === null ? "" : hasModel ? "yes" : "none: simple sentences only"),
+  };
   return (
-    <section className="pane" aria-labelledby={titleId}>
-      <h2 id={titleId}>{TITLE[kind]}</h2>
+    <Card title={TITLE[kind]}>
       {ofKind.length === 0 ? (
         <p className="empty">None is alive.</p>
       ) : (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">name</th>
-              <th scope="col">state</th>
-              <th scope="col">holds</th>
-              <th scope="col">heartbeat</th>
-              <th scope="col">started</th>
-              {kind === "PLANNER" && <th scope="col">model</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {ofKind.map(({ name, takesWork, holds, hasModel, seenAt, startedAt }) => (
-              <tr key={name}>
-                <th scope="row">
-                  <code>{name}</code>
-                </th>
-                <td>
-                  <Pill look={takesWork ? WORKER_LOOK.takesWork : WORKER_LOOK.stops} />
-                </td>
-                <td>{holds ?? "hidden"}</td>
-                <td title={instantText(seenAt)}>{agoText(seenAt, now)}</td>
-                <td title={instantText(startedAt)}>{agoText(startedAt, now)}</td>
-                {kind === "PLANNER" && (
-                  <td>{hasModel === null ? "" : hasModel ? "yes" : "none: simple sentences only"}</td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label={TITLE[kind]}
+          rows={ofKind}
+          keyOf={({ name }) => name}
+          columns={[
+            { title: "name", cell: ({ name }) => <code>{name}</code> },
+            {
+              title: "state",
+              cell: ({ takesWork }) => <Pill look={takesWork ? WORKER_LOOK.takesWork : WORKER_LOOK.stops} />,
+            },
+            { title: "holds", isNumber: true, cell: ({ holds }) => holds ?? "hidden" },
+            { title: "heartbeat", cell: ({ seenAt }) => <Ago at={seenAt} now={now} /> },
+            { title: "started", cell: ({ startedAt }) => <Ago at={startedAt} now={now} /> },
+            ...(kind === "PLANNER" ? [model] : []),
+          ]}
+        />
       )}
-    </section>
+    </Card>
+  );
+}
+
+function Ago({ at, now }: { at: string; now: number }) {
+  return (
+    <time dateTime={at} title={instantText(at)}>
+      {agoText(at, now)}
+    </time>
   );
 }
 
 /** The workers that died within the last hour; empty if there are none. */
 function LostWorkers({ workers, now }: { workers: readonly LostWorker[]; now: number }) {
-  const titleId = useId();
   if (workers.length === 0) return null;
   return (
-    <section className="pane" aria-labelledby={titleId}>
-      <h2 id={titleId}>Lost within the last hour</h2>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">name</th>
-            <th scope="col">state</th>
-            <th scope="col">leases lost</th>
-            <th scope="col">last heartbeat</th>
-            <th scope="col">kind</th>
-          </tr>
-        </thead>
-        <tbody>
-          {workers.map(({ name, kind, deadAt, seenAt, leasesLost }) => (
-            <tr key={name}>
-              <th scope="row">
-                <code>{name}</code>
-              </th>
-              <td>
-                <Pill look={deadAt === null ? WORKER_LOOK.silent : WORKER_LOOK.died} />
-              </td>
-              <td>{leasesLost ?? "hidden"}</td>
-              <td title={instantText(seenAt)}>{agoText(seenAt, now)}</td>
-              <td>{kind.toLowerCase()}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Card title="Lost within the last hour">
+      <Table
+        label="Lost within the last hour"
+        rows={workers}
+        keyOf={({ name }) => name}
+        columns={[
+          { title: "name", cell: ({ name }) => <code>{name}</code> },
+          {
+            title: "state",
+            cell: ({ deadAt }) => <Pill look={deadAt === null ? WORKER_LOOK.silent : WORKER_LOOK.died} />,
+          },
+          { title: "leases lost", isNumber: true, cell: ({ leasesLost }) => leasesLost ?? "hidden" },
+          { title: "last heartbeat", cell: ({ seenAt }) => <Ago at={seenAt} now={now} /> },
+          { title: "kind", cell: ({ kind }) => kind.toLowerCase() },
+        ]}
+      />
+    </Card>
   );
 }

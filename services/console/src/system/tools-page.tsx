@@ -2,7 +2,7 @@ import "./tools.css";
 import { countText, durationText, shareText, suggestedTools, suggestForServer } from "@planwright/plan";
 import { useMemo, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
-import { useNow } from "../data/browser.ts";
+import { useNow, useTitle } from "../data/browser.ts";
 import {
   type ContractSuggestions,
   READ_CATALOGUE,
@@ -11,7 +11,7 @@ import {
   type ToolFacts,
 } from "../data/catalogue-operations.ts";
 import { useAction, useRegularRead } from "../data/use-api.ts";
-import { CopyButton, Pill, ProblemNote } from "../parts/elements.tsx";
+import { CopyButton, Panel, Pill, ProblemNote, Table } from "../parts/elements.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { agoText, instantText, lookOf, SERVER_LOOK } from "../parts/looks.ts";
 import { toolPath } from "../parts/paths.ts";
@@ -25,6 +25,7 @@ export function ToolsPage({ name }: { name: string | null }) {
   const search = new URLSearchParams(useSearch());
   const [, navigate] = useLocation();
   const [text, setText] = useState(search.get("text") ?? "");
+  useTitle(name ?? "Tools");
   const tools = data?.getAvailableTools ?? [];
   const shown = tools.filter((tool) => matches(tool, text));
   const chosen = tools.find((tool) => tool.name === name);
@@ -145,37 +146,37 @@ function ToolDetails({ tool }: { tool: ToolFacts }) {
       )}
       <ToolLately tool={tool} />
       {contractReport.problems.map((problem) => (
-        <p key={problem} className="note tone-attention">
+        <Panel key={problem} tone="attention">
           {problem}
-        </p>
+        </Panel>
       ))}
-      <table className="contract">
-        <caption>Contract: what is assumed, and why</caption>
-        <thead>
-          <tr>
-            <th scope="col">field</th>
-            <th scope="col">value</th>
-            <th scope="col">from</th>
-            <th scope="col">why</th>
-          </tr>
-        </thead>
-        <tbody>
-          {contractReport.fields.map(({ name: field, value, source, why }) => (
-            <tr key={field}>
-              <th scope="row">{field}</th>
-              <td>
-                <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>
-              </td>
-              <td>
+      <section className="contract" aria-label="Contract">
+        <h3>Contract: what is assumed, and why</h3>
+        <Table
+          label="Contract"
+          rows={contractReport.fields}
+          keyOf={({ name: field }) => field}
+          columns={[
+            { title: "field", cell: ({ name: field }) => field },
+            {
+              title: "value",
+              cell: ({ value }) => <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>,
+            },
+            {
+              title: "from",
+              cell: ({ source }) => (
                 <span className={`source${source === "default" ? "" : " is-stated"}`}>
                   {SOURCE[source] ?? source}
                 </span>
-              </td>
-              <td className="quiet-text">{why === "default" ? "" : why}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+              ),
+            },
+            {
+              title: "why",
+              cell: ({ why }) => (why === "default" ? null : <span className="quiet-text">{why}</span>),
+            },
+          ]}
+        />
+      </section>
       <JsonTree label="Arguments (JSON Schema)" value={tool.inputSchema} />
       {tool.outputSchema !== null && (
         <JsonTree label="Output (JSON Schema), as declared" value={tool.outputSchema} />
@@ -197,7 +198,7 @@ function ToolLately({ tool: { name, server, listedAt, disconnectedSince, calls }
   return (
     <section aria-label="Lately" className="lately">
       {disconnectedSince !== null && (
-        <p className="note tone-bad">Its server {server} is not connected. Calls wait until it is.</p>
+        <Panel tone="bad">Its server {server} is not connected. Calls wait until it is.</Panel>
       )}
       <dl className="facts">
         <dt>last seen</dt>
@@ -291,7 +292,7 @@ function ServerList({
     <section aria-label="Tool servers" className="servers">
       {inOrder.map(
         ({ name, state, tools, leftOut, leftOutCount, error, stderrTail, since, nextAttemptAt }) => (
-          <article key={name} className="server" aria-label={`Server ${name}`}>
+          <article key={name} className="card server" aria-label={`Server ${name}`}>
             <p className="server-line">
               <strong>{name}</strong> <Pill look={lookOf(SERVER_LOOK, state)} />{" "}
               <span className="quiet-text">{countText(tools, "tool")}</span>
