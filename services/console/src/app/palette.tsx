@@ -157,8 +157,7 @@ function CommandPalette({
   const { commands: ofRequest, problem } = useRequestCommands();
   const listId = useId();
   const found = matching([...ofRequest, ...pages], typed, {
-    openRequest: (requestId) =>
-      navigate(requestPath({ requestId, version: null, stepId: null, view: "graph" })),
+    openRequest: (requestId) => navigate(requestPath({ requestId, version: null, stepId: null, view: null })),
     search: (text) => navigate(`/?${new URLSearchParams({ text })}`),
   });
   const index = Math.min(chosen, found.length - 1);

@@ -83,7 +83,7 @@ export function RequestTable({
                       requestId: row.requestId,
                       version: null,
                       stepId: null,
-                      view: "graph",
+                      view: null,
                     })}
                   >
                     {row.title}

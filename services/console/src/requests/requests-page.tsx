@@ -87,9 +87,7 @@ function NewRequest() {
     event.preventDefault();
     const made = await run({ query, execute: isExecuting, idempotencyKey: crypto.randomUUID() });
     if (!made) return;
-    navigate(
-      requestPath({ requestId: made.createPlan.requestId, version: null, stepId: null, view: "graph" }),
-    );
+    navigate(requestPath({ requestId: made.createPlan.requestId, version: null, stepId: null, view: null }));
   }
   return (
     <form className="new-request" onSubmit={(event) => void send(event)}>
@@ -156,7 +154,7 @@ function Oldest({ oldest: { ageMs, requestId } }: { oldest: NonNullable<Workload
   return (
     <>
       {", "}
-      <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>{text}</Link>
+      <Link href={requestPath({ requestId, version: null, stepId: null, view: null })}>{text}</Link>
     </>
   );
 }
@@ -193,7 +191,7 @@ function Need({ need, found }: { need: (typeof NEEDS)[number]; found: Needs[keyo
       <ul>
         {firstToExpire(found?.nodes ?? []).map(({ requestId, title, plan }) => (
           <li key={requestId}>
-            <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>
+            <Link href={requestPath({ requestId, version: null, stepId: null, view: null })}>
               {action}: <span dir="auto">{title}</span>
             </Link>
             {plan && plan.expiresAt !== null && (
@@ -311,7 +309,7 @@ function Group({
         </span>
         {next !== undefined && (
           <Link
-            href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}
+            href={requestPath({ requestId, version: null, stepId: null, view: null })}
             className="failure-next"
           >
             <span dir="auto">{next}</span> <span aria-hidden="true">→</span>
