@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { stripVTControlCharacters, styleText } from "node:util";
-import { unmarkNumbers } from "@planwright/plan";
+import { visibleText as textWithCodes, unmarkNumbers } from "@planwright/plan";
 
 /** A part of the screen that is redrawn. */
 interface LiveView {
@@ -110,19 +110,11 @@ export function wantsColour(env: NodeJS.ProcessEnv, isTerminal: boolean): boolea
 }
 
 /**
- * Characters that control a terminal or make text look different from what it is: control characters except
- * newline and tab, format characters (direction overrides, zero width), line separators, lone surrogates.
- */
-const NOT_VISIBLE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-/** Shows where a character was removed. */
-const REPLACEMENT = "\u{fffd}";
-
-/**
- * Makes untrusted text safe for a terminal: colours and cursor moves are removed, any other such character is
- * replaced by a mark.
+ * Makes untrusted text safe for a terminal: colours and cursor moves are removed, any other character that controls
+ * it or cannot be seen is shown by its code.
  */
 export function visibleText(text: string): string {
-  return stripVTControlCharacters(text).replace(NOT_VISIBLE, REPLACEMENT);
+  return textWithCodes(stripVTControlCharacters(text));
 }
 
 /**

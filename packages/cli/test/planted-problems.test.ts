@@ -337,7 +337,7 @@ test("items of a list failed: how many, with which codes, and the command that c
   expect(await system.cli(...words, "--watch")).toMatchObject({ exitCode: 0, stderr: "" });
   expect(system.tools().stats()["keyed_effect"]?.calls).toBe(before + 1);
   expect(await sent()).toEqual(["Ann", "Cid", "Bob"]);
-  expect(await head(requestId)).toContain("Cause   none: every step that had to be done is done");
+  expect(await head(requestId)).toContain("Cause   every step that had to be done is done");
 });
 
 test("cancelled: the cancel, and the command that runs the rest", async () => {

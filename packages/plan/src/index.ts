@@ -185,6 +185,7 @@ export {
   printPlace,
   printReference,
 } from "./json/json.ts";
+export { visibleText } from "./json/visible-text.ts";
 export {
   canMove,
   type ExecutionState,

@@ -77,6 +77,9 @@ test.each(["light", "dark"] as const)("every view is accessible in %s", async (s
   );
   await system.expectStatus(requestId, "COMPLETED");
   const page = await system.open(`/r/${requestId}`, scheme);
+  await page.locator(".result").first().waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "graph", exact: true }).click();
   await page.locator(".step-box").first().waitFor();
   await expectAccessible(page);
   for (const view of ["timeline", "steps", "journal", "model calls"]) {

@@ -113,6 +113,70 @@ test("a failed plan is corrected at the desk: completed steps are carried over, 
   await page.getByText("version 2 is open").waitFor();
 });
 
+test("a suggestion is written by a click, and the effects of the plan are listed before it is executed", async () => {
+  const page = await system.open("/desk");
+  await write(
+    page,
+    planOf(
+      { id: "first", tool: "read_valu", arguments: { value: 1 } },
+      { id: "pay", tool: "keyed_effect", arguments: { value: "<<first>>" }, approval: true },
+      {
+        id: "all",
+        forEach: { items: [1, 2, 3], do: { tool: "plain_effect", arguments: { value: "<<item>>" } } },
+      },
+    ),
+  );
+  await page.getByRole("button", { name: "Write read_value" }).click();
+  await page.getByText("It can run").waitFor();
+  await page
+    .getByText(
+      "Calls with effects: keyed_effect once; plain_effect up to 3 times. 1 approval is asked for first.",
+    )
+    .waitFor();
+  await expectAccessible(page);
+});
+
+test("a text that was not sent is there again after a look at another page, and leaving asks", async () => {
+  const requestId = await system.submit("Kept text", [{ id: "a", tool: "read_value" }], false);
+  const page = await system.open(`/desk/${requestId}`);
+  await page.locator(".cm-line", { hasText: '"a"' }).waitFor();
+  await write(page, planOf({ id: "written", tool: "read_value" }));
+  await page.locator(".step-box", { hasText: "written" }).waitFor();
+  await page.getByRole("link", { name: "Fleet" }).click();
+  await page.getByRole("region", { name: "Executors" }).waitFor();
+  await page.goBack();
+  await page.locator(".cm-line", { hasText: '"written"' }).waitFor();
+  const asked: string[] = [];
+  page.on("dialog", (dialog) => {
+    asked.push(dialog.type());
+    void dialog.accept();
+  });
+  await page.reload();
+  await page.locator(".cm-line", { hasText: '"written"' }).waitFor();
+  expect(asked).toEqual(["beforeunload"]);
+  await page.getByRole("button", { name: "Discard it" }).click();
+  await page.locator(".cm-line", { hasText: '"a"' }).waitFor();
+});
+
+test("the desk of a failed request opens at the failed step, with its error", async () => {
+  system.tools.script({ keyed_effect: [{ type: "tool-error", message: "no such account" }] });
+  const steps = Array.from({ length: 12 }, (_, index) => ({
+    id: `read${index}`,
+    tool: "read_value",
+    arguments: { value: index },
+  }));
+  const requestId = await system.submit("Pay after many reads", [
+    ...steps,
+    { id: "pay", tool: "keyed_effect", arguments: { value: "<<read11>>" } },
+  ]);
+  await system.expectStatus(requestId, "FAILED");
+  const page = await system.open(`/desk/${requestId}`);
+  await page.getByText("Step pay failed: no such account").waitFor();
+  await page.locator(".cm-line", { hasText: '"pay"' }).waitFor();
+  // Its graph shows how it was executed.
+  await page.locator(".step-box-error", { hasText: "no such account" }).waitFor();
+});
+
 test("a version that was replaced meanwhile is not overwritten", async () => {
   const requestId = await system.submit("To be changed twice", [{ id: "a", tool: "read_value" }], false);
   const [page, other] = [await system.open(`/desk/${requestId}`), await system.open(`/desk/${requestId}`)];

@@ -131,6 +131,7 @@ test("a reference links to its producer, a large value can be searched, and comm
   await expect.poll(() => output.locator("mark").allTextContents()).toHaveLength(11);
   expect(await output.getByText("reader 12").count()).toBe(0);
   await expectAccessible(page);
+  await page.getByText("Copy", { exact: true }).click();
   await page.getByRole("button", { name: "copy curl" }).click();
   const curl = await page.evaluate<string>("navigator.clipboard.readText()");
   expect(curl).toContain(`curl -sS ${system.apiUrl} `);

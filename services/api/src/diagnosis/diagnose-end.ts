@@ -62,7 +62,7 @@ function withBetterVersion(partial: PartialDiagnosis, { request }: DiagnosisFact
 function completed({ request }: DiagnosisFacts, { finishedAt }: PlanFact): PartialDiagnosis {
   return {
     code: "COMPLETED",
-    message: "none: every step that had to be done is done",
+    message: "every step that had to be done is done",
     since: finishedAt,
     next: [follow(request, "See the outputs:")],
   };

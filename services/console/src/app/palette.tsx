@@ -161,8 +161,7 @@ function CommandPalette({
   const searched = useFound(typed);
   const found = matching([...ofRequest, ...pages], typed, {
     found: searched,
-    openRequest: (requestId) =>
-      navigate(requestPath({ requestId, version: null, stepId: null, view: "graph" })),
+    openRequest: (requestId) => navigate(requestPath({ requestId, version: null, stepId: null, view: null })),
     search: (text) => navigate(`/?${new URLSearchParams({ text })}`),
   });
   const index = Math.min(chosen, found.length - 1);
@@ -249,7 +248,7 @@ function useFound(typed: string): Command[] {
       id: requestId,
       label: title,
       group: "Requests",
-      run: () => navigate(requestPath({ requestId, version: null, stepId: null, view: "graph" })),
+      run: () => navigate(requestPath({ requestId, version: null, stepId: null, view: null })),
     })),
     ...tools.slice(0, FOUND).map(({ name, server }) => ({
       id: `tool ${server} ${name}`,

@@ -24,6 +24,7 @@ import {
   READ_PLAN,
   READ_PLANNING_CALLS,
   READ_REQUEST,
+  READ_RESULTS,
   READ_STEP,
   READ_VERSIONS,
   type RequestPage,
@@ -159,18 +160,32 @@ function answersOf({ request, plans, modelCalls, events }: BundledRequest): Map<
     [READ_VERSIONS, versions],
     [READ_DRAFTS, versions],
     [READ_PLAN, (variables) => ({ plan: planOf(variables) })],
+    [
+      READ_RESULTS,
+      (variables) => {
+        const plan = planOf(variables);
+        return { plan: plan && { outputs: plan.outputs ?? outputsOf(plan.steps), outputReferences: [] } };
+      },
+    ],
     [READ_DOCUMENT, (variables) => ({ plan: planOf(variables) })],
     [
       READ_STEP,
       (variables) => {
-        const nodes = planOf(variables)?.steps.filter(({ id }) => id === variables["stepId"]) ?? [];
-        return { plan: { stepsConnection: { nodes } } };
+        const filter = isJsonObject(variables["filter"]) ? variables["filter"] : {};
+        const nodes = planOf(variables)?.steps.filter(({ id }) => id === filter["stepId"]) ?? [];
+        return { plan: { stepsConnection: { nodes, pageInfo: { hasNextPage: false, endCursor: null } } } };
       },
     ],
     [READ_JOURNAL, () => ({ events: { nodes: events, pageInfo: { hasNextPage: false, endCursor: null } } })],
     [READ_MODEL_CALLS, callsOfRequest],
     [READ_PLANNING_CALLS, callsOfRequest],
   ]);
+}
+
+/** The outputs by step, for a plan whose outputs are not stored with it. */
+function outputsOf(steps: BundledRequest["plans"][number]["steps"]): Record<string, unknown> {
+  const done = steps.filter(({ item, status }) => item === null && status === "COMPLETED");
+  return Object.fromEntries(done.map(({ id, output }) => [id, output]));
 }
 
 function refused(code: string, message: string): ApiRefusedError {

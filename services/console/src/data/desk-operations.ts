@@ -1,7 +1,8 @@
-import { DIAGNOSTIC, graphql, type ResultOf } from "@planwright/client";
+import { DIAGNOSTIC, graphql, type ResultOf, STEP_RUN } from "@planwright/client";
 
 /** A request that is open at the desk, now and after each change. */
-export const FOLLOW_DRAFT = graphql(`
+export const FOLLOW_DRAFT = graphql(
+  `
     subscription DraftUpdated($requestId: ID!) {
       requestUpdated(requestId: $requestId) {
         requestId
@@ -22,10 +23,15 @@ export const FOLLOW_DRAFT = graphql(`
           planId
           version
           status
+          steps {
+            ...StepRun
+          }
         }
       }
     }
-`);
+`,
+  [STEP_RUN],
+);
 
 /** The answers of models, also the beginning of one that is still arriving. */
 export const READ_DRAFTING = graphql(`
@@ -94,6 +100,7 @@ export const READ_TOOL_SCHEMAS = graphql(`
         description
         inputSchema
         outputSchema
+        contract
         observedOutput {
           schema
         }

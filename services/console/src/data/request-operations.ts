@@ -96,14 +96,33 @@ export const READ_PLAN = graphql(
   [PLAN_RUN, STEP_RUN],
 );
 
-/** Arguments and outputs of a step and its items. */
+/** The outputs of a plan that has ended; a large one by reference. */
+export const READ_RESULTS = graphql(`
+    query Results($planId: ID!) {
+      plan(id: $planId) {
+        outputs
+        outputReferences {
+          name
+          ref
+          sizeBytes
+          preview
+        }
+      }
+    }
+`);
+
+/** Arguments and outputs of a step, or of those of its items that `filter` selects. */
 export const READ_STEP = graphql(
   `
-    query StepDetails($planId: ID!, $stepId: ID!, $after: String) {
+    query StepDetails($planId: ID!, $filter: StepFilter!, $after: String) {
       plan(id: $planId) {
-        stepsConnection(first: 50, after: $after, filter: { stepId: $stepId }) {
+        stepsConnection(first: 100, after: $after, filter: $filter) {
           nodes {
             ...StepValues
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
           }
         }
       }

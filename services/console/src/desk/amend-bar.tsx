@@ -11,8 +11,7 @@ import { useAction } from "../data/use-api.ts";
 import { ProblemNote } from "../parts/elements.tsx";
 import { lookOf, PLAN_LOOK } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
-import type { Check } from "./bench.tsx";
-import type { EditedPlan } from "./plan-editor.tsx";
+import type { BenchState } from "./bench.tsx";
 
 /** Statuses of plans that can be changed: not started, or ended. */
 const CHANGEABLE: ReadonlySet<string> = new Set([
@@ -26,12 +25,10 @@ const CHANGEABLE: ReadonlySet<string> = new Set([
 ]);
 
 /** The props of the bar. */
-interface AmendBarProps {
+interface AmendBarProps extends BenchState {
   draft: DraftFacts;
   base: PlanDocument;
   isChanged: boolean;
-  edited: EditedPlan;
-  check: Check;
   /** Opens another version; the edits are lost. */
   onOpen: (planId: string) => void;
   onAmended: (amendment: Amendment) => void;
@@ -39,7 +36,7 @@ interface AmendBarProps {
 
 /** Stores the text as the next version of a request, or executes the open version unchanged. */
 export function AmendBar(props: AmendBarProps) {
-  const { draft, base, isChanged, onOpen } = props;
+  const { draft, base, isChanged, effects, onOpen } = props;
   const { requestId, plan, status } = draft;
   if (plan?.planId !== base.planId)
     return <NewerVersion base={base} current={plan} isChanged={isChanged} onOpen={onOpen} />;
@@ -56,11 +53,13 @@ export function AmendBar(props: AmendBarProps) {
         cancelled.
       </p>
     );
-  if (!isChanged && plan.status === "READY") return <ExecuteThis requestId={requestId} base={base} />;
+  if (!isChanged && plan.status === "READY")
+    return <ExecuteThis requestId={requestId} base={base} effects={effects} />;
   return <StoreVersion {...props} />;
 }
 
-function StoreVersion({ draft, base, isChanged, edited, check, onOpen, onAmended }: AmendBarProps) {
+function StoreVersion(props: AmendBarProps) {
+  const { draft, base, isChanged, edited, check, effects, forget, onOpen, onAmended } = props;
   const amend = useAction(AMEND_PLAN);
   async function store(execute: boolean): Promise<void> {
     const made = await amend.run({
@@ -71,6 +70,7 @@ function StoreVersion({ draft, base, isChanged, edited, check, onOpen, onAmended
       idempotencyKey: crypto.randomUUID(),
     });
     if (!made) return;
+    forget();
     onAmended(made.amendPlan);
     onOpen(made.amendPlan.request.planId);
   }
@@ -81,6 +81,7 @@ function StoreVersion({ draft, base, isChanged, edited, check, onOpen, onAmended
         {isChanged
           ? "Steps that completed and did not change are carried over; the graph shows them with a dashed line."
           : "Change the text to store another version."}
+        {isChanged && effects !== "" && <EffectsLine effects={effects} />}
       </p>
       <button type="button" disabled={!canStore} onClick={() => void store(false)}>
         Store as version {base.version + 1}
@@ -90,6 +91,15 @@ function StoreVersion({ draft, base, isChanged, edited, check, onOpen, onAmended
       </button>
       {amend.problem && <ProblemNote problem={amend.problem} />}
     </>
+  );
+}
+
+/** What the plan will do when it is executed. */
+export function EffectsLine({ effects }: { effects: string }) {
+  return (
+    <strong className="bench-effects" role="status">
+      {effects}
+    </strong>
   );
 }
 
@@ -121,18 +131,27 @@ function NewerVersion({
 }
 
 /** Executes exactly the version that is open, by its hash. */
-function ExecuteThis({ requestId, base }: { requestId: string; base: PlanDocument }) {
+function ExecuteThis({
+  requestId,
+  base,
+  effects,
+}: {
+  requestId: string;
+  base: PlanDocument;
+  effects: string;
+}) {
   const [, navigate] = useLocation();
   const execute = useAction(EXECUTE_BY_HASH);
   async function start(): Promise<void> {
     const started = await execute.run({ planId: base.planId, planHash: base.planHash });
-    if (started) navigate(requestPath({ requestId, version: null, stepId: null, view: "graph" }));
+    if (started) navigate(requestPath({ requestId, version: null, stepId: null, view: null }));
   }
   return (
     <>
       <p className="bench-words">
         Nothing was executed yet. Exactly this plan will be executed; its hash is{" "}
         <code title={base.planHash ?? ""}>{base.planHash?.slice(0, 16)}…</code>
+        {effects !== "" && <EffectsLine effects={effects} />}
       </p>
       <button
         type="button"

@@ -1,5 +1,5 @@
 import type { ResultOf, StepRun } from "@planwright/client";
-import { countText, parseExactJson } from "@planwright/plan";
+import { countText, parseExactJson, visibleText } from "@planwright/plan";
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from "react";
 import { type PlanDocument, READ_TOOL_SCHEMAS, VALIDATE_PLAN } from "../data/desk-operations.ts";
 import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
@@ -7,43 +7,98 @@ import { type Diagnostic, Diagnostics } from "../parts/diagnostics.tsx";
 import { Pill, ProblemNote } from "../parts/elements.tsx";
 import type { StatusLook } from "../parts/looks.ts";
 import { type DraftStep, draftSteps, keptSteps } from "./draft-steps.ts";
+import { keptText, useAskBeforeLeaving } from "./kept-text.ts";
 import type { EditedPlan, EditorTarget } from "./plan-editor.tsx";
+import { effectsOf, effectsText } from "./plan-effects.ts";
 
 /** The editor is loaded when it is first shown. */
 const PlanEditor = lazy(async () => ({ default: (await import("./plan-editor.tsx")).PlanEditor }));
 
-const NOTHING: EditedPlan = { text: "", document: null, fault: null };
+const NOTHING: EditedPlan = { text: "", document: null, fault: null, canApply: () => false };
+
+/** A step that failed: the desk opens at it. */
+export interface Trouble {
+  stepId: string;
+  message: string;
+  code: string;
+}
 
 /** The editor, with the graph and the diagnostics beside it. */
 export function Bench({
   initialText,
+  keptAt,
   base,
   baseDiagnostics,
+  trouble = null,
+  progress = null,
   children,
 }: {
   initialText: string;
+  /** What the text belongs to: it is kept in the tab under this name until it is sent. */
+  keptAt: string;
   /** The version that the user changes; null for a new plan. */
   base: PlanDocument | null;
   /** The diagnostics of the stored version, shown until the first check. */
   baseDiagnostics: readonly Diagnostic[];
+  trouble?: Trouble | null;
+  /** The steps of the stored version while it is executed; null before that. */
+  progress?: readonly StepRun[] | null;
   /** The actions for the text. */
-  children: (edited: EditedPlan, check: Check) => ReactNode;
+  children: (bench: BenchState) => ReactNode;
 }) {
+  const kept = useMemo(() => keptText(keptAt), [keptAt]);
+  const [start, setStart] = useState(() => kept.read() ?? initialText);
   const [edited, setEdited] = useState(NOTHING);
   const [stepId, setStepId] = useState<string | null>(null);
-  const [target, setTarget] = useState<EditorTarget | null>(null);
+  const [target, setTarget] = useState<EditorTarget | null>(trouble);
   const tools = useRead(READ_TOOL_SCHEMAS, {});
+  const known = tools.data?.getAvailableTools ?? [];
   const check = useCheck(edited);
   const isFirst = check.state === "checking" && check.diagnostics.length === 0 && edited.text === initialText;
   const diagnostics = isFirst ? baseDiagnostics : check.diagnostics;
+  const isRead = edited.text !== "";
+  const isChanged = isRead && edited.text !== initialText && !isBlank(edited.text);
+  useAskBeforeLeaving(isChanged);
+  useEffect(() => {
+    if (isRead) kept.keep(isChanged ? edited.text : null);
+  }, [kept, isRead, isChanged, edited.text]);
+  const effects = useMemo(
+    () => effectsOf(edited.document, known, keptSteps(base?.document, edited.document, completedOf(base))),
+    [edited.document, known, base],
+  );
   return (
     <>
+      {start !== initialText && (
+        <p className="note tone-active" role="status">
+          What you wrote before is here again.{" "}
+          <button
+            type="button"
+            onClick={() => {
+              kept.keep(null);
+              setStart(initialText);
+            }}
+          >
+            Discard it
+          </button>
+        </p>
+      )}
+      {trouble && (
+        <div className="note tone-bad">
+          <strong dir="auto">
+            Step {trouble.stepId} failed: {visibleText(trouble.message)}
+          </strong>{" "}
+          <code>{trouble.code}</code>{" "}
+          <button type="button" onClick={() => setTarget({ stepId: trouble.stepId })}>
+            Go to the step
+          </button>
+        </div>
+      )}
       <div className="bench">
         <section className="pane bench-editor" aria-label="Editor">
           <Suspense fallback={<p className="empty">Opening the editor …</p>}>
             <PlanEditor
-              initialText={initialText}
-              tools={(tools.data?.getAvailableTools ?? []).map(({ observedOutput, ...tool }) => ({
+              initialText={start}
+              tools={known.map(({ observedOutput, contract: _contract, ...tool }) => ({
                 ...tool,
                 outputSchema: tool.outputSchema ?? observedOutput?.schema ?? null,
               }))}
@@ -60,21 +115,45 @@ export function Bench({
               document={edited.document}
               base={base}
               diagnostics={diagnostics}
+              progress={isChanged ? null : progress}
               selected={stepId}
               onSelect={(id) => setTarget({ stepId: id })}
             />
           </section>
           <section className="pane bench-diagnostics" aria-label="Diagnostics">
             <CheckState check={check} fault={edited.fault} />
-            <Diagnostics diagnostics={diagnostics} onShow={(diagnostic) => setTarget({ diagnostic })} />
+            <Diagnostics
+              diagnostics={diagnostics}
+              onShow={(diagnostic) => setTarget({ diagnostic })}
+              applyOf={(diagnostic) =>
+                edited.canApply(diagnostic) ? () => setTarget({ apply: diagnostic }) : undefined
+              }
+            />
             {check.problem && <ProblemNote problem={check.problem} />}
             {tools.problem && <ProblemNote problem={tools.problem} />}
           </section>
         </div>
       </div>
-      <footer className="bench-actions">{children(edited, check)}</footer>
+      <footer className="bench-actions">
+        {children({
+          edited,
+          check,
+          effects: check.state === "valid" && known.length > 0 ? effectsText(effects) : "",
+          forget: () => kept.keep(null),
+        })}
+      </footer>
     </>
   );
+}
+
+/** What the actions below the editor need. */
+export interface BenchState {
+  edited: EditedPlan;
+  check: Check;
+  /** What the plan will do when it is executed, in sentences; empty while that is not known. */
+  effects: string;
+  /** The text was sent: it is not kept any longer. */
+  forget: () => void;
 }
 
 /** Shows whether the text is a valid plan, as far as it was checked. */
@@ -132,19 +211,20 @@ export function DraftGraph({
   document,
   base,
   diagnostics,
+  progress = null,
   selected,
   onSelect,
-  isGrowing = false,
 }: {
   document: unknown;
   base: PlanDocument | null;
   diagnostics: readonly Diagnostic[];
+  /** The steps as they are executed; null: the draft as it is written. */
+  progress?: readonly StepRun[] | null;
   selected: string | null;
   onSelect: (stepId: string) => void;
-  /** Steps are being added: the whole graph stays in sight. */
-  isGrowing?: boolean;
 }) {
   const rows = useMemo(() => {
+    if (progress) return progress;
     const wrong = new Set(
       diagnostics.flatMap(({ severity, stepId }) => (severity === "error" ? [stepId] : [])),
     );
@@ -155,11 +235,11 @@ export function DraftGraph({
         carriedFrom: kept.has(step.id) ? (base?.planId ?? null) : null,
       }),
     );
-  }, [document, base, diagnostics]);
+  }, [document, base, diagnostics, progress]);
   if (rows.length === 0) return <p className="empty">The graph is drawn as soon as a step has an id.</p>;
   return (
     <Suspense fallback={<p className="empty">Drawing the plan …</p>}>
-      <PlanGraph steps={rows} selected={selected} onSelect={onSelect} isGrowing={isGrowing} />
+      <PlanGraph steps={rows} selected={selected} onSelect={onSelect} />
     </Suspense>
   );
 }

@@ -1,4 +1,12 @@
-import { countText, durationText, parseExactJson, stateLook, stringifyExactJson } from "@planwright/plan";
+import type { StepRun } from "@planwright/client";
+import {
+  countText,
+  durationText,
+  parseExactJson,
+  stateLook,
+  stringifyExactJson,
+  visibleText,
+} from "@planwright/plan";
 import "./desk.css";
 import { type FormEvent, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -21,10 +29,9 @@ import { Pill, ProblemNote } from "../parts/elements.tsx";
 import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../parts/looks.ts";
 import { deskPath } from "../parts/paths.ts";
 import { requestPath } from "../request/paths.ts";
-import { AmendBar } from "./amend-bar.tsx";
-import { Bench, type Check, DraftGraph } from "./bench.tsx";
+import { AmendBar, EffectsLine } from "./amend-bar.tsx";
+import { Bench, type BenchState, DraftGraph, type Trouble } from "./bench.tsx";
 import { draftSteps, partialDocument } from "./draft-steps.ts";
-import type { EditedPlan } from "./plan-editor.tsx";
 
 /** The initial text of a new plan. */
 const EMPTY_PLAN = `{
@@ -47,8 +54,8 @@ function NewPlan() {
         <h1>Plan desk</h1>
         <SentenceForm />
       </header>
-      <Bench initialText={EMPTY_PLAN} base={null} baseDiagnostics={[]}>
-        {(edited, check) => <SubmitBar edited={edited} check={check} />}
+      <Bench initialText={EMPTY_PLAN} keptAt="new" base={null} baseDiagnostics={[]}>
+        {(bench) => <SubmitBar {...bench} />}
       </Bench>
     </main>
   );
@@ -75,24 +82,26 @@ function DraftOfRequest({ requestId }: { requestId: string }) {
       {draft.plan === null && draft.status === "PLANNING" && <Drafting draft={draft} />}
       {draft.plan === null && draft.status !== "PLANNING" && <NoPlan draft={draft} />}
       {draft.plan === null && draft.status === "FAILED" && (
-        <Bench initialText={EMPTY_PLAN} base={null} baseDiagnostics={[]}>
-          {(edited, check) => <SubmitBar edited={edited} check={check} sentence={draft.query ?? ""} />}
+        <Bench initialText={EMPTY_PLAN} keptAt={requestId} base={null} baseDiagnostics={[]}>
+          {(bench) => <SubmitBar {...bench} sentence={draft.query ?? ""} />}
         </Bench>
       )}
       {plan && (
         <Bench
           key={plan.planId}
           initialText={textOf(plan)}
+          keptAt={plan.planId}
           base={plan}
           baseDiagnostics={plan.diagnostics as Diagnostic[]}
+          trouble={troubleOf(draft, plan)}
+          progress={progressOf(draft, plan)}
         >
-          {(edited, check) => (
+          {(bench) => (
             <AmendBar
+              {...bench}
               draft={draft}
               base={plan}
-              isChanged={edited.text !== textOf(plan)}
-              edited={edited}
-              check={check}
+              isChanged={bench.edited.text !== textOf(plan)}
               onOpen={opened.open}
               onAmended={setAmendment}
             />
@@ -101,6 +110,20 @@ function DraftOfRequest({ requestId }: { requestId: string }) {
       )}
     </main>
   );
+}
+
+/** The step that failed first in the open version; null when none did, or another version is the current one. */
+function troubleOf({ plan }: DraftFacts, opened: PlanDocument): Trouble | null {
+  if (plan?.planId !== opened.planId) return null;
+  const failed = plan.steps.filter(({ status, error }) => status === "FAILED" && error !== null);
+  const step = failed.find(({ error }) => error?.code !== "ITEMS_FAILED") ?? failed[0];
+  return step?.error ? { stepId: step.id, message: step.error.message, code: step.error.code } : null;
+}
+
+/** The steps of the open version while it is executed, and after it; null before its start. */
+function progressOf({ plan }: DraftFacts, opened: PlanDocument): readonly StepRun[] | null {
+  const isStarted = plan?.planId === opened.planId && plan.status !== "READY" && plan.status !== "INVALID";
+  return isStarted ? plan.steps : null;
 }
 
 /** Follows the request of the desk. */
@@ -142,13 +165,13 @@ function DeskHead({ draft, opened }: { draft: DraftFacts; opened: PlanDocument |
   return (
     <header className="desk-head">
       <div className="request-line">
-        <h1 dir="auto">{draft.title}</h1>
+        <h1 dir="auto">{visibleText(draft.title)}</h1>
         <Pill
           look={opened ? lookOf(PLAN_LOOK, statusOf(draft, opened)) : lookOf(REQUEST_LOOK, draft.status)}
         />
       </div>
       <p className="request-facts">
-        <Link href={requestPath({ requestId: draft.requestId, version: null, stepId: null, view: "graph" })}>
+        <Link href={requestPath({ requestId: draft.requestId, version: null, stepId: null, view: null })}>
           {draft.requestId}
         </Link>
         {opened && <span>version {opened.version} is open</span>}
@@ -162,8 +185,8 @@ function statusOf(draft: DraftFacts, opened: PlanDocument): string {
   return draft.plan?.planId === opened.planId ? draft.plan.status : opened.status;
 }
 
-function NoPlan({ draft: { requestId, status, questions, error } }: { draft: DraftFacts }) {
-  const path = requestPath({ requestId, version: null, stepId: null, view: "graph" });
+function NoPlan({ draft: { requestId, status, query, questions, error } }: { draft: DraftFacts }) {
+  const path = requestPath({ requestId, version: null, stepId: null, view: null });
   if (status === "NEEDS_INPUT")
     return (
       <div className="note tone-attention">
@@ -180,10 +203,13 @@ function NoPlan({ draft: { requestId, status, questions, error } }: { draft: Dra
     );
   return (
     <div className="note tone-bad">
-      <strong dir="auto">{error?.message ?? "There is no plan."}</strong> {error && <code>{error.code}</code>}
-      {typeof error?.remedy === "string" && <p>{error.remedy}</p>}
+      <strong dir="auto">{visibleText(error?.message ?? "There is no plan.")}</strong>{" "}
+      {error && <code>{error.code}</code>}
+      {typeof error?.remedy === "string" && <p>{visibleText(error.remedy)}</p>}
+      {query !== null && <SentenceForm sentence={query} />}
       <p>
-        <Link href={path}>See what happened</Link>, or write a plan for it: it becomes a new request.
+        Change the sentence and have it planned again, <Link href={path}>see what happened</Link>, or write
+        the plan below: it becomes a new request.
       </p>
     </div>
   );
@@ -219,9 +245,9 @@ function Steps({ label, ids }: { label: string; ids: readonly string[] | null })
 }
 
 /** Plans a sentence and starts nothing; the draft opens at the desk. */
-function SentenceForm() {
+function SentenceForm({ sentence = "" }: { sentence?: string }) {
   const [, navigate] = useLocation();
-  const [query, setQuery] = useState("");
+  const [query, setQuery] = useState(sentence);
   const { run, isPending, problem } = useAction(CREATE_PLAN);
   async function send(event: FormEvent): Promise<void> {
     event.preventDefault();
@@ -251,10 +277,10 @@ function SentenceForm() {
 function SubmitBar({
   edited,
   check,
+  effects,
+  forget,
   sentence = "",
-}: {
-  edited: EditedPlan;
-  check: Check;
+}: BenchState & {
   /** The initial text of the sentence that the plan is for. Default: empty. */
   sentence?: string;
 }) {
@@ -270,9 +296,10 @@ function SubmitBar({
       idempotencyKey: crypto.randomUUID(),
     });
     if (!made) return;
+    forget();
     const { requestId } = made.submitPlan;
     navigate(
-      execute ? requestPath({ requestId, version: null, stepId: null, view: "graph" }) : deskPath(requestId),
+      execute ? requestPath({ requestId, version: null, stepId: null, view: null }) : deskPath(requestId),
     );
   }
   return (
@@ -286,6 +313,7 @@ function SubmitBar({
           onChange={({ target }) => setQuery(target.value)}
         />
       </label>
+      {effects !== "" && <EffectsLine effects={effects} />}
       <button type="button" disabled={!canSend} onClick={() => void submit(false)}>
         Store without executing
       </button>
@@ -333,7 +361,6 @@ function Drafting({ draft }: { draft: DraftFacts }) {
               diagnostics={NONE}
               selected={null}
               onSelect={ignore}
-              isGrowing
             />
           </section>
         )}
@@ -360,7 +387,7 @@ function CallList({ calls }: { calls: readonly DraftingCall[] }) {
           {answerOf(call) !== "" && (
             // It scrolls, so it can be reached by keyboard.
             <section aria-label={`Answer to ${call.purpose}`} tabIndex={0} className="draft-answer">
-              <pre dir="auto">{answerOf(call)}</pre>
+              <pre dir="auto">{visibleText(answerOf(call))}</pre>
             </section>
           )}
         </li>

@@ -1,6 +1,6 @@
 import { jsonLanguage } from "@codemirror/lang-json";
 import { expect, test } from "vitest";
-import { documentOf, pathOf, rangeOf, rangeOfStep, stepAt } from "./places.ts";
+import { correctionOf, documentOf, pathOf, rangeOf, rangeOfStep, stepAt } from "./places.ts";
 
 const TEXT = '{"steps": [{"id": "a", "arguments": {"a key": [1, "two"]}}, {"id": "b", "tool": }]}';
 const TREE = jsonLanguage.parser.parse(TEXT);
@@ -35,4 +35,24 @@ test("an incomplete text is read without the missing parts", () => {
   });
   expect(documentOf(jsonLanguage.parser.parse("{"), "{")).toEqual({});
   expect(documentOf(jsonLanguage.parser.parse(""), "")).toBeNull();
+});
+
+test.each([
+  ["a tool", "TOOL_UNKNOWN", "steps[0].tool", "read", '"read"'],
+  ["the name of an argument", "ARGUMENT_UNKNOWN", "steps[0].arguments.valu", "value", '"value": 1'],
+  ["a reference", "REFERENCE_UNKNOWN", "steps[0].arguments.from", "<<first>>", '"from": "<<first>>"'],
+])("a suggestion for %s is written in its place", (_name, code, path, suggestion, written) => {
+  const text =
+    '{"steps": [{"tool": "reed", "arguments": {"valu": 1, "from": "<<frist>>", "to": "a <<frist>>"}}]}';
+  const correction = correctionOf(jsonLanguage.parser.parse(text), text, { code, path, suggestion });
+  const { from = 0, to = 0, insert = "" } = correction ?? {};
+  expect(`${text.slice(0, from)}${insert}${text.slice(to)}`).toContain(written);
+});
+
+test.each([
+  ["advice", "CONTRACT_BATCH_TOO_LARGE", "steps[0].id", '"forEach"'],
+  ["a reference inside a text", "REFERENCE_UNKNOWN", 'steps[0].arguments["a key"][1]', "<<first>>"],
+  ["a place that is gone", "TOOL_UNKNOWN", "steps[7].tool", "read"],
+])("%s is not written by a click", (_name, code, path, suggestion) => {
+  expect(correctionOf(TREE, TEXT, { code, path, suggestion })).toBeNull();
 });

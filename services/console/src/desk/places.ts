@@ -221,3 +221,42 @@ function textOf(token: string): string {
     return token;
   }
 }
+
+/** Codes whose suggestion replaces a text as it is. */
+const REPLACED: ReadonlySet<string> = new Set(["TOOL_UNKNOWN", "TOOL_AMBIGUOUS", "ARGUMENT_VALUE"]);
+/** Codes whose suggestion is the right name of the argument. */
+const RENAMED: ReadonlySet<string> = new Set(["ARGUMENT_UNKNOWN", "ARGUMENT_UNDECLARED"]);
+
+/** A change of the text. */
+export interface Correction extends TextRange {
+  insert: string;
+}
+
+/**
+ * The change that writes the suggestion of a diagnostic: another text in the place of one, or another name of an
+ * argument. Null for a suggestion that is advice, and where the text has changed since. Pure.
+ */
+export function correctionOf(
+  tree: Tree,
+  text: string,
+  { code, path, suggestion }: { code: string; path: string | null; suggestion: string | null },
+): Correction | null {
+  if (path === null || suggestion === null) return null;
+  const parts = pathOf(path);
+  let node = valueIn(tree.topNode);
+  for (const part of parts) {
+    node = node && childOf(node, text, part);
+    if (!node) return null;
+  }
+  if (!node) return null;
+  const insert = JSON.stringify(suggestion);
+  if (RENAMED.has(code)) {
+    const name = node.parent?.name === "Property" ? node.parent.getChild("PropertyName") : null;
+    return name && { from: name.from, to: name.to, insert };
+  }
+  if (node.name !== "String") return null;
+  const isReference = suggestion.startsWith("<<") && suggestion.endsWith(">>");
+  const isWhole = /^"<<[^<>]*>>"$/u.test(text.slice(node.from, node.to));
+  if (!REPLACED.has(code) && !(isReference && isWhole)) return null;
+  return { from: node.from, to: node.to, insert };
+}

@@ -24,7 +24,7 @@ import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import type { Diagnostic } from "../parts/diagnostics.tsx";
 import { completionsAt, type KnownTool } from "./completions.ts";
-import { documentOf, pathOf, rangeOf, rangeOfStep, stepAt } from "./places.ts";
+import { correctionOf, documentOf, pathOf, rangeOf, rangeOfStep, stepAt } from "./places.ts";
 import planSchema from "./plan.schema.json";
 
 /** The text of the editor, and what could be read from it. */
@@ -34,10 +34,12 @@ export interface EditedPlan {
   document: unknown;
   /** Why the text is not JSON; null if it is JSON. */
   fault: string | null;
+  /** True when the suggestion of a diagnostic can be written by a click. */
+  canApply: (diagnostic: Diagnostic) => boolean;
 }
 
-/** The target of a jump of the cursor. Each object is one jump. */
-export type EditorTarget = { stepId: string } | { diagnostic: Diagnostic };
+/** The target of a jump of the cursor, or a suggestion to write. Each object is one jump. */
+export type EditorTarget = { stepId: string } | { diagnostic: Diagnostic } | { apply: Diagnostic };
 
 /** The props of {@link PlanEditor}. */
 export interface PlanEditorProps {
@@ -82,6 +84,12 @@ export function PlanEditor(props: PlanEditorProps) {
   useEffect(() => {
     const view = editor.current;
     if (!view || !target) return;
+    if ("apply" in target) {
+      const change = correctionOf(treeOf(view.state), view.state.doc.toString(), target.apply);
+      if (change) view.dispatch({ changes: change, selection: { anchor: change.from } });
+      view.focus();
+      return;
+    }
     const range =
       "diagnostic" in target
         ? rangeOfDiagnostic(view.state, target.diagnostic)
@@ -140,6 +148,8 @@ function editedOf(view: EditorView): EditedPlan {
     text,
     document: documentOf(treeOf(view.state), text),
     fault: syntaxMarks(view)[0]?.message ?? null,
+    canApply: (diagnostic) =>
+      correctionOf(treeOf(view.state), view.state.doc.toString(), diagnostic) !== null,
   };
 }
 

@@ -7,7 +7,7 @@
  */
 
 import type { StepRun } from "@planwright/client";
-import { groupBy, topologicalOrder } from "@planwright/plan";
+import { groupBy, STATE_LOOKS, type StateLook, stateLook, topologicalOrder } from "@planwright/plan";
 
 /** Most steps of a plan that is not folded. */
 export const MAX_NODES = 150;
@@ -176,10 +176,10 @@ function nodesOf(steps: readonly FoldedStep[], keyOf: KeyOf): FoldedNode[] {
   });
 }
 
-/** Width of a node in the graph, and the heights of a step and of a list with its histogram, in pixels. */
+/** Width of a node in the graph, and the heights of a step and of one with its items or its error, in pixels. */
 export const NODE_WIDTH = 224;
 export const NODE_HEIGHT = 58;
-export const LIST_HEIGHT = 90;
+export const TALL_HEIGHT = 90;
 
 /** The nodes and edges of a plan for the layout. */
 export interface GraphShape {
@@ -190,6 +190,34 @@ export interface GraphShape {
 
 /** The upper left corner of each node. */
 export type Positions = Record<string, { x: number; y: number }>;
+
+/**
+ * Positions without the layout program: a column for each level of the plan, in which the steps are in plan order.
+ * Edges may cross. Pure.
+ */
+export function plainPositions({ nodes, edges }: GraphShape): Positions {
+  const index = new Map(nodes.map(({ id }, position) => [id, position]));
+  const before = nodes.map((): number[] => []);
+  for (const [from, to] of edges) {
+    const [start, end] = [index.get(from), index.get(to)];
+    if (start !== undefined && end !== undefined) before[end]?.push(start);
+  }
+  const levels = nodes.map(() => 0);
+  for (const at of topologicalOrder(before))
+    levels[at] = Math.max(0, ...(before[at] ?? []).map((earlier) => (levels[earlier] ?? 0) + 1));
+  const bottoms = new Map<number, number>();
+  return Object.fromEntries(
+    nodes.map(({ id, height }, at) => {
+      const level = levels[at] ?? 0;
+      const y = bottoms.get(level) ?? 0;
+      bottoms.set(level, y + height + GAP);
+      return [id, { x: level * (NODE_WIDTH + 2 * GAP), y }];
+    }),
+  );
+}
+
+/** Space between nodes of {@link plainPositions}, in pixels. */
+const GAP = 28;
 
 /** The fields of a node that the layout needs. */
 interface ShapedNode {
@@ -274,4 +302,19 @@ function histogramOf(counts: ReadonlyMap<string, number>): Histogram {
     .map(([status, count]) => ({ status, count }))
     .toSorted((a, b) => rankOf(a.status) - rankOf(b.status));
   return { total: bins.reduce((sum, { count }) => sum + count, 0), bins };
+}
+
+/**
+ * The look of a step. A list whose items failed has no look of success although it completed, and one whose items are
+ * in doubt does not look busy.
+ * @param histogram - the items of a list; null for other steps
+ */
+export function lookOfStep(
+  step: Pick<StepRun, "status" | "waitReason">,
+  histogram: Histogram | null,
+): StateLook {
+  const has = (wanted: string) => histogram?.bins.some(({ status }) => status === wanted) === true;
+  if (step.status === "COMPLETED" && has("FAILED")) return STATE_LOOKS.plan.PARTIAL;
+  if (step.status === "RUNNING" && has("IN_DOUBT")) return STATE_LOOKS.step.IN_DOUBT;
+  return stateLook("step", step);
 }

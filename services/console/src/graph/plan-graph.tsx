@@ -1,7 +1,7 @@
 import "@xyflow/react/dist/style.css";
 import "./graph.css";
 import type { StepRun } from "@planwright/client";
-import { countText, durationText, ownTimeText, waitWords } from "@planwright/plan";
+import { countText, durationText, ownTimeText, visibleText, waitWords } from "@planwright/plan";
 import {
   Background,
   Controls,
@@ -15,8 +15,9 @@ import {
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
+  useStore,
 } from "@xyflow/react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { EFFECT_CLASS, lookOf, STEP_LOOK, type StatusLook } from "../parts/looks.ts";
 import {
   type FoldedNode,
@@ -24,10 +25,11 @@ import {
   foldPlan,
   type Histogram,
   histogramsOf,
-  LIST_HEIGHT,
+  lookOfStep,
   NODE_HEIGHT,
   NODE_WIDTH,
   shapeOf,
+  TALL_HEIGHT,
 } from "./fold.ts";
 import { criticalPath, stepsWithTimes } from "./times.ts";
 import { type Drawing, useLayout } from "./use-layout.ts";
@@ -42,20 +44,26 @@ type StepNode = Node<
     share: number;
     isSelected: boolean;
     isCritical: boolean;
+    /** The step to look at first: it failed, waits for a person, or runs. */
+    isUrgent: boolean;
   },
   "step"
 >;
 
 /** A step: its status by mark, border and colour, its duration, and for a list the status of its items. */
-function StepBox({ data: { step, histogram, share, isSelected, isCritical } }: NodeProps<StepNode>) {
-  const look = lookOf(STEP_LOOK, step.status);
+function StepBox({
+  data: { step, histogram, share, isSelected, isCritical, isUrgent },
+}: NodeProps<StepNode>) {
+  const look = lookOfStep(step, histogram);
+  const error = histogram ? null : errorOf(step);
   const classes = [
     "step-box",
     `tone-${look.tone}`,
     isSelected && "is-selected",
     isCritical && "is-critical",
     step.carriedFrom !== null && "is-carried",
-    histogram && "has-histogram",
+    isUrgent && "is-urgent",
+    (histogram || error) && "is-tall",
   ];
   return (
     <div className={classes.filter(Boolean).join(" ")} title={titleOf(step)}>
@@ -86,22 +94,32 @@ function StepBox({ data: { step, histogram, share, isSelected, isCritical } }: N
         </span>
       )}
       {histogram && <HistogramBar histogram={histogram} />}
+      {error !== null && (
+        <span className="step-box-error" dir="auto">
+          {visibleText(error)}
+        </span>
+      )}
       <span className="step-box-share" style={{ width: `${Math.round(share * 100)}%` }} />
       <Handle type="source" position={Position.Right} isConnectable={false} />
     </div>
   );
 }
 
+/** The error that a node shows: that of a step that failed or is in doubt. */
+function errorOf({ status, error }: StepRun): string | null {
+  return (status === "FAILED" || status === "IN_DOUBT") && error ? error.message.slice(0, 200) : null;
+}
+
 function subtitleOf({ tool, waitReason, status }: StepRun, histogram: Histogram | null): string {
   if (histogram) return `${tool} · ${countText(histogram.total, "item")}`;
-  return status !== "WAITING_APPROVAL" && waitReason !== null
+  return status !== "WAITING_APPROVAL" && status !== "IN_DOUBT" && waitReason !== null
     ? `${tool} · ${waitWords("step", { status, waitReason })}`
     : tool;
 }
 
 function titleOf({ status, carriedFrom, error, tool }: StepRun): string {
   const carried = carriedFrom === null ? "" : `, carried over from ${carriedFrom}`;
-  return `${lookOf(STEP_LOOK, status).word}${carried}: ${error?.message ?? tool}`;
+  return visibleText(`${lookOf(STEP_LOOK, status).word}${carried}: ${error?.message ?? tool}`);
 }
 
 /** The items of a list by status: a bar, and the mark and number of each of its parts. */
@@ -188,8 +206,8 @@ interface PlanGraphProps {
   steps: readonly StepRun[];
   selected: string | null;
   onSelect: (stepId: string) => void;
-  /** The graph is fitted into its frame whenever it has more nodes. Default false. */
-  isGrowing?: boolean;
+  /** Drawn below a graph that needs only a part of the height. */
+  below?: ReactNode;
 }
 
 /**
@@ -204,15 +222,17 @@ export function PlanGraph(props: PlanGraphProps) {
   );
 }
 
-function Graph({ steps, selected, onSelect, isGrowing = false }: PlanGraphProps) {
+function Graph({ steps, selected, onSelect, below = null }: PlanGraphProps) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const { ref, size } = useSize();
   const planSteps = useMemo(() => stepsWithTimes(steps), [steps]);
   const histograms = useMemo(() => histogramsOf(steps), [steps]);
   const folded = useMemo(() => foldPlan(planSteps, opened), [planSteps, opened]);
-  const shape = useMemo(
-    () => shapeOf(folded.map((node) => ({ ...node, height: heightOf(node.id, histograms) }))),
-    [folded, histograms],
-  );
+  const shape = useMemo(() => {
+    const tall = new Set(planSteps.flatMap((step) => (errorOf(step) === null ? [] : [step.id])));
+    const heightOf = (id: string) => (histograms.has(id) || tall.has(id) ? TALL_HEIGHT : NODE_HEIGHT);
+    return shapeOf(folded.map((node) => ({ ...node, height: heightOf(node.id) })));
+  }, [folded, planSteps, histograms]);
   const drawing = useLayout(folded, shape);
   const drawn = useMemo(
     () =>
@@ -225,62 +245,172 @@ function Graph({ steps, selected, onSelect, isGrowing = false }: PlanGraphProps)
       }),
     [drawing, planSteps, histograms, selected],
   );
-  if (!drawn) return <p className="empty">Drawing the plan …</p>;
-  const isFolded = drawn.nodes.length < planSteps.length;
+  const isFolded = drawn !== null && drawn.nodes.length < planSteps.length;
+  const frame = drawn && size ? frameOf(drawn.nodes, size, below !== null) : null;
   return (
-    <ReactFlow<DrawnNode>
-      nodes={drawn.nodes}
-      edges={drawn.edges}
-      nodeTypes={NODE_TYPES}
-      nodesDraggable={false}
-      nodesConnectable={false}
-      nodesFocusable={false}
-      edgesFocusable={false}
-      onlyRenderVisibleElements={drawn.nodes.length > MANY_NODES}
-      fitView
-      fitViewOptions={firstView(drawn.nodes, selected)}
-      minZoom={0.05}
-      onNodeClick={(_event, { id, type }) => type === "step" && onSelect(id)}
-      aria-label="Graph of the plan; the tab Steps has the same as a tree"
-    >
-      <InSight nodes={drawn.nodes} selected={selected} />
-      {isGrowing && <FitAgain count={drawn.nodes.length} />}
-      <Background gap={24} />
-      <Controls showInteractive={false} />
-      {(isFolded || opened.size > 0) && (
-        <Panel position="top-right" className="fold-panel">
-          {countText(planSteps.length, "step")} in {countText(drawn.nodes.length, "node")}
-          {opened.size > 0 && (
-            <button type="button" onClick={() => setOpened(new Set())}>
-              Fold again
-            </button>
-          )}
-        </Panel>
+    <div className="graph" ref={ref}>
+      {!drawn || !frame ? (
+        <p className="empty">Drawing the plan …</p>
+      ) : (
+        <div className="graph-frame" style={{ height: frame.height }}>
+          <ReactFlow<DrawnNode>
+            nodes={drawn.nodes}
+            edges={drawn.edges}
+            nodeTypes={NODE_TYPES}
+            nodesDraggable={false}
+            nodesConnectable={false}
+            nodesFocusable={false}
+            edgesFocusable={false}
+            onlyRenderVisibleElements={drawn.nodes.length > MANY_NODES}
+            fitView
+            fitViewOptions={firstView(drawn.nodes, selected, frame)}
+            minZoom={0.05}
+            // A page that scrolls is scrolled by the wheel; Ctrl and the wheel zoom.
+            preventScrolling={!frame.isPart}
+            zoomOnScroll={!frame.isPart}
+            onNodeClick={(_event, { id, type }) => type === "step" && onSelect(id)}
+            aria-label="Graph of the plan; the tab Steps has the same as a tree"
+          >
+            <FitAgain nodes={drawn.nodes} selected={selected} frame={frame} />
+            <InSight nodes={drawn.nodes} selected={selected} />
+            <Background gap={24} />
+            {!frame.isPart && <Controls showInteractive={false} />}
+            <EffectLegend steps={planSteps} />
+            {drawing?.isPlain && (
+              <Panel position="top-center" className="fold-panel" role="status">
+                Drawn in plain columns: the layout program did not start. Reload the page to try again.
+              </Panel>
+            )}
+            {(isFolded || opened.size > 0) && (
+              <Panel position="top-right" className="fold-panel">
+                {countText(planSteps.length, "step")} in {countText(drawn.nodes.length, "node")}
+                {opened.size > 0 && (
+                  <button type="button" onClick={() => setOpened(new Set())}>
+                    Fold again
+                  </button>
+                )}
+              </Panel>
+            )}
+          </ReactFlow>
+        </div>
       )}
-    </ReactFlow>
+      {frame?.isPart && <div className="graph-below">{below}</div>}
+    </div>
   );
 }
 
-/** Fits the graph into its frame whenever the number of nodes changes. */
-function FitAgain({ count }: { count: number }) {
-  const flow = useReactFlow();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new number fits again.
-  useEffect(() => void flow.fitView({ maxZoom: 1 }), [flow, count]);
+/** What the letters in the nodes mean, in a few words. */
+const EFFECT_LETTERS = [
+  ["R", "reads, or may be repeated"],
+  ["K", "repeated safely by its key"],
+  ["V", "another tool can look whether it happened"],
+  ["U", "never repeated by itself"],
+] as const;
+
+/** The meaning of the letters that are in the graph. */
+function EffectLegend({ steps }: { steps: readonly StepRun[] }) {
+  const used = new Set(steps.map(({ effectClass }) => effectClass));
+  const shown = EFFECT_LETTERS.filter(([letter]) => used.has(letter));
+  if (shown.length === 0) return null;
+  return (
+    <Panel position="bottom-center" className="effect-legend">
+      {shown.map(([letter, words]) => (
+        <span key={letter}>
+          <b>{letter}</b> {words}
+        </span>
+      ))}
+    </Panel>
+  );
+}
+
+/** The size of an element; null before it is drawn. */
+interface Size {
+  width: number;
+  height: number;
+}
+
+function useSize() {
+  const ref = useRef<HTMLDivElement>(null);
+  const [size, setSize] = useState<Size | null>(null);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const observer = new ResizeObserver(([entry]) => {
+      if (!entry) return;
+      const { width, height } = entry.contentRect;
+      setSize({ width: Math.floor(width), height: Math.floor(height) });
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, size };
+}
+
+/** The frame of the graph. */
+interface Frame extends Size {
+  /** True when it fills only a part of the height, and something else is below it. */
+  isPart: boolean;
+}
+
+/** Largest zoom: a small plan is drawn larger, but not so that it looks like a poster. */
+const MAX_ZOOM = 1.25;
+/** Space between the graph and its frame, and least heights of a frame and of what is below it, in pixels. */
+const MARGIN = 34;
+const MIN_FRAME = 170;
+const MIN_BELOW = 150;
+
+/** A plan that needs only a part of the height gets only that, when there is something to show below it. */
+function frameOf(nodes: readonly DrawnNode[], { width, height }: Size, hasBelow: boolean): Frame {
+  const { right, bottom } = extentOf(nodes);
+  const zoom = Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, (width - 2 * MARGIN) / right));
+  const wanted = Math.max(MIN_FRAME, Math.ceil(bottom * zoom) + 2 * MARGIN);
+  const isPart = hasBelow && wanted <= height - MIN_BELOW;
+  return { width, height: isPart ? wanted : height, isPart };
+}
+
+function extentOf(nodes: readonly DrawnNode[]): { right: number; bottom: number } {
+  return {
+    right: Math.max(NODE_WIDTH, ...nodes.map(({ position }) => position.x + NODE_WIDTH)),
+    bottom: Math.max(NODE_HEIGHT, ...nodes.map(({ position, height = NODE_HEIGHT }) => position.y + height)),
+  };
+}
+
+/** Fits the graph into its frame whenever the frame changes, as when the inspector opens, and with more nodes. */
+function FitAgain({
+  nodes,
+  selected,
+  frame,
+}: {
+  nodes: readonly DrawnNode[];
+  selected: string | null;
+  frame: Frame;
+}) {
+  const flow = useReactFlow<DrawnNode>();
+  // Measured by the graph itself: only then it can be fitted.
+  const measured = useStore(({ width, height }) => `${Math.round(width)} ${Math.round(height)}`);
+  const newest = useRef({ nodes, selected, frame });
+  newest.current = { nodes, selected, frame };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another size or number of nodes fits again.
+  useEffect(() => {
+    void flow.fitView(firstView(newest.current.nodes, newest.current.selected, newest.current.frame));
+  }, [flow, measured, nodes.length]);
   return null;
 }
 
-/** Scrolls to a step that was selected elsewhere. */
+/** Scrolls to a step that was selected elsewhere, or that is the next to look at. */
 function InSight({ nodes, selected }: { nodes: readonly DrawnNode[]; selected: string | null }) {
   const flow = useReactFlow();
   const newest = useRef(nodes);
   newest.current = nodes;
+  const urgent = nodes.find((node) => node.type === "step" && node.data.isUrgent)?.id ?? null;
+  const target = selected ?? urgent;
   useEffect(() => {
-    const node = newest.current.find(({ data }) => data.isSelected);
-    if (selected === null || !node || isInSight(node.id)) return;
+    const node = newest.current.find(({ id, data }) => (selected === null ? id === target : data.isSelected));
+    if (target === null || !node || isInSight(node.id)) return;
     const { x, y } = node.position;
     const zoom = Math.max(flow.getZoom(), MIN_ZOOM);
     void flow.setCenter(x + NODE_WIDTH / 2, y + (node.height ?? 0) / 2, { zoom });
-  }, [flow, selected]);
+  }, [flow, selected, target]);
   return null;
 }
 
@@ -306,11 +436,6 @@ interface DrawnPlan {
   onOpen: (members: readonly string[]) => void;
 }
 
-/** The height of a node. */
-function heightOf(id: string, histograms: ReadonlyMap<string, Histogram>): number {
-  return histograms.has(id) ? LIST_HEIGHT : NODE_HEIGHT;
-}
-
 /** The nodes and edges to draw. */
 function drawPlan(
   { content, shape, positions }: Drawing<readonly FoldedNode[]>,
@@ -323,6 +448,7 @@ function drawPlan(
   const criticalNodes = new Set(
     content.filter(({ members }) => members.some((id) => critical.has(id))).map(({ id }) => id),
   );
+  const urgent = urgentStep(steps);
   const nodes = content.flatMap(({ id, kind, members }): DrawnNode[] => {
     const box = {
       id,
@@ -340,9 +466,9 @@ function drawPlan(
     if (!step) return [];
     const share = (step.durationMs ?? 0) / longest;
     const histogram = histograms.get(id) ?? null;
-    return [
-      { ...box, type: "step", data: { step, histogram, share, isSelected: id === selected, isCritical } },
-    ];
+    const isUrgent = id === urgent;
+    const data = { step, histogram, share, isSelected: id === selected, isCritical, isUrgent };
+    return [{ ...box, type: "step", data }];
   });
   const edges = shape.edges.map(([source, target]) => ({
     id: `${source}>${target}`,
@@ -357,25 +483,30 @@ function drawPlan(
 /** The smallest zoom at which the names in the nodes can be read. */
 const MIN_ZOOM = 0.55;
 
-/** About the part of the window that the graph fills. */
-const FRAME = { width: 0.9, height: 0.5 };
-
 /** The first view: the complete plan if its names can be read, otherwise the most urgent node. */
-function firstView(nodes: readonly DrawnNode[], selected: string | null): FitViewOptions<DrawnNode> {
-  const right = Math.max(...nodes.map(({ position }) => position.x + NODE_WIDTH));
-  const bottom = Math.max(...nodes.map(({ position, height = NODE_HEIGHT }) => position.y + height));
-  const fits =
-    right * MIN_ZOOM <= window.innerWidth * FRAME.width &&
-    bottom * MIN_ZOOM <= window.innerHeight * FRAME.height;
+function firstView(
+  nodes: readonly DrawnNode[],
+  selected: string | null,
+  { width, height }: Size,
+): FitViewOptions<DrawnNode> {
+  const { right, bottom } = extentOf(nodes);
+  const fits = right * MIN_ZOOM <= width && bottom * MIN_ZOOM <= height;
   const focus = fits ? undefined : nodeInFocus(nodes, selected);
-  return focus ? { nodes: [{ id: focus.id }], maxZoom: 0.85 } : { maxZoom: 1, padding: 0.12 };
+  return focus
+    ? { nodes: [{ id: focus.id }], maxZoom: 0.85 }
+    : { maxZoom: MAX_ZOOM, padding: { top: "24px", x: "24px", bottom: "40px" } };
 }
 
 function nodeInFocus(nodes: readonly DrawnNode[], selected: string | null): DrawnNode | undefined {
   const chosen = nodes.find(({ data }) => data.isSelected);
   if (selected !== null && chosen) return chosen;
-  const withStatus = (status: string) =>
-    nodes.find((node) => node.type === "step" && node.data.step.status === status);
-  const found = ["FAILED", "IN_DOUBT", "WAITING_APPROVAL", "RETRYING", "RUNNING"].map(withStatus);
-  return found.find((node) => node !== undefined) ?? nodes[0];
+  return nodes.find((node) => node.type === "step" && node.data.isUrgent) ?? nodes[0];
+}
+
+const URGENT = ["FAILED", "IN_DOUBT", "WAITING_APPROVAL", "RETRYING", "RUNNING"] as const;
+
+/** The step to look at first: of the most urgent status the first one; undefined when nothing is to be looked at. */
+function urgentStep(steps: readonly StepRun[]): string | undefined {
+  const found = URGENT.map((status) => steps.find((step) => step.status === status)?.id);
+  return found.find((id) => id !== undefined);
 }

@@ -1,22 +1,66 @@
 import { useEffect, useState } from "react";
-import type { GraphShape, Positions } from "./fold.ts";
+import { type GraphShape, type Positions, plainPositions } from "./fold.ts";
 
 /**
  * Most cached layouts. They are cached by shape: during execution, and often between versions, it stays the
  * same.
  */
 const CACHE_SIZE = 60;
-const layouts = new Map<string, Promise<Positions>>();
+const layouts = new Map<string, Promise<Layout>>();
+
+/** The positions of a shape, and whether the layout program computed them. */
+interface Layout {
+  positions: Positions;
+  /** True when the layout program did not answer: see {@link plainPositions}. */
+  isPlain: boolean;
+}
+
+/** The layout program in its worker, with the shapes that it has not answered. */
+interface LayoutWorker {
+  worker: Worker;
+  open: Map<number, { shape: GraphShape; resolve: (layout: Layout) => void }>;
+}
 
 /** Started with the page, so that it is ready when the plan arrives. */
-const worker = new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
+let running: LayoutWorker | null = startWorker(new Map());
+let restarts = 0;
 let lastId = 0;
 
+function startWorker(open: LayoutWorker["open"]): LayoutWorker {
+  const worker = new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
+  const started = { worker, open };
+  worker.addEventListener("message", ({ data }: MessageEvent<{ id: number; positions: Positions }>) => {
+    open.get(data.id)?.resolve({ positions: data.positions, isPlain: false });
+    open.delete(data.id);
+  });
+  // Its file did not load, as after an update of the service, or it threw.
+  worker.addEventListener("error", (event) => {
+    event.preventDefault();
+    giveUp(started);
+  });
+  for (const [id, { shape }] of open) worker.postMessage({ id, shape });
+  return started;
+}
+
+/** Starts the worker again once; after that the open shapes, and later ones, get plain positions. */
+function giveUp(failed: LayoutWorker): void {
+  if (running !== failed) return;
+  failed.worker.terminate();
+  if (restarts === 0) {
+    restarts += 1;
+    running = startWorker(failed.open);
+    return;
+  }
+  running = null;
+  for (const { shape, resolve } of failed.open.values()) resolve(plainLayout(shape));
+}
+
+const plainLayout = (shape: GraphShape): Layout => ({ positions: plainPositions(shape), isPlain: true });
+
 /** A drawing: its content, and the positions of its nodes. */
-export interface Drawing<Content> {
+export interface Drawing<Content> extends Layout {
   content: Content;
   shape: GraphShape;
-  positions: Positions;
 }
 
 /**
@@ -30,8 +74,8 @@ export function useLayout<Content>(content: Content, shape: GraphShape): Drawing
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key covers content and shape.
   useEffect(() => {
     let isCancelled = false;
-    void layoutOf(key, shape).then((positions) => {
-      if (!isCancelled) setDrawn({ key, content, shape, positions });
+    void layoutOf(key, shape).then((layout) => {
+      if (!isCancelled) setDrawn({ key, content, shape, ...layout });
     });
     return () => {
       isCancelled = true;
@@ -40,18 +84,17 @@ export function useLayout<Content>(content: Content, shape: GraphShape): Drawing
   return drawn?.key === key ? { ...drawn, content } : drawn;
 }
 
-function layoutOf(key: string, shape: GraphShape): Promise<Positions> {
+function layoutOf(key: string, shape: GraphShape): Promise<Layout> {
   const known = layouts.get(key);
   if (known) return known;
-  const id = ++lastId;
-  const layout = new Promise<Positions>((resolve) => {
-    const onAnswer = ({ data }: MessageEvent<{ id: number; positions: Positions }>) => {
-      if (data.id !== id) return;
-      worker.removeEventListener("message", onAnswer);
-      resolve(data.positions);
-    };
-    worker.addEventListener("message", onAnswer);
-    worker.postMessage({ id, shape });
+  const layout = new Promise<Layout>((resolve) => {
+    if (!running) {
+      resolve(plainLayout(shape));
+      return;
+    }
+    const id = ++lastId;
+    running.open.set(id, { shape, resolve });
+    running.worker.postMessage({ id, shape });
   });
   layouts.set(key, layout);
   const [oldest] = layouts.keys();

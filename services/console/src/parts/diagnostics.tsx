@@ -2,20 +2,24 @@ import "./diagnostics.css";
 
 /**
  * The diagnostics of a plan.
- * @param props - onShow: moves the cursor to the location; without it, the location is text
+ * @param props - onShow: moves the cursor to the location; without it, the location is text. applyOf: what a click on
+ * a suggestion does; undefined for one that a person has to write
  */
 export function Diagnostics({
   diagnostics,
   onShow,
+  applyOf = () => undefined,
 }: {
   diagnostics: readonly Diagnostic[];
   onShow?: (diagnostic: Diagnostic) => void;
+  applyOf?: (diagnostic: Diagnostic) => (() => void) | undefined;
 }) {
   return (
     <ol className="diagnostics">
       {diagnostics.map((diagnostic) => {
         const { code, severity, stepId, path, message, suggestion } = diagnostic;
         const location = path ?? stepId ?? "the plan";
+        const apply = suggestion === null ? undefined : applyOf(diagnostic);
         return (
           <li
             key={`${code} ${path ?? stepId} ${message}`}
@@ -32,7 +36,12 @@ export function Diagnostics({
             <p dir="auto">{message}</p>
             {suggestion !== null && (
               <p className="quiet-text">
-                Suggestion: <code>{suggestion}</code>
+                Suggestion: <code>{suggestion}</code>{" "}
+                {apply && (
+                  <button type="button" onClick={apply}>
+                    Write {suggestion}
+                  </button>
+                )}
               </p>
             )}
           </li>

@@ -1,4 +1,4 @@
-import { isExactNumber, scanReferences, unmarkNumbers } from "@planwright/plan";
+import { isExactNumber, scanReferences, unmarkNumbers, visibleText } from "@planwright/plan";
 import "./json-tree.css";
 import { createContext, useContext, useState } from "react";
 import { CopyButton } from "./elements.tsx";
@@ -131,7 +131,7 @@ const FIRST_CHARACTERS = 2_000;
 function MarkedText({ text, searched }: { text: string; searched: string }) {
   return marked(text, searched).map((piece, index) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text have no ids.
-    piece.isFound ? <mark key={index}>{piece.text}</mark> : piece.text,
+    piece.isFound ? <mark key={index}>{visibleText(piece.text)}</mark> : visibleText(piece.text),
   );
 }
 

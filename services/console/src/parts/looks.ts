@@ -35,6 +35,11 @@ export function instantText(at: string): string {
   return `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
 }
 
+/** The time of day in UTC with milliseconds, "15:30:12.345": for lists in which the order of events matters. */
+export function clockText(at: string): string {
+  return at.slice(11, 23).replace("Z", "");
+}
+
 /** When the first open approval ends: "expires at 2026-11-24 15:30:12 UTC". */
 export function expiryText(at: string): string {
   return `expires at ${instantText(at)}`;

@@ -1,4 +1,5 @@
 import {
+  type Client,
   commandLine,
   type PlanRun,
   type ResultOf,
@@ -8,14 +9,20 @@ import {
   type VariablesOf,
 } from "@planwright/client";
 import {
+  countText,
   durationText,
   effectWords,
+  isJsonObject,
   type JsonValue,
   ownTimeText,
   parseExactJson,
   stateLook,
+  stepsInDoubt,
+  unmarkNumbers,
+  visibleText,
 } from "@planwright/plan";
-import { useState } from "react";
+import { useEffect, useMemo, useState } from "react";
+import { useNow } from "../data/browser.ts";
 import {
   APPROVE,
   READ_STEP,
@@ -23,17 +30,27 @@ import {
   type RequestPage,
   type Versions,
 } from "../data/request-operations.ts";
-import { useAction, useClient, useRead } from "../data/use-api.ts";
+import { type ApiProblem, problemOf, useAction, useClient, useRead } from "../data/use-api.ts";
+import { histogramsOf, lookOfStep } from "../graph/fold.ts";
 import { CopyButton, Pill, ProblemNote } from "../parts/elements.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
-import { EFFECT_CLASS, expiryText, instantText, lookOf, STEP_LOOK, sizeText } from "../parts/looks.ts";
+import {
+  clockText,
+  EFFECT_CLASS,
+  expiryText,
+  instantText,
+  lookOf,
+  STEP_LOOK,
+  sizeText,
+} from "../parts/looks.ts";
+import { Menu } from "./share-menu.tsx";
 
-/** Everything about one step: planned arguments, sent arguments, output, and each attempt. */
+/** Everything about one step or item: what it waits for, its arguments, its output, and each attempt. */
 export function Inspector({
   requestId,
   trace,
   plan,
-  steps,
+  stepKey,
   isPast,
   versions,
   onSelect,
@@ -43,55 +60,68 @@ export function Inspector({
   /** The trace of the request, which contains every attempt. */
   trace: Pick<RequestPage, "traceId" | "traceUrl">;
   plan: PlanRun;
-  /** The step, followed by its items. */
-  steps: readonly StepRun[];
+  /** The step, or the item of a list. */
+  stepKey: string;
   /** True for an earlier moment, at which no decision is possible. */
   isPast: boolean;
   versions: Versions;
-  onSelect: (stepId: string) => void;
+  onSelect: (stepKey: string) => void;
   onVersion: (version: number) => void;
 }) {
   const { planId } = plan;
-  const client = useClient();
-  const [step] = steps;
-  const { data, problem } = useRead(READ_STEP, step ? { planId, stepId: step.id } : null);
+  const step = plan.steps.find(({ key }) => key === stepKey);
+  const items = useMemo(
+    () => plan.steps.filter(({ id, item }) => id === stepKey && item !== null),
+    [plan, stepKey],
+  );
+  const { details, problem } = useStepValues(planId, step);
   if (!step) return null;
   const linkOf = (root: string) => {
     const producer = producerOf(plan.steps, root);
     return producer === undefined ? undefined : () => onSelect(producer);
   };
-  const details = data?.plan?.stepsConnection.nodes ?? [];
-  const doubtful = isPast ? undefined : steps.find(({ status }) => status === "IN_DOUBT");
-  const stepDetails = details.find(({ key }) => key === step.key);
+  const doubts = isPast ? [] : stepsInDoubt(plan).filter(({ key, id }) => key === stepKey || id === stepKey);
+  const look = lookOfStep(step, histogramsOf(items).get(step.id) ?? null);
+  const approval = plan.approvals.findLast(({ stepId }) => stepId === step.id);
   return (
-    <article className="inspector" aria-label={`Step ${step.id}`}>
+    <article className="inspector" aria-label={`Step ${step.key}`}>
       <header>
-        <h2>{step.id}</h2>
-        <Pill look={lookOf(STEP_LOOK, step.status)} />
-        <span className="quiet-text">{step.tool}</span>
+        <h2>{step.key}</h2>
+        <Pill look={look} />
         <span className="inspector-copies">
-          <CopyButton
-            text={cliCommand(
-              requestId,
-              planId,
-              doubtful ?? (isPast ? { ...step, approvalHash: null } : step),
-            )}
-            label="copy CLI"
-          />
-          <CopyButton text={curlCommand(client.url, planId, step.id)} label="copy curl" />
+          <StepMenu requestId={requestId} planId={planId} step={doubts[0] ?? step} isPast={isPast} />
         </span>
+        <span className="inspector-tool quiet-text">{visibleText(step.tool)}</span>
       </header>
-      {step.error && (
+      {step.item !== null && (
+        <p className="item-of">
+          <button type="button" className="link-button" onClick={() => onSelect(step.id)}>
+            ← all items of {step.id}
+          </button>
+        </p>
+      )}
+      {step.error && doubts.length === 0 && (
         <div className="note tone-bad">
-          <strong dir="auto">{step.error.message}</strong> <code>{step.error.code}</code>
-          <p>{step.error.remedy}</p>
+          <strong dir="auto">{visibleText(step.error.message)}</strong> <code>{step.error.code}</code>
+          <p>{personRemedy(step.error.remedy)}</p>
         </div>
       )}
-      {step.status === "WAITING_APPROVAL" && !isPast && stepDetails && (
-        <ApprovalPanel requestId={requestId} step={step} resolvedArguments={stepDetails.resolvedArguments} />
+      {step.status === "WAITING_APPROVAL" && !isPast && details && (
+        <ApprovalPanel requestId={requestId} step={step} details={details} />
       )}
-      {doubtful && <DoubtPanel requestId={requestId} step={doubtful} />}
+      {doubts.length === 1 && doubts[0] && (
+        <DoubtPanel key={doubts[0].key} requestId={requestId} planId={planId} step={doubts[0]} />
+      )}
+      {doubts.length > 1 && <DoubtsPanel requestId={requestId} planId={planId} steps={doubts} />}
+      {items.length > 0 && <Items items={items} onSelect={onSelect} />}
       <StepFacts step={step} trace={trace} versions={versions} onVersion={onVersion} />
+      {approval && (
+        <p className="decision">
+          {approval.approved ? "Approved" : "Refused"} by {visibleText(approval.by ?? "a client")} at{" "}
+          {instantText(approval.at)}
+          {approval.reason !== null && <span dir="auto">: {visibleText(approval.reason)}</span>}
+        </p>
+      )}
       {step.dependsOn.length > 0 && (
         <p className="producers">
           waits for{" "}
@@ -104,20 +134,193 @@ export function Inspector({
       )}
       {step.warnings.map((warning) => (
         <p key={warning} className="note tone-attention">
-          {warning}
+          {visibleText(warning)}
         </p>
       ))}
       {problem && <ProblemNote problem={problem} />}
-      {details.map((found) => (
+      {details && (
         <StepValues
-          key={found.key}
-          details={asKnown(found, steps)}
-          isOnly={details.length === 1}
+          details={asKnown(details, step)}
+          isSentShown={doubts.length > 0 || (step.status === "WAITING_APPROVAL" && !isPast)}
           linkOf={linkOf}
         />
-      ))}
-      <Attempts steps={steps} />
+      )}
+      <Attempts attempts={step.attempts} />
     </article>
+  );
+}
+
+/** Copies of one step. */
+function StepMenu({
+  requestId,
+  planId,
+  step,
+  isPast,
+}: {
+  requestId: string;
+  planId: string;
+  step: StepRun;
+  isPast: boolean;
+}) {
+  const client = useClient();
+  return (
+    <Menu label="Copy">
+      <CopyButton text={location.href} label="copy link" />
+      <CopyButton
+        text={cliCommand(requestId, planId, isPast ? { ...step, approvalHash: null } : step)}
+        label="copy CLI"
+      />
+      <CopyButton text={curlCommand(client.url, planId, step.id)} label="copy curl" />
+    </Menu>
+  );
+}
+
+/** Most pages that are read to find an item: a list has at most 10,000 items, 100 on a page. */
+const MAX_PAGES = 100;
+
+/** The values of a step or item; null before they are read. */
+function useStepValues(planId: string, step: StepRun | undefined) {
+  const client = useClient();
+  const [read, setRead] = useState<{ of: string; details: StepDetails | null; problem: ApiProblem | null }>({
+    of: "",
+    details: null,
+    problem: null,
+  });
+  const { id, key, item, status } = step ?? { id: "", key: "", item: null, status: "PENDING" as const };
+  const wanted = `${planId}/${key}/${status}`;
+  useEffect(() => {
+    if (key === "") return;
+    const controller = new AbortController();
+    readValues(client, { planId, key, filter: filterOf({ id, item, status }) }, controller.signal).then(
+      (details) => setRead({ of: wanted, details, problem: null }),
+      (error: unknown) =>
+        controller.signal.aborted || setRead({ of: wanted, details: null, problem: problemOf(error) }),
+    );
+    return () => controller.abort();
+  }, [client, planId, id, key, item, status, wanted]);
+  return read.of === wanted ? read : { details: null, problem: null };
+}
+
+type StepFilter = VariablesOf<typeof READ_STEP>["filter"];
+
+/** Items are found among those with the same status, which are few when they failed or wait. */
+function filterOf({ id, item, status }: Pick<StepRun, "id" | "item" | "status">): StepFilter {
+  return item === null ? { stepId: id, items: false } : { stepId: id, items: true, status: [status] };
+}
+
+async function readValues(
+  client: Client,
+  { planId, key, filter }: { planId: string; key: string; filter: StepFilter },
+  signal: AbortSignal,
+): Promise<StepDetails | null> {
+  let after: string | null = null;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const read: ResultOf<typeof READ_STEP> = await client.execute(
+      READ_STEP,
+      { planId, filter, after },
+      { signal },
+    );
+    const connection = read.plan?.stepsConnection;
+    const found = connection?.nodes.find((node) => node.key === key);
+    if (found || !connection?.pageInfo.hasNextPage) return found ?? null;
+    after = connection.pageInfo.endCursor;
+  }
+  return null;
+}
+
+/** Names of operations of the API in its remedies, in the words of this page. */
+const OPERATION_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/,? and settle it with resolveInDoubt/u, ", and say here what happened"],
+  [/ with resolveInDoubt/u, " here"],
+  [
+    /rerun the plan and name this step in acceptRepeat/u,
+    "run it again and accept that this step is called once more",
+  ],
+  [/rerun the step with other arguments, or amend the plan/u, "change the plan at the desk"],
+  [/rerun the plan/u, "run again what did not complete"],
+];
+
+/** A remedy of the API for a person at this page. */
+function personRemedy(remedy: string): string {
+  return visibleText(
+    OPERATION_WORDS.reduce((text, [operation, words]) => text.replace(operation, words), remedy),
+  );
+}
+
+/** Items that are drawn at first. */
+const FIRST_ITEMS = 100;
+
+/** Statuses of items that need a look, the first ones on top. */
+const TROUBLED: ReadonlySet<string> = new Set(["FAILED", "IN_DOUBT", "WAITING_APPROVAL", "RETRYING"]);
+
+/** The items of a list: status, key, error and time of each; a click opens one. */
+function Items({ items, onSelect }: { items: readonly StepRun[]; onSelect: (stepKey: string) => void }) {
+  const troubled = items.filter(({ status }) => TROUBLED.has(status));
+  const [isFiltered, setIsFiltered] = useState(false);
+  const [shown, setShown] = useState(FIRST_ITEMS);
+  const listed = isFiltered ? troubled : items;
+  const bins = histogramsOf(items).get(items[0]?.id ?? "")?.bins ?? [];
+  return (
+    <section className="items" aria-label="Items">
+      <div className="items-head">
+        <h3>{countText(items.length, "item")}</h3>
+        {bins.map(({ status, count }) => {
+          const { tone, mark, word } = lookOf(STEP_LOOK, status);
+          return (
+            <span key={status} className={`tone-${tone} items-count`}>
+              <span aria-hidden="true">{mark}</span> {count} {word}
+            </span>
+          );
+        })}
+        {troubled.length > 0 && (
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={isFiltered}
+              onChange={({ target }) => setIsFiltered(target.checked)}
+            />
+            only these {troubled.length.toLocaleString("en")} that need a look
+          </label>
+        )}
+      </div>
+      <table className="items-table">
+        <thead>
+          <tr>
+            <th scope="col">item</th>
+            <th scope="col">state</th>
+            <th scope="col">error</th>
+            <th scope="col">took</th>
+          </tr>
+        </thead>
+        <tbody>
+          {listed.slice(0, shown).map((item) => (
+            <tr key={item.key}>
+              <td>
+                <button type="button" className="link-button" onClick={() => onSelect(item.key)}>
+                  {item.key}
+                </button>
+              </td>
+              <td>
+                <Pill look={lookOf(STEP_LOOK, item.status)} />
+              </td>
+              <td dir="auto" title={item.error?.message}>
+                {item.error
+                  ? visibleText(item.error.message)
+                  : item.waitReason === null
+                    ? ""
+                    : stateLook("step", item).word}
+              </td>
+              <td className="items-time">{item.durationMs === null ? "" : durationText(item.durationMs)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {listed.length > shown && (
+        <button type="button" onClick={() => setShown(shown + 500)}>
+          {Math.min(500, listed.length - shown).toLocaleString("en")} more
+        </button>
+      )}
+    </section>
   );
 }
 
@@ -165,9 +368,11 @@ export function curlCommand(apiUrl: string, planId: string, stepId: string): str
   ].join(" ");
 }
 
-/** Each attempt of a step and of its items. */
-function Attempts({ steps }: { steps: readonly StepRun[] }) {
-  const attempts = steps.flatMap(({ key, attempts: tries }) => tries.map((attempt) => ({ key, ...attempt })));
+/** Attempts that are listed. */
+const MAX_ATTEMPTS = 200;
+
+/** Each attempt of a step or item. */
+function Attempts({ attempts }: Pick<StepRun, "attempts">) {
   if (attempts.length === 0) return null;
   return (
     <table className="attempts">
@@ -182,20 +387,17 @@ function Attempts({ steps }: { steps: readonly StepRun[] }) {
         </tr>
       </thead>
       <tbody>
-        {attempts.slice(0, 200).map((attempt) => (
-          <tr key={`${attempt.key}/${attempt.attemptId}`}>
-            <td>
-              {steps.length > 1 && `${attempt.key} `}
-              {attempt.attempt}
-            </td>
-            <td title={attempt.startedAt}>{instantText(attempt.startedAt).slice(11, 19)}</td>
+        {attempts.slice(0, MAX_ATTEMPTS).map((attempt) => (
+          <tr key={attempt.attemptId}>
+            <td>{attempt.attempt}</td>
+            <td title={attempt.startedAt}>{clockText(attempt.startedAt)}</td>
             <td>{attempt.durationMs === null ? "" : durationText(attempt.durationMs)}</td>
             <td>
               {attempt.outcome ?? "running"}
               {attempt.error && (
                 <span dir="auto">
                   {" "}
-                  {attempt.error.message} <code>{attempt.error.code}</code>
+                  {visibleText(attempt.error.message)} <code>{attempt.error.code}</code>
                 </span>
               )}
               {attempt.unsent && <span> {unsentText(attempt.unsent)}</span>}
@@ -212,12 +414,13 @@ function Attempts({ steps }: { steps: readonly StepRun[] }) {
 function ApprovalPanel({
   requestId,
   step,
-  resolvedArguments,
+  details: { resolvedArguments, resolvedArgumentsPreview },
 }: {
   requestId: string;
   step: StepRun;
-  resolvedArguments: unknown;
+  details: StepDetails;
 }) {
+  const now = useNow();
   const [reason, setReason] = useState("");
   const { run, isPending, problem } = useAction(APPROVE);
   const { approvalHash, id: stepId } = step;
@@ -225,45 +428,55 @@ function ApprovalPanel({
   const decide = (approved: boolean) =>
     void run({ requestId, stepId, approvalHash, approved, reason: reason === "" ? null : reason });
   return (
-    <section className="panel tone-attention" aria-label="Approval">
+    <section className="panel decision-panel tone-attention" aria-label="Approval">
       <h3>
-        Call <code>{step.tool}</code> with these arguments?
+        Call <code>{visibleText(step.tool)}</code> with these arguments?
       </h3>
-      <JsonTree label="arguments" value={resolvedArguments} />
-      {step.expiresAt !== null && (
-        <p className="quiet-text">
-          It {expiryText(step.expiresAt)}: without a decision the step then fails, and nothing is called.
-        </p>
-      )}
-      <p className="quiet-text">
-        hash <code>{approvalHash.slice(0, 16)}</code>: when the arguments or the tool change before the call,
-        nothing is called.
-      </p>
+      <JsonTree label="will be sent" value={resolvedArguments ?? resolvedArgumentsPreview?.text ?? null} />
+      {step.effectClass !== null && <p className="quiet-text">{EFFECT_CLASS[step.effectClass]}.</p>}
       <label>
         Reason, for the record (optional)
         <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
       </label>
-      <p className="actions">
+      <div className="choices">
         <button type="button" className="primary-button" disabled={isPending} onClick={() => decide(true)}>
           Approve: the tool is called
         </button>
+        <span>Exactly this call is made, once. Then the plan continues.</span>
         <button type="button" disabled={isPending} onClick={() => decide(false)}>
           Refuse: the step fails
         </button>
+        <span>Nothing is called. Steps that need it are skipped.</span>
+      </div>
+      <p className="quiet-text">
+        {step.expiresAt !== null &&
+          `It ${expiryText(step.expiresAt)}${leftText(step.expiresAt, now)}: without a decision the step then fails, and nothing is called. `}
+        <span title={approvalHash}>
+          hash <code>{approvalHash.slice(0, 16)}</code>
+        </span>
+        : when the arguments or the tool change before the call, nothing is called.
       </p>
       {problem && <ProblemNote problem={problem} />}
     </section>
   );
 }
 
+const DAY_MS = 86_400_000;
+
+/** The time that is left: ", in 23 h". */
+function leftText(at: string, now: number): string {
+  const leftMs = Date.parse(at) - now;
+  if (leftMs <= 0) return "";
+  return leftMs > 2 * DAY_MS ? `, in ${Math.floor(leftMs / DAY_MS)} days` : `, in ${durationText(leftMs)}`;
+}
+
 /** Arguments and outputs of a step or item. */
 type StepDetails = NonNullable<ResultOf<typeof READ_STEP>["plan"]>["stepsConnection"]["nodes"][number];
 
 /** Arguments and outputs are read in their current state; this removes those that a step did not have yet. */
-function asKnown(found: StepDetails, steps: readonly StepRun[]): StepDetails {
-  const then = steps.find(({ key }) => key === found.key);
-  const wasSent = then !== undefined && (then.attempts.length > 0 || then.status === "WAITING_APPROVAL");
-  const hasOutput = then?.status === "COMPLETED";
+function asKnown(found: StepDetails, then: StepRun): StepDetails {
+  const wasSent = then.attempts.length > 0 || then.status === "WAITING_APPROVAL";
+  const hasOutput = then.status === "COMPLETED";
   return {
     ...found,
     resolvedArguments: wasSent ? found.resolvedArguments : null,
@@ -274,29 +487,23 @@ function asKnown(found: StepDetails, steps: readonly StepRun[]): StepDetails {
 }
 
 /**
- * The planned and sent arguments and the output. References in planned arguments link to the steps that they
- * name.
+ * The output, the sent and the planned arguments. References in planned arguments link to the steps that they name.
  */
 function StepValues({
   details,
-  isOnly,
+  isSentShown,
   linkOf,
 }: {
   details: StepDetails;
-  isOnly: boolean;
+  /** The form of a decision shows what was or will be sent. */
+  isSentShown: boolean;
   linkOf: (root: string) => (() => void) | undefined;
 }) {
-  const { key, outputReference, resolvedArgumentsPreview } = details;
-  const values = (
+  const { outputReference, resolvedArguments, resolvedArgumentsPreview } = details;
+  // Without a reference both are the same, and the same is shown once.
+  const isSame = JSON.stringify(resolvedArguments) === JSON.stringify(details.arguments);
+  return (
     <>
-      <JsonTree label="planned" value={details.arguments} linkOf={linkOf} />
-      {details.resolvedArguments !== null && <JsonTree label="sent" value={details.resolvedArguments} />}
-      {resolvedArgumentsPreview && (
-        <JsonTree
-          label={`sent (${sizeText(resolvedArgumentsPreview.sizeBytes)}, the beginning)`}
-          value={resolvedArgumentsPreview.text}
-        />
-      )}
       {outputReference ? (
         <div>
           <JsonTree
@@ -308,61 +515,68 @@ function StepValues({
       ) : (
         details.output !== null && <JsonTree label="output" value={details.output} />
       )}
+      {!isSentShown && !isSame && resolvedArguments !== null && (
+        <JsonTree label="sent" value={resolvedArguments} />
+      )}
+      {!isSentShown && resolvedArgumentsPreview && (
+        <JsonTree
+          label={`sent (${sizeText(resolvedArgumentsPreview.sizeBytes)}, the beginning)`}
+          value={resolvedArgumentsPreview.text}
+        />
+      )}
+      {!(isSentShown && isSame) && (
+        <JsonTree label={isSame ? "sent, as planned" : "planned"} value={details.arguments} linkOf={linkOf} />
+      )}
     </>
-  );
-  if (isOnly) return values;
-  return (
-    <details>
-      <summary>{key}</summary>
-      {values}
-    </details>
   );
 }
 
 type Variables = VariablesOf<typeof RESOLVE_IN_DOUBT>;
 
 /**
- * A call in doubt, and what each choice does. The buttons stay disabled until the user has typed the key of
- * the step.
+ * A call in doubt: what was sent, and what each choice does. The buttons stay disabled until the user has typed the
+ * key of the step.
  */
-function DoubtPanel({ requestId, step }: { requestId: string; step: StepRun }) {
+function DoubtPanel({ requestId, planId, step }: { requestId: string; planId: string; step: StepRun }) {
   const [typed, setTyped] = useState("");
   const [outputText, setOutputText] = useState("");
   const [reason, setReason] = useState("");
   const [outputError, setOutputError] = useState<string | null>(null);
   const { run, isPending, problem } = useAction(RESOLVE_IN_DOUBT);
+  const { details } = useStepValues(planId, step);
   const isConfirmed = typed === step.key;
-  const attempt = step.attempts.at(-1)?.attempt ?? 1;
+  const last = step.attempts.at(-1);
+  const attempt = last?.attempt ?? 1;
 
   const settle = (settlement: Pick<Variables, "resolution" | "output" | "reason">) =>
     void run({ requestId, stepKey: step.key, attempt, ...settlement });
 
   function settleAsCompleted(): void {
     const output = parsed(outputText);
-    setOutputError(output === undefined ? "This is not JSON. Put texts in double quotes." : null);
+    setOutputError(output === undefined ? NOT_JSON : null);
     if (output !== undefined) settle({ resolution: "completed", output });
   }
 
   return (
-    <section className="panel tone-attention" aria-label="Doubt">
+    <section className="panel decision-panel tone-attention" aria-label="Doubt">
       <h3>
-        Did <code>{step.tool}</code> do it?
+        Did <code>{visibleText(step.tool)}</code> do it?
       </h3>
       <p>
-        Attempt {attempt} was sent and no answer came. Look at what the tool changes, then choose what
-        happened. The call is never sent again automatically.
+        Attempt {attempt} was sent{last && ` at ${clockText(last.startedAt)} UTC`} and no answer came. Look at
+        what the tool changes, then choose. It is never sent again by itself, and the plan waits without an
+        end.
       </p>
-      <label>
-        What the call returned, as JSON (for “it happened”; empty: null)
-        <textarea rows={3} value={outputText} onChange={({ target }) => setOutputText(target.value)} />
-      </label>
-      {outputError !== null && <p className="note tone-bad">{outputError}</p>}
-      <label>
-        Why the step shall fail (for “let the step fail”)
-        <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
-      </label>
-      <label>
-        Type <code>{step.key}</code> to confirm
+      {details && (
+        <JsonTree
+          label="was sent"
+          value={details.resolvedArguments ?? details.resolvedArgumentsPreview?.text ?? null}
+        />
+      )}
+      <label className="field-row">
+        <span>
+          Type <code>{step.key}</code> to confirm
+        </span>
         <input
           value={typed}
           autoComplete="off"
@@ -370,28 +584,261 @@ function DoubtPanel({ requestId, step }: { requestId: string; step: StepRun }) {
           onChange={({ target }) => setTyped(target.value)}
         />
       </label>
-      <p className="actions">
-        <button type="button" disabled={!isConfirmed || isPending} onClick={settleAsCompleted}>
-          It happened: continue with this output
-        </button>
-        <button
-          type="button"
-          disabled={!isConfirmed || isPending}
-          onClick={() => settle({ resolution: "retry" })}
-        >
-          It did not: call it again
-        </button>
-        <button
-          type="button"
-          disabled={!isConfirmed || isPending || reason.trim() === ""}
-          onClick={() => settle({ resolution: "failed", reason })}
-        >
-          It did not: let the step fail
-        </button>
-      </p>
+      <div className="choices">
+        <div>
+          <button type="button" disabled={!isConfirmed || isPending} onClick={settleAsCompleted}>
+            It happened: continue with this output
+          </button>
+          <label>
+            <span className="hidden">What the call returned, as JSON</span>
+            <input
+              value={outputText}
+              placeholder="its output as JSON; empty: null"
+              onChange={({ target }) => setOutputText(target.value)}
+            />
+          </label>
+        </div>
+        <span>Nothing is called. The plan continues as if this had been the answer.</span>
+        <div>
+          <button
+            type="button"
+            disabled={!isConfirmed || isPending}
+            onClick={() => settle({ resolution: "retry" })}
+          >
+            It did not: call it again
+          </button>
+        </div>
+        <span>The same call is made once more. If it did happen, it happens twice.</span>
+        <div>
+          <button
+            type="button"
+            disabled={!isConfirmed || isPending || reason.trim() === ""}
+            onClick={() => settle({ resolution: "failed", reason })}
+          >
+            It did not: let the step fail
+          </button>
+          <label>
+            <span className="hidden">Why the step shall fail</span>
+            <input
+              value={reason}
+              maxLength={1_000}
+              placeholder="why, for the record"
+              onChange={({ target }) => setReason(target.value)}
+            />
+          </label>
+        </div>
+        <span>Nothing is called. Steps that need it are skipped.</span>
+      </div>
+      {outputError !== null && <p className="note tone-bad">{outputError}</p>}
       {problem && <ProblemNote problem={problem} />}
     </section>
   );
+}
+
+const NOT_JSON = "This is not JSON. Put texts in double quotes.";
+
+/** What an operator may say about a call in doubt. */
+const VERDICTS = [
+  { resolution: "completed", label: "it happened" },
+  { resolution: "retry", label: "it did not: call it again" },
+  { resolution: "failed", label: "it did not: let it fail" },
+] as const;
+type Verdict = (typeof VERDICTS)[number]["resolution"];
+
+/** Calls in doubt that are shown in one form. */
+const MAX_DOUBTS = 100;
+
+/** Several calls in doubt: what was sent in each of them side by side, and one choice for all or for each. */
+function DoubtsPanel({
+  requestId,
+  planId,
+  steps,
+}: {
+  requestId: string;
+  planId: string;
+  steps: readonly StepRun[];
+}) {
+  const [verdicts, setVerdicts] = useState<Readonly<Record<string, Verdict>>>({});
+  const [typed, setTyped] = useState("");
+  const [outputText, setOutputText] = useState("");
+  const [reason, setReason] = useState("");
+  const [outputError, setOutputError] = useState<string | null>(null);
+  const [isSending, setIsSending] = useState(false);
+  const { run, problem } = useAction(RESOLVE_IN_DOUBT);
+  const shown = steps.slice(0, MAX_DOUBTS);
+  const stepId = shown[0]?.id ?? "";
+  const { data } = useRead(
+    READ_STEP,
+    { planId, filter: { stepId, items: true, status: ["IN_DOUBT"] } },
+    steps.length,
+  );
+  const sent = new Map(
+    (data?.plan?.stepsConnection.nodes ?? []).map((node) => [
+      node.key,
+      node.resolvedArguments ?? node.resolvedArgumentsPreview?.text ?? null,
+    ]),
+  );
+  const names = argumentNames([...sent.values()]);
+  const chosen = shown.filter(({ key }) => verdicts[key] !== undefined);
+  const has = (verdict: Verdict) => chosen.some(({ key }) => verdicts[key] === verdict);
+  const isReady =
+    chosen.length > 0 &&
+    typed === String(chosen.length) &&
+    (!has("failed") || reason.trim() !== "") &&
+    !isSending;
+  async function settleAll(): Promise<void> {
+    const output = parsed(outputText);
+    setOutputError(has("completed") && output === undefined ? NOT_JSON : null);
+    if (has("completed") && output === undefined) return;
+    setIsSending(true);
+    for (const { key, attempts } of chosen) {
+      const resolution = verdicts[key];
+      if (resolution === undefined) continue;
+      const settled = await run({
+        requestId,
+        stepKey: key,
+        attempt: attempts.at(-1)?.attempt ?? 1,
+        resolution,
+        ...(resolution === "completed" ? { output: output ?? null } : {}),
+        ...(resolution === "failed" ? { reason } : {}),
+      });
+      // The note says why; what was settled before is no longer in the list.
+      if (settled === null) break;
+    }
+    setTyped("");
+    setIsSending(false);
+  }
+  return (
+    <section className="panel decision-panel tone-attention" aria-label="Doubts">
+      <h3>
+        Did <code>{visibleText(shown[0]?.tool ?? "")}</code> do these {steps.length.toLocaleString("en")}{" "}
+        calls?
+      </h3>
+      <p>
+        Each was sent and no answer came. Look at what the tool changes, then say what happened. Nothing is
+        sent again by itself.
+      </p>
+      <p className="actions">
+        <span className="quiet-text">all of them:</span>
+        {VERDICTS.map(({ resolution, label }) => (
+          <button
+            key={resolution}
+            type="button"
+            onClick={() => setVerdicts(Object.fromEntries(shown.map(({ key }) => [key, resolution])))}
+          >
+            {label}
+          </button>
+        ))}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it can be reached by keyboard. */}
+      <section className="doubts-frame" aria-label="Calls in doubt" tabIndex={0}>
+        <table className="doubts">
+          <thead>
+            <tr>
+              <th scope="col">item</th>
+              {names.map((name) => (
+                <th key={name} scope="col">
+                  {visibleText(name)}
+                </th>
+              ))}
+              {names.length === 0 && <th scope="col">was sent</th>}
+              <th scope="col">what happened</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(({ key }) => {
+              const values = sent.get(key);
+              return (
+                <tr key={key}>
+                  <td>
+                    <code>{key}</code>
+                  </td>
+                  {names.map((name) => (
+                    <td key={name} dir="auto">
+                      {isJsonObject(values) ? shortText(values[name]) : ""}
+                    </td>
+                  ))}
+                  {names.length === 0 && <td dir="auto">{shortText(values)}</td>}
+                  <td>
+                    <select
+                      aria-label={`What happened to ${key}`}
+                      value={verdicts[key] ?? ""}
+                      onChange={({ target }) => {
+                        const { [key]: _before, ...others } = verdicts;
+                        const verdict = VERDICTS.find(({ resolution }) => resolution === target.value);
+                        setVerdicts(verdict ? { ...others, [key]: verdict.resolution } : others);
+                      }}
+                    >
+                      <option value="">not decided</option>
+                      {VERDICTS.map(({ resolution, label }) => (
+                        <option key={resolution} value={resolution}>
+                          {label}
+                        </option>
+                      ))}
+                    </select>
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </section>
+      {steps.length > shown.length && (
+        <p className="quiet-text">The first {MAX_DOUBTS}; the others follow when these are settled.</p>
+      )}
+      {has("completed") && (
+        <label className="field-row">
+          <span>What the calls returned, as JSON</span>
+          <input
+            value={outputText}
+            placeholder="empty: null"
+            onChange={({ target }) => setOutputText(target.value)}
+          />
+        </label>
+      )}
+      {has("failed") && (
+        <label className="field-row">
+          <span>Why they shall fail</span>
+          <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
+        </label>
+      )}
+      <label className="field-row">
+        <span>
+          Type <code>{chosen.length}</code> to confirm
+        </span>
+        <input
+          value={typed}
+          autoComplete="off"
+          inputMode="numeric"
+          onChange={({ target }) => setTyped(target.value)}
+        />
+      </label>
+      <p className="actions">
+        <button type="button" className="primary-button" disabled={!isReady} onClick={() => void settleAll()}>
+          Settle {countText(chosen.length, "call")}
+        </button>
+      </p>
+      {outputError !== null && <p className="note tone-bad">{outputError}</p>}
+      {problem && <ProblemNote problem={problem} />}
+    </section>
+  );
+}
+
+/** The names of the arguments that differ between calls first, at most four; empty when calls have no names. */
+function argumentNames(sent: readonly unknown[]): string[] {
+  const objects = sent.filter((one) => isJsonObject(one));
+  const names = [...new Set(objects.flatMap((one) => Object.keys(one)))];
+  const variety = (name: string) => new Set(objects.map((one) => JSON.stringify(one[name]))).size;
+  return names.toSorted((a, b) => variety(b) - variety(a)).slice(0, MAX_ARGUMENTS);
+}
+
+const MAX_ARGUMENTS = 4;
+
+/** A value on one line, cut. */
+function shortText(value: unknown): string {
+  if (value === undefined) return "";
+  const text = typeof value === "string" ? value : unmarkNumbers(JSON.stringify(value));
+  return visibleText(text.length > 160 ? `${text.slice(0, 160)} …` : text);
 }
 
 /** The JSON value of a text; null for an empty text; undefined if it is not JSON. */
@@ -430,10 +877,14 @@ export function StepFacts({
       {step.carriedFrom !== null && (
         <CarriedFrom planId={step.carriedFrom} versions={versions} onVersion={onVersion} />
       )}
-      {step.settled && <Fact name="settled" value={settlementText(step.settled)} />}
+      {step.settled && <Fact name="settled" value={settledText(step.settled)} />}
       {trace.traceId !== null && <Trace traceId={trace.traceId} traceUrl={trace.traceUrl} />}
     </dl>
   );
+}
+
+function settledText(settled: NonNullable<StepRun["settled"]>): string {
+  return `${settlementText(settled)}${settled.at === null ? "" : `, at ${instantText(settled.at)}`}`;
 }
 
 function Fact({ name, value }: { name: string; value: string }) {

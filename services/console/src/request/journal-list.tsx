@@ -1,12 +1,12 @@
 import type { ResultOf } from "@planwright/client";
-import { countText, durationText } from "@planwright/plan";
-import { useEffect, useState } from "react";
+import { countText, durationText, isJsonObject, visibleText } from "@planwright/plan";
+import { useEffect, useRef, useState } from "react";
 import { READ_DRAFTS, READ_JOURNAL, READ_MODEL_CALLS, READ_MODEL_USE } from "../data/request-operations.ts";
 import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
 import { type Diagnostic, Diagnostics } from "../parts/diagnostics.tsx";
 import { ProblemNote } from "../parts/elements.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
-import { instantText } from "../parts/looks.ts";
+import { clockText, lookOf, PLAN_LOOK, STEP_LOOK } from "../parts/looks.ts";
 
 type JournalEvent = ResultOf<typeof READ_JOURNAL>["events"]["nodes"][number];
 
@@ -62,6 +62,15 @@ export function JournalList({
     return () => clearTimeout(timer);
   }, [problem]);
 
+  const [typed, setTyped] = useState("");
+  const [isFiltered, setIsFiltered] = useState(false);
+  const rows = useRef<HTMLDivElement>(null);
+  const failures = events.filter(isFailure);
+  const wanted = typed.trim().toLowerCase();
+  const shown = (isFiltered ? failures : events).filter(
+    (event) => wanted === "" || searchedText(event).includes(wanted),
+  );
+
   const note = problem && <ProblemNote problem={problem} />;
   if (events.length === 0)
     return (
@@ -70,67 +79,166 @@ export function JournalList({
       )
     );
   return (
-    <>
+    <div className="journal-frame">
       {note}
-      <table className="journal">
-        <thead>
-          <tr>
-            <th>entry</th>
-            <th>time</th>
-            <th>event</th>
-            <th>step</th>
-            <th>what</th>
-            <th>by</th>
-          </tr>
-        </thead>
-        <tbody>
-          {events.map((event) => (
-            <tr
-              key={event.id}
-              className={rowClass(event, selected, at)}
-              aria-current={event.seq === at ? "true" : undefined}
+      <div className="list-tools">
+        <label>
+          <span className="hidden">Filter events</span>
+          <input
+            type="search"
+            value={typed}
+            placeholder="filter by step, event or text"
+            onChange={({ target }) => setTyped(target.value)}
+          />
+        </label>
+        {failures.length > 0 && (
+          <>
+            <label className="check">
+              <input
+                type="checkbox"
+                checked={isFiltered}
+                onChange={({ target }) => setIsFiltered(target.checked)}
+              />
+              only {countText(failures.length, "failure")}
+            </label>
+            <button
+              type="button"
+              onClick={() => rows.current?.querySelector(".is-failure")?.scrollIntoView({ block: "center" })}
             >
-              <td>
-                <button
-                  type="button"
-                  className="link-button"
-                  title="Show the request at this entry"
-                  onClick={() => onAt(event.seq)}
-                >
-                  {event.seq}
-                </button>
-              </td>
-              <td title={event.at}>{instantText(event.at).slice(11, 19)}</td>
-              <td>
-                <code>{event.type}</code>
-              </td>
-              <td>
-                {event.stepId !== null && (
-                  <button type="button" className="link-button" onClick={() => onSelect(event.stepId ?? "")}>
-                    {event.key ?? event.stepId}
-                  </button>
-                )}
-              </td>
-              <td dir="auto">
-                {[event.status, event.error?.code, event.error?.message, event.reason]
-                  .filter(Boolean)
-                  .join(" · ")}
-              </td>
-              <td>
-                {event.by.kind} <span className="quiet-text">{event.by.id}</span>
-              </td>
+              Jump to the failure
+            </button>
+          </>
+        )}
+      </div>
+      <div className="journal-rows" ref={rows}>
+        {shown.length === 0 && <p className="empty">No event matches the filter.</p>}
+        <table className="journal">
+          <thead>
+            <tr>
+              <th>entry</th>
+              <th>time (UTC)</th>
+              <th>event</th>
+              <th>step</th>
+              <th>what</th>
+              <th>by</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
+          </thead>
+          <tbody>
+            {shown.map((event) => (
+              <tr
+                key={event.id}
+                className={rowClass(event, selected, at)}
+                aria-current={event.seq === at ? "true" : undefined}
+              >
+                <td>
+                  <button
+                    type="button"
+                    className="link-button"
+                    title="Show the request at this entry"
+                    onClick={() => onAt(event.seq)}
+                  >
+                    {event.seq}
+                  </button>
+                </td>
+                <td title={event.at}>{clockText(event.at)}</td>
+                <td>
+                  <code>{event.type}</code>
+                </td>
+                <td>
+                  {event.stepId !== null && (
+                    <button
+                      type="button"
+                      className="link-button"
+                      onClick={() => onSelect(event.key ?? event.stepId ?? "")}
+                    >
+                      {event.key ?? event.stepId}
+                    </button>
+                  )}
+                </td>
+                <td dir="auto">{visibleText(whatHappened(event))}</td>
+                <td title={event.by.id ?? undefined}>
+                  {event.by.kind} <span className="quiet-text">{shortId(event.by.id)}</span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
   );
 }
 
-/** Marks events of the selected step, and events later than the shown moment. */
-function rowClass({ stepId, seq }: JournalEvent, selected: string | null, at: number | null): string {
-  const isSelected = stepId !== null && stepId === selected;
-  return `${isSelected ? "is-selected" : ""}${at !== null && seq > at ? " is-later" : ""}`;
+/** A skipped step has an error too, that of the step before it. */
+const isFailure = ({ error, status }: JournalEvent) =>
+  status === "FAILED" || (error !== null && status !== "SKIPPED");
+
+function searchedText(event: JournalEvent): string {
+  const { type, key, stepId, by } = event;
+  return [type, key, stepId, by.kind, by.id, whatHappened(event)].join(" ").toLowerCase();
+}
+
+/** The end of a worker's id, which tells workers apart; the whole one is its title. */
+function shortId(id: string | null): string {
+  return id === null || id.length <= 12 ? (id ?? "") : `…${id.slice(-8)}`;
+}
+
+/** Facts of events that people read, in order, with the words around them. */
+const FACT_WORDS: Readonly<Record<string, (value: string) => string>> = {
+  tool: (value) => value,
+  outcome: (value) => value,
+  durationMs: (value) => `took ${durationText(Number(value))}`,
+  model: (value) => value,
+  purpose: (value) => value,
+  count: (value) => `${value} items`,
+  unitsCount: (value) => (value === "1" ? "" : `${value} items`),
+  version: (value) => `version ${value}`,
+  epoch: (value) => `took the plan, lease ${value}`,
+  resolution: (value) => `said: ${value}`,
+  questionsCount: (value) => countText(Number(value), "question"),
+  dueAt: (value) => `next at ${clockText(value)}`,
+};
+
+/** An event in words: the attempt, the new status, why, and its facts. */
+function whatHappened({ type, attempt, status, error, reason, facts }: JournalEvent): string {
+  const known = isJsonObject(facts) ? facts : {};
+  const approved = known["approved"];
+  const words = Object.entries(FACT_WORDS).flatMap(([name, wordsOf]) => {
+    const value = known[name];
+    return typeof value === "string" || typeof value === "number" ? [wordsOf(String(value))] : [];
+  });
+  return [
+    attempt !== null && `attempt ${attempt}`,
+    status !== null && lookOf(type === "step.changed" ? STEP_LOOK : PLAN_LOOK, status).word,
+    typeof approved === "boolean" && (approved ? "approved" : "refused"),
+    error && `${error.message} (${error.code})`,
+    reason,
+    ...words,
+    words.length === 0 && status === null && !error && reason === null && EVENT_WORDS[type],
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** What an event without facts means. */
+const EVENT_WORDS: Readonly<Record<string, string>> = {
+  "attempt.ended": "answered",
+  "execution.asked": "the execution was asked for",
+  "lease.released": "the worker gave the plan back",
+  "cancel.asked": "a cancel was asked for",
+  "pause.asked": "a pause was asked for",
+  "resume.asked": "to continue was asked for",
+  "planning.began": "a planner began",
+};
+
+/** Marks events of the selected step, failures, and events later than the shown moment. */
+function rowClass(event: JournalEvent, selected: string | null, at: number | null): string {
+  const { stepId, seq } = event;
+  const classes = [
+    stepId !== null && stepId === selected && "is-selected",
+    isFailure(event) && "is-failure",
+    at !== null && seq > at && "is-later",
+  ];
+  return classes.filter(Boolean).join(" ");
 }
 
 type ModelCall = NonNullable<
@@ -187,12 +295,12 @@ function CallList({ calls }: { calls: readonly ModelCall[] }) {
               <summary>
                 {message.role}, {countText(message.content.length, "character")}
               </summary>
-              <pre dir="auto">{message.content}</pre>
+              <pre dir="auto">{visibleText(message.content)}</pre>
             </details>
           ))}
           <details open>
             <summary>answer</summary>
-            <pre dir="auto">{call.answer === "" ? "(empty)" : call.answer}</pre>
+            <pre dir="auto">{call.answer === "" ? "(empty)" : visibleText(call.answer)}</pre>
           </details>
         </li>
       ))}
@@ -221,7 +329,7 @@ function ReadDrafts({ requestId, seq }: RequestAtEntry) {
           <div className="beside">
             <figure>
               <figcaption>The answer</figcaption>
-              <pre dir="auto">{draft.raw ?? "(none is stored)"}</pre>
+              <pre dir="auto">{draft.raw === null ? "(none is stored)" : visibleText(draft.raw)}</pre>
             </figure>
             <figure>
               <figcaption>The plan that was read from it</figcaption>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { placeOf, type RequestPlace, requestPath, shownAs } from "./paths.ts";
 
-const FIRST: RequestPlace = { requestId: "req_1_a", version: null, stepId: null, view: "graph", at: null };
+const FIRST: RequestPlace = { requestId: "req_1_a", version: null, stepId: null, view: null, at: null };
 
 test.each<RequestPlace>([
   FIRST,
@@ -19,5 +19,5 @@ test.each(["/", "/r/", "/r/%E0%A4%A", "/x/req_1"])("%s names no request", (path)
 });
 
 test.each(["at=-1", "at=now", "view=nothing&at=1.5"])("%s means the graph, and now", (search) => {
-  expect(shownAs(search)).toEqual({ view: "graph", at: null });
+  expect(shownAs(search)).toEqual({ view: null, at: null });
 });

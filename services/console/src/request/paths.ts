@@ -1,5 +1,5 @@
 /** The views of a request, in the order of their tabs. */
-export const VIEWS = ["graph", "timeline", "steps", "journal", "model calls", "versions"] as const;
+export const VIEWS = ["results", "graph", "timeline", "steps", "journal", "model calls", "versions"] as const;
 export type View = (typeof VIEWS)[number];
 
 /** The part of an address that names the object. */
@@ -7,12 +7,14 @@ export interface NamedPlace {
   requestId: string;
   /** Null: the current version. */
   version: number | null;
+  /** The key of the selected step or item, such as `each[3]`. */
   stepId: string | null;
 }
 
 /** The part of an address that names the view. */
 export interface ShownAs {
-  view: View;
+  /** Null: the results of a request that has completed, otherwise the graph. */
+  view: View | null;
   /** The entry of the journal whose moment is shown; null: now. */
   at: number | null;
 }
@@ -30,14 +32,14 @@ export function requestPath({
   stepId,
   view,
   at = null,
-}: NamedPlace & { view: View; at?: number | null }): string {
+}: NamedPlace & { view: View | null; at?: number | null }): string {
   const parts = [
     `/r/${encodeURIComponent(requestId)}`,
     version === null ? "" : `/v/${version}`,
     stepId === null ? "" : `/s/${encodeURIComponent(stepId)}`,
   ];
   const search = new URLSearchParams();
-  if (view !== "graph") search.set("view", view);
+  if (view !== null) search.set("view", view);
   if (at !== null) search.set("at", String(at));
   return `${parts.join("")}${search.size === 0 ? "" : `?${search.toString()}`}`;
 }
@@ -58,12 +60,17 @@ export function placeOf(path: string): NamedPlace | null {
   }
 }
 
-/** Reads the view from the search of an address. Unreadable parts mean the graph, and now. */
+/** Reads the view from the search of an address. Unreadable parts mean the view that fits, and now. */
 export function shownAs(search: string): ShownAs {
   const named = new URLSearchParams(search);
   const at = named.get("at") ?? "";
   return {
-    view: VIEWS.find((view) => view === named.get("view")) ?? "graph",
+    view: VIEWS.find((view) => view === named.get("view")) ?? null,
     at: /^[0-9]{1,9}$/.test(at) ? Number(at) : null,
   };
+}
+
+/** The id of the step of a key; for an item, of its list. */
+export function stepIdOf(key: string): string {
+  return key.replace(/\[\d+\]$/, "");
 }

@@ -1,5 +1,12 @@
-import { commandLine, requestLook } from "@planwright/client";
-import { countText, hasPlaceholder, isJsonObject, type JsonValue, ownTimeText } from "@planwright/plan";
+import { pendingControl, requestLook } from "@planwright/client";
+import {
+  countText,
+  hasPlaceholder,
+  isJsonObject,
+  type JsonValue,
+  ownTimeText,
+  visibleText,
+} from "@planwright/plan";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useNow } from "../data/browser.ts";
@@ -16,23 +23,32 @@ import {
   type RequestPage,
 } from "../data/request-operations.ts";
 import { type Action, useAction } from "../data/use-api.ts";
-import { CopyButton, Pill, ProblemNote } from "../parts/elements.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Pill, ProblemNote } from "../parts/elements.tsx";
 import { agoText, instantText, lookOf, PLAN_LOOK, type Tone } from "../parts/looks.ts";
-import { deskPath } from "../parts/paths.ts";
-import { requestPath } from "./paths.ts";
+import { deskPath, toolPath } from "../parts/paths.ts";
+import { requestPath, stepIdOf } from "./paths.ts";
+import { ShareMenu, sentenceOf } from "./share-menu.tsx";
 import type { Shown } from "./use-shown.ts";
 
 /** The head of the page: the sentence, the status, its cause, and the next action. */
 export function RequestHead({
   request,
   shown: { plan, versions, version: shownVersion, isNow },
-  readAt,
+  lostSince,
+  isDeciding,
+  isAnswerBelow,
   onSelect,
   onVersion,
 }: {
   request: RequestPage;
   shown: Shown;
-  readAt: number | null;
+  /** When the last state arrived, in milliseconds, while the API does not answer; otherwise null. */
+  lostSince: number | null;
+  /** The decision that is asked for is open beside the graph, so it is not described a second time. */
+  isDeciding: boolean;
+  /** The answer in words is shown with the results. */
+  isAnswerBelow: boolean;
   onSelect: (stepId: string) => void;
   onVersion: (version: number) => void;
 }) {
@@ -40,13 +56,17 @@ export function RequestHead({
   return (
     <header className="request-head">
       <div className="request-line">
-        <h1 dir="auto">{request.title}</h1>
+        <h1 dir="auto">{visibleText(request.title)}</h1>
         <Pill look={isNow ? requestLook(request) : lookOf(PLAN_LOOK, plan?.status ?? "not begun")} />
+        <span className="request-tools">
+          <Link href={deskPath(request.requestId)} className="button">
+            Open at the desk
+          </Link>
+          <ShareMenu request={request} />
+        </span>
       </div>
       <p className="request-facts">
-        <code>{request.requestId}</code> <CopyButton text={request.requestId} label="copy id" />
-        <CopyButton text={commandLine("planwright", "debug", request.requestId)} label="copy CLI" />
-        <Link href={deskPath(request.requestId)}>open at the desk</Link>
+        <code>{request.requestId}</code>
         {versions.length > 1 ? (
           <label>
             version{" "}
@@ -72,18 +92,22 @@ export function RequestHead({
         {typeof plan?.durationMs === "number" && (
           <span>{ownTimeText(plan.durationMs, plan.waitedForPeopleMs)}</span>
         )}
-        <span title={request.createdAt}>asked {agoText(request.createdAt, now)}</span>
-        {readAt !== null && <span aria-live="off">seen {agoText(new Date(readAt).toISOString(), now)}</span>}
+        <span title={instantText(request.createdAt)}>asked {agoText(request.createdAt, now)}</span>
+        {lostSince !== null && (
+          <strong className="tone-attention lost" aria-live="off">
+            seen {agoText(new Date(lostSince).toISOString(), now)}
+          </strong>
+        )}
         {request.tags.map((tag) => (
           <span key={tag} className="tag">
-            {tag}
+            {visibleText(tag)}
           </span>
         ))}
       </p>
-      {isNow && <NextAction request={request} onSelect={onSelect} />}
-      {isNow && request.answer !== null && (
+      {isNow && <NextAction request={request} isDeciding={isDeciding} onSelect={onSelect} />}
+      {isNow && request.answer !== null && !isAnswerBelow && (
         <p className="answer" dir="auto">
-          {request.answer}
+          {visibleText(request.answer)}
         </p>
       )}
     </header>
@@ -101,49 +125,81 @@ const TONE: Readonly<Record<string, Tone>> = {
 };
 
 /** The cause of the request's status, and the next actions, the best first. */
-function NextAction({ request, onSelect }: { request: RequestPage; onSelect: (stepId: string) => void }) {
+function NextAction({
+  request,
+  isDeciding,
+  onSelect,
+}: {
+  request: RequestPage;
+  isDeciding: boolean;
+  onSelect: (stepId: string) => void;
+}) {
   const { cause, reasons, stepKeys, since, next } = request.diagnosis;
+  // The status says it, and the results are shown.
+  if (cause.severity === "NONE") return null;
   // The questions are below, each with its field.
-  const shownReasons = request.status === "NEEDS_INPUT" ? [] : reasons;
+  const shownReasons = request.status === "NEEDS_INPUT" || isDeciding ? [] : reasons;
   return (
     <section
-      className={`next-action tone-${TONE[cause.severity] ?? "quiet"}`}
+      className={`next-action tone-${TONE[cause.severity] ?? "quiet"}${isDeciding ? " is-compact" : ""}`}
       aria-label="Cause and next action"
     >
       <p className="cause" dir="auto">
-        {cause.message}
+        {visibleText(cause.message)}
         {since !== null && <span className="quiet-text"> since {instantText(since)}</span>}
+        {!isDeciding &&
+          stepKeys.slice(0, MAX_SHOWN_KEYS).map((key) => (
+            <span key={key}>
+              {" "}
+              <button type="button" className="link-button" onClick={() => onSelect(key)}>
+                show {key}
+              </button>
+            </span>
+          ))}
+        {!isDeciding && stepKeys.length > MAX_SHOWN_KEYS && (
+          <span className="quiet-text"> and {stepKeys.length - MAX_SHOWN_KEYS} more</span>
+        )}
       </p>
+      <PendingNote request={request} />
       {shownReasons.map((reason) => (
         <p key={reason} className="reason" dir="auto">
-          {reason}
+          {visibleText(reason)}
         </p>
       ))}
-      {stepKeys.length > 0 && (
-        <p>
-          {stepKeys.map((key) => (
-            <button key={key} type="button" className="link-button" onClick={() => onSelect(stepIdOf(key))}>
-              show {key}
-            </button>
-          ))}
-        </p>
-      )}
       {request.status === "NEEDS_INPUT" ? (
         <Questions request={request} />
       ) : (
-        <Actions request={request} next={next} onSelect={onSelect} />
+        <Actions request={request} next={isDeciding ? [] : next} onSelect={onSelect} />
       )}
     </section>
   );
 }
 
+/** Most steps that the cause links to. */
+const MAX_SHOWN_KEYS = 3;
+
+/** A cancel or pause that was asked for and has not ended: when, and what it waits for. */
+function PendingNote({ request: { plan } }: { request: RequestPage }) {
+  const pending = pendingControl(plan);
+  if (!pending) return null;
+  const what = pending.control === "cancelling" ? "Cancel" : "Pause";
+  return (
+    <p className="reason" role="status">
+      {what} was asked at {instantText(pending.since)}
+      {pending.calls ? `: it waits for ${countText(pending.calls, "running call")}.` : "."}
+    </p>
+  );
+}
+
 /** Approving and refusing begin with the same button, so the second of these actions is left out. */
 function withoutRepeats(next: readonly Next[]): Next[] {
-  return next.filter(({ operation }, index) =>
-    operation !== "approve" && operation !== "resolveInDoubt"
+  return next.filter(({ operation, description }, index) => {
+    // The page follows the request.
+    if (operation === "requestUpdated" && /^(?:Follow|See|Watch)/u.test(description)) return false;
+    return operation !== "approve" && operation !== "resolveInDoubt"
       ? true
-      : next.findIndex((other) => other.operation === operation) === index,
-  );
+      : next.findIndex((other) => other.operation === operation) === index;
+  });
 }
 
 function Actions({
@@ -155,46 +211,102 @@ function Actions({
   next: readonly Next[];
   onSelect: (stepId: string) => void;
 }) {
-  const { buttonOf, pause, cancel, isPending, problem } = useNextActions(request, onSelect);
+  const { buttonOf, pause, cancelDialog, askToCancel, isPending, problem } = useNextActions(
+    request,
+    onSelect,
+  );
   const { requestId, plan, status } = request;
   const isRunning = status === "EXECUTING" && plan?.status !== "CANCELLING";
   const canCancel =
     !next.some(({ operation }) => operation === "cancel") &&
     (isRunning || status === "PLANNING" || plan?.status === "READY");
+  const shown = withoutRepeats(next);
   return (
     <>
-      <ol className="next-steps">
-        {withoutRepeats(next).map((one, index) => (
-          <li key={one.description}>
-            <span dir="auto">{one.description}</span>{" "}
-            <HowToDoIt
-              request={request}
-              next={one}
-              button={buttonOf(one)}
-              isFirst={index === 0}
-              isPending={isPending}
-            />
-          </li>
-        ))}
-      </ol>
+      {shown.length > 0 && (
+        <ol className="next-steps">
+          {shown.map((one, index) => (
+            <li key={one.description}>
+              <span dir="auto">{sentenceOf(one.description)}</span>{" "}
+              <HowToDoIt
+                request={request}
+                next={one}
+                button={buttonOf(one)}
+                isFirst={index === 0}
+                isPending={isPending}
+              />
+            </li>
+          ))}
+        </ol>
+      )}
       <p className="actions">
-        {isRunning && plan?.status !== "PAUSED" && (
+        {isRunning && plan?.status !== "PAUSED" && plan?.pauseRequestedAt === null && (
           <button type="button" disabled={isPending} onClick={() => void pause.run({ requestId })}>
             Pause
           </button>
         )}
         {canCancel && (
-          <button type="button" disabled={isPending} onClick={() => void cancel.run({ requestId })}>
+          <button type="button" disabled={isPending} onClick={askToCancel}>
             Cancel
           </button>
         )}
       </p>
+      {cancelDialog}
       {problem && <ProblemNote problem={problem} />}
     </>
   );
 }
 
-/** The button of an action; the command to copy when there is none; for a sentence, its limits first. */
+/** Says what a cancel does, and asks for it. */
+function CancelDialog({
+  request: { plan, title },
+  isPending,
+  onCancel,
+  onClose,
+}: {
+  request: RequestPage;
+  isPending: boolean;
+  onCancel: () => void;
+  onClose: () => void;
+}) {
+  const counts = plan?.counts;
+  const steps = plan?.steps ?? [];
+  const running = steps.filter(({ status }) => status === "RUNNING");
+  const acting = running.filter(({ effectClass }) => effectClass !== null && effectClass !== "R");
+  return (
+    <Dialog label="Cancel this request" onClose={onClose}>
+      <h2>Cancel this request?</h2>
+      <p dir="auto">{visibleText(title)}</p>
+      <ul className="plain-list">
+        {counts && counts.completed > 0 && (
+          <li>{countText(counts.completed, "step")} completed: their outputs and effects stay.</li>
+        )}
+        {running.length > 0 && (
+          <li>
+            {countText(running.length, "running call")} {running.length === 1 ? "is" : "are"} stopped.
+            {acting.length > 0 &&
+              ` ${acting
+                .map(({ key }) => key)
+                .slice(0, 4)
+                .join(", ")} may have acted already.`}
+          </li>
+        )}
+        {counts && counts.pending > 0 && <li>{countText(counts.pending, "step")} will not start.</li>}
+        <li>What was not done can be run again later, as a new version.</li>
+      </ul>
+      <p className="actions">
+        <button type="button" className="danger-button" disabled={isPending} onClick={onCancel}>
+          Cancel the request
+        </button>
+        <button type="button" onClick={onClose}>
+          Let it continue
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+/** The button or link of an action; for a sentence, its limits first. An action without either is only said. */
 function HowToDoIt({
   request,
   next: { operation, arguments: given, command },
@@ -210,23 +322,22 @@ function HowToDoIt({
 }) {
   if (operation === "createPlan" && !button)
     return <SendAgain request={request} suggested={isJsonObject(given) ? given["limits"] : undefined} />;
+  if (operation === "getAvailableTools") {
+    const [, name = null] = command;
+    return <Link href={toolPath(name)}>{name === null ? "Look at the tools" : `Look at ${name}`}</Link>;
+  }
+  if (operation === "requests") return <Link href="/?status=EXECUTING">Look at the running requests</Link>;
   const { press } = button ?? {};
-  if (button && press)
-    return (
-      <button
-        type="button"
-        className={isFirst ? "primary-button" : ""}
-        disabled={isPending}
-        onClick={() => void press()}
-      >
-        {button.label}
-      </button>
-    );
-  const text = commandLine("planwright", ...command);
+  if (!button || !press) return null;
   return (
-    <>
-      <code>{text}</code> <CopyButton text={text} label="copy" />
-    </>
+    <button
+      type="button"
+      className={isFirst ? "primary-button" : ""}
+      disabled={isPending}
+      onClick={() => void press()}
+    >
+      {button.label}
+    </button>
   );
 }
 
@@ -242,7 +353,7 @@ function Questions({ request: { requestId, openQuestions } }: { request: Request
     <form onSubmit={send} className="questions">
       {openQuestions.map(({ id, question, stepId, parameter }) => (
         <label key={id}>
-          <span dir="auto">{question}</span>
+          <span dir="auto">{visibleText(question)}</span>
           {stepId !== null && (
             <span className="quiet-text">
               {stepId}.{parameter}
@@ -298,7 +409,7 @@ function SendAgain({ request, suggested }: { request: RequestPage; suggested: un
     });
     if (!made) return;
     const { requestId } = made.createPlan;
-    navigate(requestPath({ requestId, version: null, stepId: null, view: "graph" }));
+    navigate(requestPath({ requestId, version: null, stepId: null, view: null }));
   }
   return (
     <form className="send-again" onSubmit={(event) => void send(event)}>
@@ -365,6 +476,8 @@ function useNextActions(request: RequestPage, onSelect: (stepId: string) => void
   const amend = useAction(AMEND_AS_SUGGESTED);
   const newVersion = () => ({ requestId, fromVersion: version, idempotencyKey: crypto.randomUUID() });
   const [stepKey] = request.diagnosis.stepKeys;
+  const [isAskingCancel, setIsAskingCancel] = useState(false);
+  const askToCancel = () => setIsAskingCancel(true);
   const show = stepKey === undefined ? undefined : () => onSelect(stepIdOf(stepKey));
   const toDesk = () => navigate(deskPath(requestId));
   const buttons: Readonly<Record<string, NextButton>> = {
@@ -382,7 +495,7 @@ function useNextActions(request: RequestPage, onSelect: (stepId: string) => void
       label: plan ? "Change the plan at the desk" : "Write a plan at the desk",
       press: toDesk,
     },
-    cancel: { label: "Cancel", press: () => cancel.run({ requestId }) },
+    cancel: { label: "Cancel", press: askToCancel },
     fleet: { label: "Look at the fleet", press: () => navigate("/fleet") },
     resume: { label: "Resume", press: () => resume.run({ requestId }) },
     executePlan: {
@@ -392,7 +505,15 @@ function useNextActions(request: RequestPage, onSelect: (stepId: string) => void
   };
   const all: Action<unknown, never>[] = [cancel, pause, resume, execute, rerun, replan, amend];
   return {
-    cancel,
+    askToCancel,
+    cancelDialog: isAskingCancel && (
+      <CancelDialog
+        request={request}
+        isPending={cancel.isPending}
+        onCancel={() => void cancel.run({ requestId }).then(() => setIsAskingCancel(false))}
+        onClose={() => setIsAskingCancel(false)}
+      />
+    ),
     pause,
     isPending: all.some((action) => action.isPending),
     problem: all.find((action) => action.problem)?.problem,
@@ -424,11 +545,6 @@ type SuggestedAction = RequestPage["diagnosis"]["next"][number];
 export function acceptedRepeats(given: unknown): string[] {
   const named = isJsonObject(given) ? given["acceptRepeat"] : undefined;
   return Array.isArray(named) ? named.filter((id) => typeof id === "string") : [];
-}
-
-/** The id of the step of a key; for an item, of its list. */
-function stepIdOf(key: string): string {
-  return key.replace(/\[\d+\]$/, "");
 }
 
 /** A new version that a diagnosis suggests, and the label of its button. */

@@ -1,22 +1,37 @@
 import { requestLook, type StepRun } from "@planwright/client";
-import { useEffect, useMemo, useRef } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation, useSearch } from "wouter";
 import { useTitle } from "../data/browser.ts";
 import type { RequestPage } from "../data/request-operations.ts";
 import { useFollowedRequest } from "../data/use-stream.ts";
 import { usePlanGraph } from "../graph/use-plan-graph.ts";
-import { Pill, ProblemNote } from "../parts/elements.tsx";
+import { Pill, ProblemNote, Tabs } from "../parts/elements.tsx";
 import { Inspector } from "./inspector.tsx";
 import { JournalList, ModelCalls } from "./journal-list.tsx";
-import { type NamedPlace, type RequestPlace, requestPath, shownAs, VIEWS } from "./paths.ts";
+import {
+  type NamedPlace,
+  type RequestPlace,
+  requestPath,
+  shownAs,
+  stepIdOf,
+  VIEWS,
+  type View,
+} from "./paths.ts";
 import { RequestHead } from "./request-head.tsx";
 import { Timeline } from "./timeline.tsx";
 import { type Shown, useShown } from "./use-shown.ts";
 import { VersionsView } from "./versions-view.tsx";
 import "./moment-bar.css";
-import { ownTimeText, stateLook } from "@planwright/plan";
+import "./request.css";
+import { countText, durationText, ownTimeText, stateLook, visibleText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { instantText, lookOf, STEP_LOOK } from "../parts/looks.ts";
+import { histogramsOf, lookOfStep } from "../graph/fold.ts";
+import { instantText, type StatusLook } from "../parts/looks.ts";
+
+/** Not part of the first view. */
+const Results = lazy(async () => ({ default: (await import("./results.tsx")).Results }));
+
+const TABS = VIEWS.map((name) => ({ name, label: name }));
 
 /** Navigates to a changed place. With `replace` the old address is not in the history. */
 type Go = (change: Partial<RequestPlace>, options?: { replace?: boolean }) => void;
@@ -33,6 +48,8 @@ export function RequestPage(named: NamedPlace) {
   const go: Go = (change, options) => navigate(requestPath({ ...place, ...change }), options);
   const goAt = (at: number | null) => go({ at, version: null }, { replace: true });
   const select = (id: string) => go({ stepId: id });
+  const view = place.view ?? fittingView(place, shown);
+  const chosen = steps.find(({ key }) => key === stepId);
   const lastSeq = request?.seq ?? 0;
 
   // The code is loaded while the API is called.
@@ -41,7 +58,7 @@ export function RequestPage(named: NamedPlace) {
     leave: () => stepId !== null && go({ stepId: null }),
     nextFailure: () => {
       const next = nextFailure(
-        steps.map(({ id, status }) => ({ id, isBad: status === "FAILED" || status === "IN_DOUBT" })),
+        steps.map(({ key, status }) => ({ id: key, isBad: status === "FAILED" || status === "IN_DOUBT" })),
         stepId,
       );
       if (next !== undefined) select(next);
@@ -61,34 +78,40 @@ export function RequestPage(named: NamedPlace) {
       <RequestHead
         request={request}
         shown={shown}
-        readAt={readAt}
+        lostSince={problem ? readAt : null}
+        isDeciding={shown.isNow && chosen !== undefined && isDecision(steps, chosen.key)}
+        isAnswerBelow={view === "results"}
         onSelect={select}
         onVersion={(next) => go({ version: next === request.version ? null : next, stepId: null, at: null })}
       />
       {shownProblem && <ProblemNote problem={shownProblem} />}
       <div className="view-bar">
-        <Tabs view={place.view} onView={(view) => go({ view })} />
-        {lastSeq > 0 && <MomentBar seq={lastSeq} at={place.at} atMs={shown.atMs} onAt={goAt} />}
+        <Tabs
+          label="Views"
+          tabs={TABS}
+          current={view}
+          onSelect={(next) => go(next === "results" ? { view: next, stepId: null } : { view: next })}
+        />
+        {lastSeq > 0 && (
+          <MomentBar seq={lastSeq} at={place.at} atMs={shown.atMs} isLive={problem === null} onAt={goAt} />
+        )}
       </div>
-      <Panes request={request} shown={shown} place={place} Graph={Graph} go={go} goAt={goAt} />
+      <Panes request={request} shown={shown} place={place} view={view} Graph={Graph} go={go} goAt={goAt} />
     </main>
   );
 }
 
-function Tabs({ view, onView }: { view: string; onView: (view: (typeof VIEWS)[number]) => void }) {
-  return (
-    <nav className="tabs" aria-label="Views">
-      {VIEWS.map((name) => (
-        <button
-          key={name}
-          type="button"
-          aria-current={name === view ? "page" : undefined}
-          onClick={() => onView(name)}
-        >
-          {name}
-        </button>
-      ))}
-    </nav>
+/** The view of an address that names none: results are what a completed request was made for. */
+function fittingView({ stepId, at }: RequestPlace, { plan }: Shown): View {
+  return stepId === null && at === null && plan?.status === "COMPLETED" ? "results" : "graph";
+}
+
+/** True when a step or one of its items waits for the decision of a person. */
+function isDecision(steps: readonly StepRun[], key: string): boolean {
+  return steps.some(
+    (step) =>
+      (step.key === key || step.id === key) &&
+      (step.status === "WAITING_APPROVAL" || step.status === "IN_DOUBT"),
   );
 }
 
@@ -98,30 +121,31 @@ interface PanesProps {
   request: RequestPage;
   shown: Shown;
   place: RequestPlace;
+  /** The view that is shown. */
+  view: View;
   go: Go;
   goAt: (at: number | null) => void;
 }
 
 function Panes(props: PanesProps) {
-  const { request, shown, place, go } = props;
+  const { request, shown, place, view, go } = props;
   const { plan, isNow } = shown;
-  const chosen = useMemo(
-    () => plan?.steps.filter(({ id }) => id === place.stepId) ?? [],
-    [plan, place.stepId],
-  );
+  const chosen = plan?.steps.find(({ key }) => key === place.stepId);
   return (
-    <div className={`panes${chosen.length > 0 ? " has-inspector" : ""}`}>
-      <section className="pane" aria-label={place.view}>
-        <View {...props} />
+    <div
+      className={`panes${chosen ? " has-inspector" : ""}${chosen && isNow && isDecision(plan?.steps ?? [], chosen.key) ? " has-decision" : ""}`}
+    >
+      <section className="pane" aria-label={view}>
+        <ViewPane {...props} />
       </section>
-      {plan && chosen.length > 0 && (
+      {plan && chosen && (
         <section className="pane inspector-pane" aria-label="Inspector">
           <Inspector
-            key={`${plan.planId}/${place.stepId}/${isNow ? chosen[0]?.status : ""}`}
+            key={`${plan.planId}/${chosen.key}/${isNow ? chosen.status : ""}`}
             requestId={request.requestId}
             trace={request}
             plan={plan}
-            steps={chosen}
+            stepKey={chosen.key}
             isPast={place.at !== null}
             versions={shown.versions}
             onSelect={(stepId) => go({ stepId })}
@@ -133,9 +157,19 @@ function Panes(props: PanesProps) {
   );
 }
 
-function View({ request, shown: { plan, versions, version, atMs }, place, Graph, go, goAt }: PanesProps) {
-  const { view, stepId: selected, at } = place;
+function ViewPane({ request, shown, place, view, Graph, go, goAt }: PanesProps) {
+  const { plan, versions, version, atMs, isNow } = shown;
+  const { stepId: selectedKey, at } = place;
+  const selected = selectedKey === null ? null : stepIdOf(selectedKey);
   const onSelect = (stepId: string) => go({ stepId });
+  if (view === "results")
+    return plan ? (
+      <Suspense fallback={<p className="empty">Reading the results …</p>}>
+        <Results plan={plan} answer={isNow ? request.answer : null} />
+      </Suspense>
+    ) : (
+      <p className="empty">{emptyText(false, at)}</p>
+    );
   if (view === "journal")
     return (
       <JournalList
@@ -153,9 +187,12 @@ function View({ request, shown: { plan, versions, version, atMs }, place, Graph,
     return <Timeline request={request} plan={plan} atMs={atMs} selected={selected} onSelect={onSelect} />;
   const steps = plan?.steps ?? [];
   if (steps.length === 0) return <p className="empty">{emptyText(plan !== null, at)}</p>;
-  if (view === "steps") return <StepsTree steps={steps} selected={selected} onSelect={onSelect} />;
+  const tree = <StepsTree steps={steps} selected={selectedKey} onSelect={onSelect} />;
+  if (view === "steps") return tree;
   if (Graph === null) return <p className="empty">Drawing the plan …</p>;
-  return <Graph steps={steps} selected={selected} onSelect={onSelect} />;
+  return (
+    <Graph steps={steps} selected={selected} onSelect={onSelect} below={selected === null ? tree : null} />
+  );
 }
 
 function emptyText(hasPlan: boolean, at: number | null): string {
@@ -211,6 +248,7 @@ function MomentBar({
   seq,
   at,
   atMs,
+  isLive,
   onAt,
 }: {
   /** The last entry of the journal. */
@@ -219,12 +257,17 @@ function MomentBar({
   at: number | null;
   /** When that entry was written; null while it is not known. */
   atMs: number | null;
+  /** False while the API does not answer. */
+  isLive: boolean;
   onAt: (at: number | null) => void;
 }) {
   const shown = Math.min(at ?? seq, seq);
   const moveTo = (entry: number) => onAt(entry >= seq ? null : Math.max(0, entry));
   const time = atMs === null ? "" : instantText(new Date(atMs).toISOString());
-  const words = at === null ? `live, entry ${seq}` : `entry ${shown} of ${seq}${time && `, ${time}`}`;
+  const words =
+    at === null
+      ? `${isLive ? "live" : "not live"}, entry ${seq}`
+      : `entry ${shown} of ${seq}${time && `, ${time}`}`;
   return (
     <fieldset className={`moment-bar${at === null ? "" : " is-past"}`}>
       <legend className="hidden">Moment</legend>
@@ -252,8 +295,8 @@ function MomentBar({
       </button>
       {at === null ? (
         <span className="moment-words">
-          <span className="live-dot" aria-hidden="true">
-            ●
+          <span className={isLive ? "live-dot" : ""} aria-hidden="true">
+            {isLive ? "●" : "○"}
           </span>{" "}
           {words}
         </span>
@@ -271,20 +314,36 @@ function MomentBar({
 
 const ROW_HEIGHT = 34;
 
+/** Statuses of steps that need a look. */
+const TROUBLED: ReadonlySet<string> = new Set(["FAILED", "IN_DOUBT", "WAITING_APPROVAL", "RETRYING"]);
+
 /**
  * The steps in plan order, each followed by its items: the content of the graph for the keyboard and for
  * screen readers.
  */
 function StepsTree({
-  steps,
+  steps: all,
   selected,
   onSelect,
 }: {
   steps: readonly StepRun[];
+  /** The key of a step or item. */
   selected: string | null;
-  onSelect: (stepId: string) => void;
+  onSelect: (stepKey: string) => void;
 }) {
   const frame = useRef<HTMLDivElement>(null);
+  const [typed, setTyped] = useState("");
+  const [isFiltered, setIsFiltered] = useState(false);
+  const histograms = useMemo(() => histogramsOf(all), [all]);
+  const troubled = useMemo(() => all.filter(({ status }) => TROUBLED.has(status)), [all]);
+  const steps = useMemo(() => {
+    const wanted = typed.trim().toLowerCase();
+    return (isFiltered ? troubled : all).filter(({ key, tool, error }) =>
+      [key, tool, error?.message ?? "", error?.code ?? ""].some((text) =>
+        text.toLowerCase().includes(wanted),
+      ),
+    );
+  }, [all, troubled, isFiltered, typed]);
   const rows = useVirtualizer({
     count: steps.length,
     getScrollElement: () => frame.current,
@@ -294,60 +353,118 @@ function StepsTree({
   const move = (from: number, by: number) => {
     const next = steps[Math.min(steps.length - 1, Math.max(0, from + by))];
     if (!next) return;
-    onSelect(next.id);
+    onSelect(next.key);
     rows.scrollToIndex(steps.indexOf(next));
     requestAnimationFrame(() =>
       frame.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(next.key)}"]`)?.focus(),
     );
   };
   return (
-    <div className="steps-tree" ref={frame} role="treegrid" aria-label="Steps" aria-rowcount={steps.length}>
-      <div role="rowgroup" style={{ height: rows.getTotalSize(), position: "relative" }}>
-        {rows.getVirtualItems().map(({ index, start }) => {
-          const step = steps[index];
-          if (!step) return null;
-          return (
-            <div
-              key={step.key}
-              data-key={step.key}
-              role="row"
-              aria-rowindex={index + 1}
-              aria-level={step.item === null ? 1 : 2}
-              aria-selected={step.id === selected}
-              tabIndex={step.id === selected || (selected === null && index === 0) ? 0 : -1}
-              className={`step-row${step.item === null ? "" : " is-item"}`}
-              style={{ height: ROW_HEIGHT, transform: `translateY(${start}px)` }}
-              onClick={() => onSelect(step.id)}
-              onKeyDown={(event) => {
-                const by = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[event.key];
-                if (by !== undefined) {
-                  event.preventDefault();
-                  move(index, by);
-                }
-                if (event.key === "Enter") onSelect(step.id);
-              }}
-            >
-              <span role="gridcell" className="step-cell-name">
-                {step.key}
+    <div className="steps-view">
+      {all.length > FILTERED_FROM && (
+        <div className="list-tools">
+          <label>
+            <span className="hidden">Filter steps</span>
+            <input
+              type="search"
+              value={typed}
+              placeholder="filter by name, tool or error"
+              onChange={({ target }) => setTyped(target.value)}
+            />
+          </label>
+          {troubled.length > 0 && (
+            <label className="check">
+              <input
+                type="checkbox"
+                checked={isFiltered}
+                onChange={({ target }) => setIsFiltered(target.checked)}
+              />
+              only these {troubled.length.toLocaleString("en")} that need a look
+            </label>
+          )}
+        </div>
+      )}
+      <div className="steps-tree" ref={frame} role="treegrid" aria-label="Steps" aria-rowcount={steps.length}>
+        <div role="rowgroup" className="step-head">
+          <div role="row" className="step-cells">
+            {["step", "state", "tool", "what", "took"].map((name) => (
+              <span key={name} role="columnheader" className={`step-cell-${name}`}>
+                {name}
               </span>
-              <span role="gridcell">
-                <Pill look={lookOf(STEP_LOOK, step.status)} />
-              </span>
-              <span role="gridcell" className="step-cell-tool">
-                {step.tool}
-              </span>
-              <span role="gridcell" className="step-cell-why">
-                {step.error?.message ?? (step.waitReason === null ? "" : stateLook("step", step).word)}
-              </span>
-              <span role="gridcell" className="step-cell-time" title={tookText(step)}>
-                {tookText(step)}
-              </span>
-            </div>
-          );
-        })}
+            ))}
+          </div>
+        </div>
+        {steps.length === 0 && <p className="empty">No step matches the filter.</p>}
+        <div role="rowgroup" style={{ height: rows.getTotalSize(), position: "relative" }}>
+          {rows.getVirtualItems().map(({ index, start }) => {
+            const step = steps[index];
+            if (!step) return null;
+            return (
+              <div
+                key={step.key}
+                data-key={step.key}
+                role="row"
+                aria-rowindex={index + 1}
+                aria-level={step.item === null ? 1 : 2}
+                aria-selected={step.key === selected}
+                tabIndex={step.key === selected || (selected === null && index === 0) ? 0 : -1}
+                className={`step-row step-cells${step.item === null ? "" : " is-item"}`}
+                style={{ height: ROW_HEIGHT, transform: `translateY(${start}px)` }}
+                onClick={() => onSelect(step.key)}
+                onKeyDown={(event) => {
+                  const by = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[event.key];
+                  if (by !== undefined) {
+                    event.preventDefault();
+                    move(index, by);
+                  }
+                  if (event.key === "Enter") onSelect(step.key);
+                }}
+              >
+                <span role="gridcell" className="step-cell-step" title={step.key}>
+                  {step.key}
+                </span>
+                <span role="gridcell" className="step-cell-state">
+                  <Pill look={badgeOf(step, histograms)} />
+                </span>
+                <span role="gridcell" className="step-cell-tool" title={step.tool}>
+                  {visibleText(step.tool)}
+                </span>
+                <span role="gridcell" className="step-cell-what" dir="auto" title={whatOf(step)}>
+                  {whatOf(step)}
+                </span>
+                <span role="gridcell" className="step-cell-took" title={tookText(step)}>
+                  {step.durationMs === null ? "" : durationText(step.durationMs)}
+                </span>
+              </div>
+            );
+          })}
+        </div>
       </div>
     </div>
   );
+}
+
+/** Fewer steps need no filter. */
+const FILTERED_FROM = 8;
+
+/** Without what it waits for, which has its own column. */
+function badgeOf(step: StepRun, histograms: ReturnType<typeof histogramsOf>): StatusLook {
+  const histogram = step.item === null ? (histograms.get(step.id) ?? null) : null;
+  return lookOfStep({ status: step.status, waitReason: null }, histogram);
+}
+
+/** Why a step has its status: its error, what it waits for, or how it came to its end. */
+function whatOf(step: StepRun): string {
+  const { error, waitReason, status, attempts, effect, carriedFrom } = step;
+  if (error) return visibleText(error.message);
+  if (waitReason !== null) return stateLook("step", step).word;
+  const words = [
+    carriedFrom !== null && "carried over from an earlier version",
+    attempts.length > 1 && countText(attempts.length, "attempt"),
+    status === "COMPLETED" && effect === "done" && "it acted",
+    status === "COMPLETED" && effect === "possible" && "it may have acted",
+  ];
+  return words.filter(Boolean).join(", ");
 }
 
 function tookText({ durationMs, waitedForPeopleMs }: StepRun): string {

@@ -74,7 +74,7 @@ function Group({ group, onRetry }: { group: FailureGroup; onRetry: (group: Failu
             {tool !== null && <code className="failure-tool">{tool}</code>} <span dir="auto">{message}</span>
           </Link>
           <span className="failure-next">
-            <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>
+            <Link href={requestPath({ requestId, version: null, stepId: null, view: null })}>
               <span dir="auto">{title}</span>
             </Link>{" "}
             {next !== undefined && <span dir="auto"> {asSentence(next)}</span>}

@@ -161,7 +161,7 @@ function SearchField({ value, onSearch }: { value: string; onSearch: (text: stri
   const search = (typed: string) => {
     const [requestId] = REQUEST_ID.exec(typed) ?? [];
     if (requestId !== undefined)
-      return navigate(requestPath({ requestId, version: null, stepId: null, view: "graph" }));
+      return navigate(requestPath({ requestId, version: null, stepId: null, view: null }));
     sent.current = typed.trim();
     onSearch(typed.trim());
   };

@@ -56,7 +56,7 @@ function NeedRow({ request, now }: { request: Needed; now: number }) {
   const [step] = call.data?.request?.plan?.stepsConnection.nodes ?? [];
   const amount = step && amountOf(step.resolvedArguments ?? step.arguments);
   const expiresAt = plan?.expiresAt ?? null;
-  const href = requestPath({ requestId, version: null, stepId: null, view: "graph" });
+  const href = requestPath({ requestId, version: null, stepId: null, view: null });
   return (
     <ListRow
       lead={<Pill look={NEED_LOOK[need]} />}

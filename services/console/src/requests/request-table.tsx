@@ -88,7 +88,7 @@ export function RequestTable({
                       requestId: row.requestId,
                       version: null,
                       stepId: null,
-                      view: "graph",
+                      view: null,
                     })}
                   >
                     {row.title}

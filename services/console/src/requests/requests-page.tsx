@@ -95,9 +95,7 @@ function NewRequest({ query, onQuery }: { query: string; onQuery: (query: string
     event.preventDefault();
     const made = await run({ query, execute: isExecuting, idempotencyKey: crypto.randomUUID() });
     if (!made) return;
-    navigate(
-      requestPath({ requestId: made.createPlan.requestId, version: null, stepId: null, view: "graph" }),
-    );
+    navigate(requestPath({ requestId: made.createPlan.requestId, version: null, stepId: null, view: null }));
   }
   return (
     <form className="new-request" onSubmit={(event) => void send(event)}>
@@ -164,7 +162,7 @@ function Oldest({ oldest: { ageMs, requestId } }: { oldest: NonNullable<Workload
   return (
     <>
       {", "}
-      <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>{text}</Link>
+      <Link href={requestPath({ requestId, version: null, stepId: null, view: null })}>{text}</Link>
     </>
   );
 }

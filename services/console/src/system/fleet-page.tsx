@@ -81,7 +81,7 @@ function Waiting({ title, waiting }: { title: string; waiting: FleetFacts["plans
                         requestId: waiting.oldest.requestId,
                         version: null,
                         stepId: null,
-                        view: "graph",
+                        view: null,
                       })}
                     >
                       show it

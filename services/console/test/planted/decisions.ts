@@ -93,6 +93,7 @@ export const DECISIONS: readonly Problem[] = [
     action: "Cancel",
     async act(page) {
       await press(page, "Cancel");
+      await press(page, "Cancel the request");
       await expectInSight(page, "the plan was cancelled");
       await press(page, RERUN);
       await expectInSight(page, "waits for an approval");

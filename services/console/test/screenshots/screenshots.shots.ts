@@ -65,14 +65,15 @@ test("views with what they are for", async () => {
 });
 
 test.each<[string, (made: States) => string, string]>([
-  ["request-completed", ({ completed }) => `/r/${completed}`, ".step-box"],
+  ["request-results", ({ completed }) => `/r/${completed}`, ".result"],
+  ["request-completed", ({ completed }) => `/r/${completed}?view=graph`, ".step-box"],
   ["request-timeline", ({ completed }) => `/r/${completed}?view=timeline`, ".timeline"],
   ["request-journal", ({ completed }) => `/r/${completed}?view=journal`, "tbody tr"],
   ["request-failed", ({ failed }) => `/r/${failed}/s/charge`, ".step-box"],
   ["request-steps", ({ failed }) => `/r/${failed}?view=steps`, ".step-row"],
   ["request-approval", ({ approval }) => `/r/${approval}/s/refund`, ".step-box"],
   ["request-doubt", ({ doubt }) => `/r/${doubt}/s/receipt`, ".step-box"],
-  ["request-1000-steps", ({ large }) => `/r/${large}`, ".react-flow__node"],
+  ["request-1000-steps", ({ large }) => `/r/${large}?view=graph`, ".react-flow__node"],
   ["desk-amend", ({ failed }) => `/desk/${failed}`, ".step-box"],
   ["desk-stored", ({ stored }) => `/desk/${stored}`, ".step-box"],
   ["tools", () => "/tools/chargeCard", ".contract"],
