@@ -60,7 +60,15 @@ const { name, version, description, license, type, engines, bin, keywords } =
   readJson("packages/cli/package.json");
 const { optionalDependencies } = readJson("packages/local/package.json");
 const published = {
-  ...{ name, version, description, keywords, license, type, engines, bin, optionalDependencies },
+  name,
+  version,
+  description,
+  keywords,
+  license,
+  type,
+  engines,
+  bin,
+  optionalDependencies,
   publishConfig: { access: "public", provenance: true },
 };
 writeFileSync(join(out, "package.json"), `${JSON.stringify(published, null, 2)}\n`);

@@ -89,7 +89,7 @@ const MODELS: Readonly<Record<string, new (data: never) => { validate(): void }>
 test("each object for Kubernetes is valid by its schema, and the kustomization has all files", () => {
   const { resources } = parse(readFileSync(new URL("kustomization.yaml", KUBERNETES), "utf8"));
   const files = readdirSync(KUBERNETES).filter((name) => name.endsWith(".yaml"));
-  expect([...resources, "kustomization.yaml"].toSorted()).toEqual(files.toSorted());
+  expect(new Set([...resources, "kustomization.yaml"])).toEqual(new Set(files));
   const objects = resources.flatMap(objectsOf);
   expect(objects.length).toBeGreaterThan(10);
   for (const object of objects) {

@@ -220,7 +220,13 @@ test.each(STORES)(
         // Ids, times and numbers of entries differ.
         steps: steps.map(
           ({ key, status, error, output, attempts, effect, warnings, waitReason, finishedAt }) => ({
-            ...{ key, status, error, output, effect, warnings, waitReason },
+            key,
+            status,
+            error,
+            output,
+            effect,
+            warnings,
+            waitReason,
             attempts: attempts.map(({ attempt, outcome }) => ({ attempt, outcome })),
             hasEnded: finishedAt !== null,
           }),

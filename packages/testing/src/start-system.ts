@@ -90,7 +90,9 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const parts = await openParts(options);
   const running: RunningRoles[] = [];
   const start = async (roles: RoleName[], env: Record<string, string>): Promise<RunningRoles> => {
-    const started = await startRoles(roles, { ...IN_PROCESS, ...parts.env, ...env }, parts.onLine);
+    const started = await startRoles(roles, { ...IN_PROCESS, ...parts.env, ...env }, (role, line) =>
+      parts.onLine(role, line),
+    );
     running.push(started);
     return started;
   };
@@ -256,9 +258,7 @@ export async function startRoles(
   env: Record<string, string>,
   onLine: (role: string, line: string) => void,
 ): Promise<RunningRoles> {
-  const { runInProcess }: InProcess = createRequire(import.meta.url)(
-    bundledServices("in-process")["in-process"],
-  );
+  const program: InProcess = createRequire(import.meta.url)(bundledServices("in-process")["in-process"]);
   const said: string[] = [];
   const write = (text: string): void => {
     for (const line of text.trimEnd().split("\n")) {
@@ -271,7 +271,7 @@ export async function startRoles(
     if (!isEnding) throw new TypeError(`${roles.join()} ended with ${code}:\n${said.join("\n")}`);
   };
   const { PATH } = process.env;
-  const shutdown = await runInProcess(roles, {
+  const shutdown = await program.runInProcess(roles, {
     env: { PATH, ...env },
     on: () => undefined,
     exit: exit as InProcessHost["exit"],

@@ -4,7 +4,7 @@
  * packages never wait for them. For the same reason the code that makes them is imported only then.
  */
 import { fileURLToPath } from "node:url";
-import { bundleProgram, bundleService, SERVICE_MAINS, type BundledService } from "../src/bundles.ts";
+import { type BundledService, bundleProgram, bundleService, SERVICE_MAINS } from "../src/bundles.ts";
 import { type Made, type OnDemand, offerOnDemand } from "../src/offer-on-demand.ts";
 
 /** The part of Vitest's project that the setup uses. */

@@ -15,7 +15,7 @@ export function tellEndsHere<AnyStore extends Ends>(store: AnyStore): AnyStore {
     async finishPlan(claim, finish, last) {
       const end = await store.finishPlan(claim, finish, last);
       // A request that waits for a planner now has not ended.
-      if (!end.isForPlanner) for (const { onChange } of listeners) onChange(claim.plan.requestId);
+      if (!end.isForPlanner) for (const listener of listeners) listener.onChange(claim.plan.requestId);
       return end;
     },
     watchRequestsAtRest(listener) {

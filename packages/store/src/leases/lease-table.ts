@@ -16,7 +16,7 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { Leased, RequestDocument } from "../records/request-document.ts";
 
 /** Work under a claim. */
-interface Held<Id extends string> {
+export interface Held<Id extends string> {
   id: Id;
   epoch: number;
 }

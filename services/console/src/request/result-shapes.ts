@@ -56,7 +56,7 @@ export function cellText(cell: unknown): string {
   if (typeof cell === "number")
     return cell.toLocaleString("en", { maximumFractionDigits: 6, useGrouping: false });
   if (isExactNumber(cell)) return unmarkNumbers(JSON.stringify(cell));
-  return visibleText(String(cell));
+  return visibleText(typeof cell === "string" ? cell : JSON.stringify(cell));
 }
 
 /** Numbers over time. */
@@ -81,7 +81,10 @@ export function seriesOf(value: unknown): Series | null {
   );
   const number = names.find((name) => value.every((one) => typeof one[name] === "number"));
   if (time === undefined || number === undefined) return null;
-  const points = value.map((one) => ({ at: String(one[time]), value: Number(one[number]) }));
+  const points = value.flatMap((one) => {
+    const at = one[time];
+    return typeof at === "string" ? { at, value: Number(one[number]) } : [];
+  });
   const isDistinct = new Set(points.map(({ at }) => at)).size === points.length;
   return isDistinct ? { name: number, points: points.toSorted((a, b) => (a.at < b.at ? -1 : 1)) } : null;
 }

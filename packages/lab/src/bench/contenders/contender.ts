@@ -85,7 +85,8 @@ export async function startPlanwright({
   });
   await waitForTools(stack.apiUrl, ["noop"]);
   const mongo = await MongoClient.connect(stack.mongodbUrl);
-  if (stack.redisUrl === undefined) throw new TypeError("The bench needs Redis on the machine: install redis-server");
+  if (stack.redisUrl === undefined)
+    throw new TypeError("The bench needs Redis on the machine: install redis-server");
   const redis = new Redis(stack.redisUrl);
   const client = createBenchClient(stack.apiUrl, clients);
   const submission = operation(SUBMIT, { plan: DIAMOND });
