@@ -132,7 +132,8 @@ test("every command of the README ends with its exit code", async () => {
     expect({ command, ...ran }).toMatchObject({ command, exitCode: expected });
     requestId = /req_\d{10}_[a-z0-9]+/.exec(ran.stdout)?.[0] ?? requestId;
   }
-});
+  // About fifty programs, one after the other.
+}, 900_000);
 
 test("run and debug print what the README shows", async () => {
   const [ofRun, ofDebug] = BLOCKS.filter(({ language }) => language === "");
