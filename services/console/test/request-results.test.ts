@@ -21,7 +21,6 @@ const read = (id: string, value: unknown) => ({ id, tool: "read_value", argument
 /** A list of calls, by default one after another; failed items are collected. */
 const each = (items: unknown[], tool: string, concurrency = 1) => ({
   id: "each",
-  retry: { maxAttempts: 1 },
   forEach: {
     items,
     concurrency,
