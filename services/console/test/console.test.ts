@@ -23,7 +23,7 @@ test("a failure shows its cause and its action on the first screen, and can be r
   const page = await system.open(`/r/${requestId}`);
   await expectInSight(page, "step pay (keyed_effect) failed");
   await expectInSight(page, "Run again what did not complete");
-  expect(await page.locator("img").count()).toBe(0);
+  expect(await page.locator("main img").count()).toBe(0);
   expect(await page.title()).toBe("Pay the invoice · failed · Planwright");
   await page.getByRole("button", { name: "Run again what did not complete" }).click();
   await system.expectStatus(requestId, "COMPLETED", 2);

@@ -99,7 +99,7 @@ test("the timeline describes its bars in words, and its zoom works by keyboard",
   });
   await again.waitFor();
   await page.getByRole("button", { name: /ask .*waited: approval/ }).waitFor();
-  await page.getByText("! waits for an approval").waitFor();
+  await page.locator("main .pill", { hasText: "waits for an approval" }).first().waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Zoom in" }).press("Enter");
   await expect.poll(() => page.getByRole("button", { name: "Whole time" }).isDisabled()).toBe(false);

@@ -10,6 +10,10 @@ import { openBrowser } from "./open-browser.ts";
 
 const SUBMIT = graphql(`mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { requestId } }`);
 
+const DECISIONS = graphql(`
+  query ($requestId: ID!) { request(requestId: $requestId) { plan { resolutions { stepKey resolution } } } }
+`);
+
 let system: ConsoleSystem;
 beforeAll(async () => {
   system = await startConsole();
@@ -21,7 +25,6 @@ const read = (id: string, value: unknown) => ({ id, tool: "read_value", argument
 /** A list of calls, by default one after another; failed items are collected. */
 const each = (items: unknown[], tool: string, concurrency = 1) => ({
   id: "each",
-  retry: { maxAttempts: 1 },
   forEach: {
     items,
     concurrency,
@@ -182,7 +185,18 @@ test("many doubts are settled in one form, with what was sent side by side", asy
   const box = await boxOf(settle);
   expect(box.y + box.height).toBeLessThanOrEqual(SCREEN.height);
   await settle.click();
-  await system.expectStatus(requestId, "COMPLETED");
+  // Each call has the decision that was made for it.
+  const client = createClient({ url: system.apiUrl });
+  const decisions = async () =>
+    (await client.readRequest(DECISIONS, requestId)).plan?.resolutions.map(({ stepKey, resolution }) => [
+      stepKey,
+      resolution,
+    ]);
+  await expect.poll(decisions, { timeout: 30_000 }).toEqual([
+    ["each[0]", "completed"],
+    ["each[1]", "retry"],
+    ["each[2]", "completed"],
+  ]);
 });
 
 test.each(["doubt", "approval"] as const)(

@@ -14,7 +14,7 @@ import { effectsOf, effectsText } from "./plan-effects.ts";
 /** The editor is loaded when it is first shown. */
 const PlanEditor = lazy(async () => ({ default: (await import("./plan-editor.tsx")).PlanEditor }));
 
-const NOTHING: EditedPlan = { text: "", document: null, fault: null, canApply: () => false };
+const NOTHING: EditedPlan = { text: "", document: null, fault: null, appliable: () => new Set() };
 
 /** A step that failed: the desk opens at it. */
 export interface Trouble {
@@ -52,10 +52,11 @@ export function Bench({
   const [stepId, setStepId] = useState<string | null>(null);
   const [target, setTarget] = useState<EditorTarget | null>(trouble);
   const tools = useRead(READ_TOOL_SCHEMAS, {});
-  const known = tools.data?.getAvailableTools ?? [];
+  const known = useMemo(() => tools.data?.getAvailableTools ?? [], [tools.data]);
   const check = useCheck(edited);
   const isFirst = check.state === "checking" && check.diagnostics.length === 0 && edited.text === initialText;
   const diagnostics = isFirst ? baseDiagnostics : check.diagnostics;
+  const appliable = useMemo(() => edited.appliable(diagnostics), [edited, diagnostics]);
   const isRead = edited.text !== "";
   const isChanged = isRead && edited.text !== initialText && !isBlank(edited.text);
   useAskBeforeLeaving(isChanged);
@@ -126,7 +127,7 @@ export function Bench({
               diagnostics={diagnostics}
               onShow={(diagnostic) => setTarget({ diagnostic })}
               applyOf={(diagnostic) =>
-                edited.canApply(diagnostic) ? () => setTarget({ apply: diagnostic }) : undefined
+                appliable.has(diagnostic) ? () => setTarget({ apply: diagnostic }) : undefined
               }
             />
             {check.problem && <ProblemNote problem={check.problem} />}

@@ -34,8 +34,8 @@ export interface EditedPlan {
   document: unknown;
   /** Why the text is not JSON; null if it is JSON. */
   fault: string | null;
-  /** True when the suggestion of a diagnostic can be written by a click. */
-  canApply: (diagnostic: Diagnostic) => boolean;
+  /** Those of these diagnostics whose suggestion can be written by a click. */
+  appliable: (diagnostics: readonly Diagnostic[]) => ReadonlySet<Diagnostic>;
 }
 
 /** The target of a jump of the cursor, or a suggestion to write. Each object is one jump. */
@@ -148,8 +148,10 @@ function editedOf(view: EditorView): EditedPlan {
     text,
     document: documentOf(treeOf(view.state), text),
     fault: syntaxMarks(view)[0]?.message ?? null,
-    canApply: (diagnostic) =>
-      correctionOf(treeOf(view.state), view.state.doc.toString(), diagnostic) !== null,
+    appliable: (diagnostics) => {
+      const tree = treeOf(view.state);
+      return new Set(diagnostics.filter((diagnostic) => correctionOf(tree, text, diagnostic) !== null));
+    },
   };
 }
 

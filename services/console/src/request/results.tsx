@@ -75,7 +75,7 @@ function Result({ name, value }: { name: string; value: unknown }) {
   return (
     <article className="result" aria-label={`Output ${name}`}>
       <header className="result-head">
-        <h3>{visibleText(name)}</h3>
+        <h2>{visibleText(name)}</h2>
         <span className="quiet-text">{sizeOf(content)}</span>
         <span className="result-actions">
           {hasOtherForm && (
@@ -92,7 +92,7 @@ function Result({ name, value }: { name: string; value: unknown }) {
           <SaveButton name={`${name}.json`} text={json} />
         </span>
       </header>
-      {isRaw ? <JsonTree label={name} value={value} /> : <Content value={content} depth={0} />}
+      {isRaw ? <JsonTree label={name} value={value} /> : <Content name={name} value={content} depth={0} />}
     </article>
   );
 }
@@ -180,7 +180,7 @@ function LargeResult({
   return (
     <article className="result" aria-label={`Output ${name}`}>
       <header className="result-head">
-        <h3>{visibleText(name)}</h3>
+        <h2>{visibleText(name)}</h2>
         <span className="quiet-text">{size}, the beginning</span>
         <span className="result-actions">
           <button type="button" disabled={isReading} onClick={() => void download()}>
@@ -198,7 +198,16 @@ function LargeResult({
 const MAX_DEPTH = 2;
 
 /** A value in the form that its shape asks for. */
-function Content({ value, depth }: { value: unknown; depth: number }): ReactNode {
+function Content({
+  name: label,
+  value,
+  depth,
+}: {
+  /** The name of the output, with that of the field. */
+  name: string;
+  value: unknown;
+  depth: number;
+}): ReactNode {
   if (typeof value === "string" && !isExactNumber(value)) return <TextValue text={value} />;
   if (value === null || typeof value !== "object")
     return <p className="result-atom">{value === null ? "nothing (null)" : cellText(value)}</p>;
@@ -210,7 +219,7 @@ function Content({ value, depth }: { value: unknown; depth: number }): ReactNode
     return (
       <>
         {series && <Chart series={series} />}
-        <DataTable grid={grid} />
+        <DataTable name={label} grid={grid} />
       </>
     );
   if (series) return <Chart series={series} />;
@@ -221,7 +230,7 @@ function Content({ value, depth }: { value: unknown; depth: number }): ReactNode
           <div key={name}>
             <dt>{visibleText(name)}</dt>
             <dd>
-              <Content value={inner} depth={depth + 1} />
+              <Content name={`${label}.${name}`} value={inner} depth={depth + 1} />
             </dd>
           </div>
         ))}
@@ -334,7 +343,7 @@ function blocksOf(text: string): ReactNode[] {
       blocks.push(<pre key={key}>{visibleText(lines.slice(at + 1, to).join("\n"))}</pre>);
       at = to + 1;
     } else if (heading) {
-      blocks.push(<h4 key={key}>{spansOf(heading[2] ?? "")}</h4>);
+      blocks.push(<h3 key={key}>{spansOf(heading[2] ?? "")}</h3>);
       at += 1;
     } else if (LIST_ITEM.test(line)) {
       const isOrdered = /^\s*\d/u.test(line);
@@ -382,13 +391,13 @@ function spansOf(text: string): ReactNode[] {
 const FIRST_ROWS = 50;
 
 /** A list of objects: sorted by a click on a column. */
-function DataTable({ grid: { columns, rows, isNumber } }: { grid: Grid }) {
+function DataTable({ name, grid: { columns, rows, isNumber } }: { name: string; grid: Grid }) {
   const [sort, setSort] = useState<{ column: number; isDown: boolean } | null>(null);
   const [shown, setShown] = useState(FIRST_ROWS);
   const sorted = useMemo(() => (sort ? rows.toSorted(by(sort)) : rows), [rows, sort]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it can be reached by keyboard.
-    <section className="result-table" aria-label="Table" tabIndex={0}>
+    <section className="result-table" aria-label={`Table ${visibleText(name)}`} tabIndex={0}>
       <table>
         <thead>
           <tr>
