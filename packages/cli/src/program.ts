@@ -114,8 +114,10 @@ export function createProgram({ version, perform, performLocally, print }: Progr
     .argument("[sentence...]", "what is to be done; default: an example")
     .action((words: string[]) => performLocally(({ demo }) => demo(words)));
   add("keys", "make, list and revoke API keys in the database of MONGODB_URL")
-    .argument("[words...]", "as keys --help shows")
-    .helpOption(false)
+    .argument(
+      "[words...]",
+      "create, list, revoke or tenant, with their options; default: print how they are used",
+    )
     .allowUnknownOption()
     .action((words: string[]) => performLocally(({ keys }) => keys(words)));
   withSentenceOptions(
@@ -348,7 +350,8 @@ const EXAMPLES = {
   demo: examples("planwright demo", "planwright demo List authors"),
   keys: examples(
     "planwright keys create --tenant acme --scope read,execute --name me",
-    "planwright keys --help",
+    "planwright keys list",
+    "planwright keys",
   ),
   run: examples(
     'planwright run "Create author Alice with email alice@test.com"',

@@ -26,6 +26,6 @@ try {
   }
 } catch (error) {
   if (!(error instanceof CodedError)) throw error;
-  say(`${error.message}\nkeys --help shows the usage.`);
+  say(`${error.message}\nWithout arguments, keys shows how it is used.`);
   process.exitCode = 1;
 }
