@@ -671,7 +671,7 @@ export function refusedChange(
   for (const { stepId } of changes) {
     if (!plan.steps.some(({ id }) => id === stepId)) return { type: "unknown step", stepId };
     const own = units.filter((unit) => unit.stepId === stepId);
-    const isCompleted = own.some(({ item, status }) => item === null && status === "COMPLETED");
+    const isCompleted = own.some(({ item = null, status }) => item === null && status === "COMPLETED");
     if (isCompleted && !unfinished.has(stepId)) return { type: "completed step", stepId };
     if (accepted.has(stepId)) continue;
     const keys = own.filter((unit) => isUnsettled(unit, before.folded.resolutions)).map(({ key }) => key);

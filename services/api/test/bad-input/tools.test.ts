@@ -101,7 +101,7 @@ beforeAll(async () => {
     // Servers that never answer delay the start by this time.
     env: { CONNECT_TIMEOUT_MS: "5000" },
     // A log line reports each server that cannot be reached or lists invalid tools.
-    mayLog: (line) => line.startsWith("executor: {") && line.includes('"level":"warn"'),
+    mayLog: (line) => line.includes('"service":"executor"') && line.includes('"level":"warn"'),
   });
   mongo = await MongoClient.connect(running.mongodbUrl);
 });
