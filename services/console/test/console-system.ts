@@ -2,7 +2,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { createClient, graphql } from "@planwright/client";
 import { type System, type SystemOptions, startSystem } from "@planwright/testing";
 import type { Browser, Page } from "playwright-core";
-import { expect, onTestFinished } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { openBrowser } from "./open-browser.ts";
 
 const SUBMIT = graphql(`
@@ -48,10 +48,11 @@ export async function openConsole<Started extends Pick<System, "apiUrl" | "close
       return submitPlan.requestId;
     },
     async expectStatus(requestId, status, version = 1) {
-      // A thousand steps take long on a busy machine.
-      await expect
-        .poll(() => client.readRequest(STATUS, requestId), { timeout: 180_000 })
-        .toMatchObject({ status, version });
+      // A thousand steps take long on a busy machine. Also called outside tests, where nothing is polled.
+      await vi.waitFor(
+        async () => expect(await client.readRequest(STATUS, requestId)).toMatchObject({ status, version }),
+        { timeout: 180_000, interval: 50 },
+      );
     },
     open: (path, colorScheme = "light") => openPage(browser, system.apiUrl, path, colorScheme),
     async close() {

@@ -3,19 +3,26 @@
  * complete system.
  */
 import { createStore, type Store, toolCallsSince } from "@planwright/store";
-import { type SpanReceiver, startSpanReceiver } from "@planwright/testing";
+import {
+  type SpanReceiver,
+  startSpanReceiver,
+  startWholeSystem,
+  type WholeSystem,
+} from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ConsoleSystem, expectAccessible, expectInSight, startConsole } from "./console-system.ts";
+import { type ConsoleView, expectAccessible, expectInSight, openConsole } from "./console-system.ts";
 
-let system: ConsoleSystem;
+let system: WholeSystem & ConsoleView;
 let store: Store;
 let spans: SpanReceiver;
 beforeAll(async () => {
   spans = await startSpanReceiver();
-  system = await startConsole({
+  // Tracing reads the environment of its process.
+  const starting = startWholeSystem({
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: spans.url },
     api: { TRACE_URL_TEMPLATE: "https://traces.test/trace/{traceId}" },
   });
+  system = await openConsole(starting);
   store = await createStore({ url: system.mongodbUrl });
 });
 afterAll(async () => {
