@@ -67,8 +67,14 @@ function look(): { faults: string[]; pills: { word: string; tone: string }[] } {
     return `<${element.tagName.toLowerCase()} class="${element.getAttribute("class") ?? ""}"> ${words}`;
   };
   /** Drawn for screen readers only. */
-  const isForReaders = (element: Element) =>
-    element.closest(".hidden") !== null || (element.closest(".table thead") !== null && innerWidth <= 700);
+  function isForReaders(element: Element): boolean {
+    if (element.closest(".hidden") !== null) return true;
+    for (let at: Element | null = element; at; at = at.parentElement) {
+      const { width, height } = at.getBoundingClientRect();
+      if (width <= 1 && height <= 1 && getComputedStyle(at).overflowX === "hidden") return true;
+    }
+    return false;
+  }
   /** A canvas that is moved and enlarged, or a drawing. */
   const isCanvas = (element: Element) =>
     element.closest(".react-flow__viewport, svg, .cm-editor, [data-canvas]") !== null;
