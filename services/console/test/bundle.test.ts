@@ -35,7 +35,10 @@ test("a dropped bundle shows its request in every view, and the page does not ca
   await system.expectStatus(requestId, "FAILED");
   const { debugBundle } = await createClient({ url: system.apiUrl }).execute(BUNDLE, { requestId });
   const page = await system.open("/");
-  await page.getByRole("link", { name: "Pay from a file" }).waitFor();
+  await page
+    .getByRole("region", { name: "Requests" })
+    .getByRole("link", { name: "Pay from a file" })
+    .waitFor();
   await drop(page, JSON.stringify(debugBundle));
   await page.getByText("A file from 20").waitFor();
   const calls: string[] = [];
@@ -54,7 +57,10 @@ test("a dropped bundle shows its request in every view, and the page does not ca
   }
   expect(calls).toEqual([]);
   await page.getByRole("button", { name: "Close the file" }).click();
-  await page.getByRole("link", { name: "Pay from a file" }).waitFor();
+  await page
+    .getByRole("region", { name: "Requests" })
+    .getByRole("link", { name: "Pay from a file" })
+    .waitFor();
 });
 
 test("a file that is not a bundle is refused with a remedy; files can be chosen by keyboard too", async () => {

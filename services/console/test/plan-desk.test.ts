@@ -136,7 +136,6 @@ test("a suggestion is written by a click, and the effects of the plan are listed
       "Calls with effects: keyed_effect once; plain_effect up to 3 times. 1 approval is asked for first.",
     )
     .waitFor();
-  await expectAccessible(page);
 });
 
 test("a text that was not sent is there again after a look at another page, and leaving asks", async () => {

@@ -193,7 +193,7 @@ function KeyField({ isSet, onToken }: { isSet: boolean; onToken: (token: string 
     setKey("");
   }
   return (
-    <form className="key-field" onSubmit={submit}>
+    <form className="key-field" aria-label="Access" onSubmit={submit}>
       <label>
         <span>API key</span>
         <input
