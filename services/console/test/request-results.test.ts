@@ -155,7 +155,7 @@ test("the items of a list show status, key, error and time; a failed one is open
   await page.locator(".step-box-mark", { hasText: "◐" }).waitFor();
   const rows = list.getByRole("region", { name: "Items" }).getByRole("row");
   await expect.poll(() => rows.count()).toBe(4);
-  expect(await rows.nth(2).innerText()).toMatch(/each\[1\]\s+failed\s+no such user\s+\d+ m?s/);
+  expect(await rows.nth(2).innerText()).toMatch(/each\[1\]\s+failed\s+no such user\s+[\d.]+ m?s/);
   await list.getByLabel("only these 1 that need a look").check();
   await expect.poll(() => rows.count()).toBe(2);
   await expectAccessible(page);
