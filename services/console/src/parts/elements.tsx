@@ -257,6 +257,24 @@ export function Field({
   );
 }
 
+/** A choice that is on or off, with its words. */
+export function Check({
+  isOn,
+  onChange,
+  children,
+}: {
+  isOn: boolean;
+  onChange: (isOn: boolean) => void;
+  children: ReactNode;
+}) {
+  return (
+    <label className="check">
+      <input type="checkbox" checked={isOn} onChange={({ target }) => onChange(target.checked)} />
+      {children}
+    </label>
+  );
+}
+
 /** How long a toast is shown, in milliseconds. */
 const TOAST_MS = 5_000;
 

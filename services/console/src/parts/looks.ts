@@ -9,6 +9,11 @@ export type StatusLook = StateLook;
 export type Tone = StateTone;
 
 export const STEP_LOOK = STATE_LOOKS.step;
+
+const TROUBLED: ReadonlySet<string> = new Set(["FAILED", "IN_DOUBT", "WAITING_APPROVAL", "RETRYING"]);
+
+/** True for a step or an item that needs a look. */
+export const isTroubled = ({ status }: { status: string }): boolean => TROUBLED.has(status);
 export const PLAN_LOOK = STATE_LOOKS.plan;
 export const REQUEST_LOOK = STATE_LOOKS.request;
 

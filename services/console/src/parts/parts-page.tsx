@@ -4,6 +4,7 @@ import { useTitle } from "../data/browser.ts";
 import {
   Button,
   Card,
+  Check,
   EmptyState,
   Field,
   ListRow,
@@ -55,6 +56,7 @@ const TABS = [
 /** Every part in every state: to look at, and to test contrast, focus and names. */
 export function PartsPage() {
   const [tab, setTab] = useState<(typeof TABS)[number]["name"]>("steps");
+  const [isExecuting, setIsExecuting] = useState(true);
   useTitle("Parts");
   return (
     <main className="parts-page">
@@ -151,9 +153,9 @@ export function PartsPage() {
               <option>all</option>
             </select>
           </Field>
-          <label className="check">
-            <input type="checkbox" defaultChecked /> execute at once
-          </label>
+          <Check isOn={isExecuting} onChange={setIsExecuting}>
+            execute at once
+          </Check>
         </div>
       </Card>
       <Card title="Toasts">

@@ -32,13 +32,14 @@ import {
 } from "../data/request-operations.ts";
 import { type ApiProblem, problemOf, useAction, useClient, useRead } from "../data/use-api.ts";
 import { histogramsOf, lookOfStep } from "../graph/fold.ts";
-import { CopyButton, Pill, ProblemNote } from "../parts/elements.tsx";
+import { Check, CopyButton, Pill, ProblemNote } from "../parts/elements.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import {
   clockText,
   EFFECT_CLASS,
   expiryText,
   instantText,
+  isTroubled,
   lookOf,
   STEP_LOOK,
   sizeText,
@@ -250,12 +251,9 @@ function personRemedy(remedy: string): string {
 /** Items that are drawn at first. */
 const FIRST_ITEMS = 100;
 
-/** Statuses of items that need a look, the first ones on top. */
-const TROUBLED: ReadonlySet<string> = new Set(["FAILED", "IN_DOUBT", "WAITING_APPROVAL", "RETRYING"]);
-
 /** The items of a list: status, key, error and time of each; a click opens one. */
 function Items({ items, onSelect }: { items: readonly StepRun[]; onSelect: (stepKey: string) => void }) {
-  const troubled = items.filter(({ status }) => TROUBLED.has(status));
+  const troubled = items.filter(isTroubled);
   const [isFiltered, setIsFiltered] = useState(false);
   const [shown, setShown] = useState(FIRST_ITEMS);
   const listed = isFiltered ? troubled : items;
@@ -273,14 +271,9 @@ function Items({ items, onSelect }: { items: readonly StepRun[]; onSelect: (step
           );
         })}
         {troubled.length > 0 && (
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={isFiltered}
-              onChange={({ target }) => setIsFiltered(target.checked)}
-            />
+          <Check isOn={isFiltered} onChange={setIsFiltered}>
             only these {troubled.length.toLocaleString("en")} that need a look
-          </label>
+          </Check>
         )}
       </div>
       <table className="items-table">
@@ -573,17 +566,7 @@ function DoubtPanel({ requestId, planId, step }: { requestId: string; planId: st
           value={details.resolvedArguments ?? details.resolvedArgumentsPreview?.text ?? null}
         />
       )}
-      <label className="field-row">
-        <span>
-          Type <code>{step.key}</code> to confirm
-        </span>
-        <input
-          value={typed}
-          autoComplete="off"
-          spellCheck={false}
-          onChange={({ target }) => setTyped(target.value)}
-        />
-      </label>
+      <ConfirmField word={step.key} value={typed} onChange={setTyped} />
       <div className="choices">
         <div>
           <button type="button" disabled={!isConfirmed || isPending} onClick={settleAsCompleted}>
@@ -802,17 +785,7 @@ function DoubtsPanel({
           <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
         </label>
       )}
-      <label className="field-row">
-        <span>
-          Type <code>{chosen.length}</code> to confirm
-        </span>
-        <input
-          value={typed}
-          autoComplete="off"
-          inputMode="numeric"
-          onChange={({ target }) => setTyped(target.value)}
-        />
-      </label>
+      <ConfirmField word={String(chosen.length)} value={typed} onChange={setTyped} inputMode="numeric" />
       <p className="actions">
         <button type="button" className="primary-button" disabled={!isReady} onClick={() => void settleAll()}>
           Settle {countText(chosen.length, "call")}
@@ -938,5 +911,34 @@ function CarriedFrom({
         )}
       </dd>
     </>
+  );
+}
+
+/** A field in which a person types a word before a decision that cannot be taken back. */
+function ConfirmField({
+  word,
+  value,
+  onChange,
+  inputMode,
+}: {
+  word: string;
+  value: string;
+  onChange: (typed: string) => void;
+  /** The keyboard of a phone. Default: that of texts. */
+  inputMode?: "numeric";
+}) {
+  return (
+    <label className="field-row">
+      <span>
+        Type <code>{word}</code> to confirm
+      </span>
+      <input
+        value={value}
+        autoComplete="off"
+        spellCheck={false}
+        inputMode={inputMode}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </label>
   );
 }

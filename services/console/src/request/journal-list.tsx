@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { READ_DRAFTS, READ_JOURNAL, READ_MODEL_CALLS, READ_MODEL_USE } from "../data/request-operations.ts";
 import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
 import { type Diagnostic, Diagnostics } from "../parts/diagnostics.tsx";
-import { ProblemNote } from "../parts/elements.tsx";
+import { Check, ProblemNote } from "../parts/elements.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { clockText, lookOf, PLAN_LOOK, STEP_LOOK } from "../parts/looks.ts";
 
@@ -93,14 +93,9 @@ export function JournalList({
         </label>
         {failures.length > 0 && (
           <>
-            <label className="check">
-              <input
-                type="checkbox"
-                checked={isFiltered}
-                onChange={({ target }) => setIsFiltered(target.checked)}
-              />
+            <Check isOn={isFiltered} onChange={setIsFiltered}>
               only {countText(failures.length, "failure")}
-            </label>
+            </Check>
             <button
               type="button"
               onClick={() => rows.current?.querySelector(".is-failure")?.scrollIntoView({ block: "center" })}

@@ -5,7 +5,7 @@ import { useTitle } from "../data/browser.ts";
 import type { RequestPage } from "../data/request-operations.ts";
 import { useFollowedRequest } from "../data/use-stream.ts";
 import { usePlanGraph } from "../graph/use-plan-graph.ts";
-import { Pill, ProblemNote, Tabs } from "../parts/elements.tsx";
+import { Check, Pill, ProblemNote, Tabs } from "../parts/elements.tsx";
 import { Inspector } from "./inspector.tsx";
 import { JournalList, ModelCalls } from "./journal-list.tsx";
 import {
@@ -26,7 +26,7 @@ import "./request.css";
 import { countText, durationText, ownTimeText, stateLook, visibleText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { histogramsOf, lookOfStep } from "../graph/fold.ts";
-import { instantText, type StatusLook } from "../parts/looks.ts";
+import { instantText, isTroubled, type StatusLook } from "../parts/looks.ts";
 
 /** Not part of the first view. */
 const Results = lazy(async () => ({ default: (await import("./results.tsx")).Results }));
@@ -314,9 +314,6 @@ function MomentBar({
 
 const ROW_HEIGHT = 34;
 
-/** Statuses of steps that need a look. */
-const TROUBLED: ReadonlySet<string> = new Set(["FAILED", "IN_DOUBT", "WAITING_APPROVAL", "RETRYING"]);
-
 /**
  * The steps in plan order, each followed by its items: the content of the graph for the keyboard and for
  * screen readers.
@@ -335,7 +332,7 @@ function StepsTree({
   const [typed, setTyped] = useState("");
   const [isFiltered, setIsFiltered] = useState(false);
   const histograms = useMemo(() => histogramsOf(all), [all]);
-  const troubled = useMemo(() => all.filter(({ status }) => TROUBLED.has(status)), [all]);
+  const troubled = useMemo(() => all.filter(isTroubled), [all]);
   const steps = useMemo(() => {
     const wanted = typed.trim().toLowerCase();
     return (isFiltered ? troubled : all).filter(({ key, tool, error }) =>
@@ -373,14 +370,9 @@ function StepsTree({
             />
           </label>
           {troubled.length > 0 && (
-            <label className="check">
-              <input
-                type="checkbox"
-                checked={isFiltered}
-                onChange={({ target }) => setIsFiltered(target.checked)}
-              />
+            <Check isOn={isFiltered} onChange={setIsFiltered}>
               only these {troubled.length.toLocaleString("en")} that need a look
-            </label>
+            </Check>
           )}
         </div>
       )}

@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { isInField } from "../data/browser.ts";
+import { Check } from "../parts/elements.tsx";
 import { REQUEST_LOOK } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
 import { BULK, type BulkKind } from "./bulk-dialog.tsx";
@@ -57,14 +58,9 @@ export function ListBar({
           onChoose={(mode) => onChange("time", mode === "relative" ? "" : mode)}
         />
         <ColumnMenu search={search} onChange={(columns) => onChange("columns", columns)} />
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={search.get("live") !== "off"}
-            onChange={({ target }) => onChange("live", target.checked ? "" : "off")}
-          />
+        <Check isOn={search.get("live") !== "off"} onChange={(isOn) => onChange("live", isOn ? "" : "off")}>
           live
-        </label>
+        </Check>
         <BulkMenu onBulk={onBulk} />
       </div>
     </div>

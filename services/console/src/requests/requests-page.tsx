@@ -6,7 +6,7 @@ import { useTitle } from "../data/browser.ts";
 import { READ_WORKLOAD, type WorkloadFacts } from "../data/catalogue-operations.ts";
 import { CREATE_PLAN } from "../data/request-operations.ts";
 import { useAction, useRegularRead } from "../data/use-api.ts";
-import { Button, EmptyState, ProblemNote } from "../parts/elements.tsx";
+import { Button, Check, EmptyState, ProblemNote } from "../parts/elements.tsx";
 import { NEED_LOOK, REQUEST_LOOK } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
 import { FleetLine } from "../system/fleet-line.tsx";
@@ -108,14 +108,9 @@ function NewRequest({ query, onQuery }: { query: string; onQuery: (query: string
           onChange={({ target }) => onQuery(target.value)}
         />
       </label>
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={isExecuting}
-          onChange={({ target }) => setIsExecuting(target.checked)}
-        />{" "}
+      <Check isOn={isExecuting} onChange={setIsExecuting}>
         execute at once
-      </label>
+      </Check>
       <Button kind="primary" type="submit" disabled={isPending || query.trim() === ""}>
         Plan it
       </Button>
