@@ -806,7 +806,7 @@ test("the items of one call are told apart by their hashes in linear time", () =
   expect(least(hashed)).toBeLessThan(5 * least(plain));
 });
 
-/** What becomes of each item of a list of 12 when it is stopped; before that some have ended or are running. */
+/** The end of each item of a list of 12 that is stopped; before that some have ended or are running. */
 const anyStop = fc.array(
   fc.record({
     before: fc.constantFrom("new", "new", "new", "running", "ended"),

@@ -113,7 +113,7 @@ export function createQueues(options: QueuesOptions): Queues {
 /**
  * Adds the short way inside a process to queues of all processes: a hint goes to the worker of this process if that
  * has room, and to the others only when it has none. Such a hint takes no turn of its tenant: where there is room,
- * nobody waits for a turn.
+ * no tenant waits for its turn.
  */
 export function createLocalFirstQueues(queues: Queues): Queues {
   const workers = new Map<QueueName, QueueWorker>();

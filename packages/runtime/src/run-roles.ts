@@ -118,9 +118,9 @@ export interface RolesOptions<Store, Queues, StoreOptions> {
 const SHUTDOWN_MARGIN_MS = 5_000;
 
 /**
- * Runs roles as this process until a signal ends it; resolves when all take work. It ends with exit code 1 and one line on standard error when
- * a setting cannot work or a server is not suitable, and with exit code 1 and a fatal log line of the role that
- * cannot start. At its end, roles that bring work stop first; then the others finish or hand over their work, at
+ * Runs roles as this process until a signal ends it; resolves when all take work. It ends with exit code 1 and one
+ * line on standard error when a setting cannot work or a server is not suitable, and with exit code 1 and a fatal log
+ * line of the role that cannot start. At its end, roles that bring work stop first; then the others finish or hand over their work, at
  * the same time; then connections close.
  * @returns ends the roles as a signal does
  */

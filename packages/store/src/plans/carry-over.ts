@@ -61,14 +61,14 @@ export interface VersionSteps {
   isOwn: (step: Step) => boolean;
 }
 
-/** A unit of an earlier version. */
-type Unit = Omit<FoldedUnit, "item" | "tool"> & { item?: number | null; effect: Effect | null };
+/** A unit of an earlier version; its item is null for a step. */
+type Unit = Omit<FoldedUnit, "item" | "tool"> & { item: number | null; effect: Effect | null };
 
 /** The units of a version that have events, in plan order. Pure. */
 export function unitsOfVersion({ plan, folded, ...version }: EarlierVersion): Unit[] {
   const outline = outlineOf({ ...version, plan, status: folded.status });
-  return [...unitsInOrder({ outline, plan: folded })].flatMap(({ unit }) =>
-    unit ? [{ ...unit, effect: effectOfUnit(unit) }] : [],
+  return [...unitsInOrder({ outline, plan: folded })].flatMap(({ unit, item }) =>
+    unit ? [{ ...unit, item, effect: effectOfUnit(unit) }] : [],
   );
 }
 
@@ -329,9 +329,7 @@ function findSource(step: Step, inputs: StepInputs, search: Search): StepSource 
         )
           continue;
         if (source.isComplete) return source;
-        if (
-          context.unitsOf(id).some(({ item, status }) => typeof item === "number" && status === "COMPLETED")
-        )
+        if (context.unitsOf(id).some(({ item, status }) => item !== null && status === "COMPLETED"))
           partial = source;
       }
     }
@@ -523,7 +521,7 @@ export function carriedVersion(
   );
   const carried = [...sources].flatMap(([id, { version, stepId, isComplete }]) =>
     ofStep(version, stepId)
-      .filter(({ item, status }) => isComplete || (typeof item === "number" && status === "COMPLETED"))
+      .filter(({ item, status }) => isComplete || (item !== null && status === "COMPLETED"))
       .map((unit) => ({
         ...unit,
         key: id + unit.key.slice(stepId.length),
@@ -609,14 +607,14 @@ function settledBy(unit: Omit<Unit, "effect">, resolutions: readonly UnitResolut
  */
 export function unfinishedLists(
   units: readonly (Pick<Unit, "stepId" | "status"> & {
-    item?: number | null;
+    item: number | null;
     resolvedBy?: object | undefined;
     carriedFrom: string | null;
     error?: { code: string } | null;
   })[],
 ): Set<string> {
   const isOpen = (unit: (typeof units)[number]): boolean => {
-    const { item = null, status, resolvedBy, carriedFrom } = unit;
+    const { item, status, resolvedBy, carriedFrom } = unit;
     if (item === null || isSkippedByCondition(unit)) return false;
     return status !== "COMPLETED" || (resolvedBy !== undefined && carriedFrom === null);
   };
@@ -671,7 +669,7 @@ export function refusedChange(
   for (const { stepId } of changes) {
     if (!plan.steps.some(({ id }) => id === stepId)) return { type: "unknown step", stepId };
     const own = units.filter((unit) => unit.stepId === stepId);
-    const isCompleted = own.some(({ item = null, status }) => item === null && status === "COMPLETED");
+    const isCompleted = own.some(({ item, status }) => item === null && status === "COMPLETED");
     if (isCompleted && !unfinished.has(stepId)) return { type: "completed step", stepId };
     if (accepted.has(stepId)) continue;
     const keys = own.filter((unit) => isUnsettled(unit, before.folded.resolutions)).map(({ key }) => key);
