@@ -103,12 +103,8 @@ export const APPROVE = graphql(
   [ACCEPTED],
 );
 export const RESOLVE_IN_DOUBT = graphql(
-  `mutation (
-    $requestId: ID!, $key: ID!, $resolution: InDoubtResolution!, $output: JSON, $reason: String, $attempt: Int
-  ) {
-    accepted: resolveInDoubt(
-      requestId: $requestId, stepKey: $key, resolution: $resolution, output: $output, reason: $reason, attempt: $attempt
-    ) { ...Accepted }
+  `mutation ($requestId: ID!, $decisions: [InDoubtDecision!]!) {
+    accepted: resolveManyInDoubt(requestId: $requestId, decisions: $decisions) { ...Accepted }
   }`,
   [ACCEPTED],
 );

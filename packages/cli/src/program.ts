@@ -221,9 +221,12 @@ export function createProgram({ version, perform, performLocally, print }: Progr
     .action((requestId: string, stepId: string | undefined, options: ApproveOptions) =>
       performs((context) => approve(context, { requestId, stepId }, options)),
     );
-  add("resolve", "say whether a call in doubt happened")
+  add("resolve", "say whether calls in doubt happened")
     .addArgument(requestArgument())
-    .argument("[step]", "its key; may be left out while one step is in doubt")
+    .argument(
+      "[steps...]",
+      "their keys; a list names all its items in doubt; may be left out while one step is in doubt",
+    )
     .option("--completed <json>", "it happened, and this is its output")
     .option("--failed <reason>", "it did not, and shall not be called again")
     .option("--retry", "it did not, and is called again")
@@ -231,8 +234,8 @@ export function createProgram({ version, perform, performLocally, print }: Progr
       new Option("--attempt <number>", "the attempt that you looked at").argParser(wholeNumber(1_000)),
     )
     .addOption(watch())
-    .action((requestId: string, stepKey: string | undefined, options: DoubtOptions) =>
-      performs((context) => resolve(context, { requestId, stepKey }, options)),
+    .action((requestId: string, stepKeys: string[], options: DoubtOptions) =>
+      performs((context) => resolve(context, { requestId, stepKeys }, options)),
     );
   add("retry", "run the steps again that did not complete; completed steps are kept and not called again")
     .addArgument(requestArgument())

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { JournalEvent } from "@planwright/engine";
 import { type PlanId, parsePlan, type RequestId, type StepStatus } from "@planwright/plan";
-import type { PlanClaim, RequestNeed, UnitDecision, UnitRecord } from "@planwright/store";
+import type { PlanClaim, RequestNeed, UnitDecisions, UnitRecord } from "@planwright/store";
 import {
   createMemoryDatabase,
   createMemoryStore,
@@ -46,7 +46,7 @@ const changed = (key: string, status: StepStatus): JournalEvent => ({
   stepId: key,
   status,
 });
-const retry = (key: string): UnitDecision => ({ key, resolution: { type: "retry" }, by: "operator" });
+const retry = (key: string): UnitDecisions => ({ by: "operator", decisions: [{ key, resolution: { type: "retry" } }] });
 
 /** Notes the call of a step; its record and end are those of a call that failed. */
 function failed(claim: PlanClaim, key: string, effect: "none" | "possible") {
@@ -102,7 +102,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
     await store.finishPlan(claim, end);
     expect(await since()).toEqual(first);
-    await store.resolveUnit(TENANT, planId, retry("b"));
+    await store.resolveUnits(TENANT, planId, retry("b"));
     expect(await since()).toBeNull();
 
     const other = await held();
@@ -179,9 +179,9 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
     await store.finishPlan(claim, end, { records, ends: [] });
     expect(await foundBy(requestId)).toEqual(["doubt"]);
-    await store.resolveUnit(TENANT, _id, retry("a"));
+    await store.resolveUnits(TENANT, _id, retry("a"));
     expect(await foundBy(requestId)).toEqual(["doubt"]);
-    await store.resolveUnit(TENANT, _id, retry("b"));
+    await store.resolveUnits(TENANT, _id, retry("b"));
     expect(await foundBy(requestId)).toEqual([]);
   });
 
@@ -190,7 +190,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     const records = [record("a", "IN_DOUBT"), record("b", "IN_DOUBT")];
     const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
     await store.finishPlan(claim, end, { records, ends: [] });
-    await Promise.all(["a", "b"].map((key) => store.resolveUnit(TENANT, claim.plan._id, retry(key))));
+    await Promise.all(["a", "b"].map((key) => store.resolveUnits(TENANT, claim.plan._id, retry(key))));
     expect(await foundBy(claim.plan.requestId)).toEqual([]);
   });
 
@@ -237,10 +237,10 @@ test("a decision about a plan that has ended is in the journal and in what the p
   const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
   await store.finishPlan(claim, end, { records: [record("a", "IN_DOUBT")], ends: [] });
   isCut = true;
-  await expect(api.resolveUnit(TENANT, claim.plan._id, retry("a"))).rejects.toThrow();
+  await expect(api.resolveUnits(TENANT, claim.plan._id, retry("a"))).rejects.toThrow();
   expect(await foundBy(claim.plan.requestId)).toEqual(["doubt"]);
   isCut = false;
-  expect(await api.resolveUnit(TENANT, claim.plan._id, retry("a"))).toMatchObject({ type: "recorded" });
+  expect(await api.resolveUnits(TENANT, claim.plan._id, retry("a"))).toMatchObject({ type: "recorded" });
   expect(await foundBy(claim.plan.requestId)).toEqual([]);
 });
 
@@ -293,7 +293,7 @@ describe("a decision of an operator", () => {
   test("is accepted without reading the journal while the plan's document says that the unit waits", async () => {
     const { _id } = claim.plan;
     expect(await api.approveStep(TENANT, _id, approve(true))).toMatchObject({ type: "recorded" });
-    expect(await api.resolveUnit(TENANT, _id, retry("b"))).toMatchObject({ type: "recorded" });
+    expect(await api.resolveUnits(TENANT, _id, retry("b"))).toMatchObject({ type: "recorded" });
     expect(journalReads).toEqual([]);
   });
 
@@ -301,7 +301,7 @@ describe("a decision of an operator", () => {
     const { _id } = claim.plan;
     await api.approveStep(TENANT, _id, approve(true));
     await takeControls();
-    expect(await api.resolveUnit(TENANT, _id, retry("b"))).toMatchObject({ type: "recorded" });
+    expect(await api.resolveUnits(TENANT, _id, retry("b"))).toMatchObject({ type: "recorded" });
     expect(journalReads).toEqual([]);
   });
 
@@ -320,10 +320,10 @@ describe("a decision of an operator", () => {
   ])("is not accepted after another one that is $where", async ({ take }) => {
     const { _id } = claim.plan;
     await api.approveStep(TENANT, _id, approve(true));
-    await api.resolveUnit(TENANT, _id, retry("b"));
+    await api.resolveUnits(TENANT, _id, retry("b"));
     await take();
     expect(await api.approveStep(TENANT, _id, approve(false))).toMatchObject({ type: "decided" });
-    expect(await api.resolveUnit(TENANT, _id, retry("b"))).toMatchObject({ type: "decided" });
+    expect(await api.resolveUnits(TENANT, _id, retry("b"))).toMatchObject({ type: "decided" });
     expect(await store.getPlan(TENANT, _id)).toMatchObject({ controlSeq: 2 });
   });
 

@@ -67,8 +67,8 @@ const CHANGES: readonly Change[] = [
     name: "decision on a call in doubt",
     hasDoubt: true,
     act: async (store, { planId }) => {
-      const decision = { key: "b", resolution: { type: "completed" as const, output: 1 }, by: "op" };
-      return (await store.resolveUnit(TENANT, planId, decision)).type === "recorded";
+      const decisions = [{ key: "b", resolution: { type: "completed" as const, output: 1 } }];
+      return (await store.resolveUnits(TENANT, planId, { by: "op", decisions })).type === "recorded";
     },
   },
 ];

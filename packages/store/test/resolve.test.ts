@@ -1,5 +1,5 @@
 import { type Plan, parsePlan } from "@planwright/plan";
-import { createStore, type PlanClaim, type Store, type UnitDecision } from "@planwright/store";
+import { createStore, type PlanClaim, type Store, type UnitDecision, type UnitDecisions } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -12,57 +12,65 @@ afterAll(async () => {
   await store.close();
 });
 
-const completed = (output: object | string): UnitDecision => ({
-  key: "a",
-  resolution: { type: "completed", output: Object(output) },
-  by: "operator",
-});
-const failed: UnitDecision = {
+const decided = (...decisions: UnitDecision[]): UnitDecisions => ({ by: "operator", decisions });
+const completed = (output: object | string) =>
+  decided({ key: "a", resolution: { type: "completed", output: Object(output) } });
+const failed = decided({
   key: "a",
   resolution: { type: "failed", error: { code: "TOOL_FAILED", message: "no", retryable: false } },
-  by: "operator",
-};
-const retry: UnitDecision = { key: "a", resolution: { type: "retry" }, by: "operator" };
+});
+const retry = (more: Partial<UnitDecision> = {}) =>
+  decided({ key: "a", resolution: { type: "retry" }, ...more });
 
-function onePlan(): Plan {
-  const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
+function planOf(keys: readonly string[]): Plan {
+  const parsed = parsePlan(keys.map((key) => ({ id: key, tool: "a", arguments: {} })));
   if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
   return parsed.plan;
 }
 
-/** A plan whose unit "a" is in doubt after one attempt. */
-async function inDoubt(): Promise<PlanClaim> {
+/** A plan whose unit "a" is in doubt after one attempt, or whose units are. */
+async function inDoubt(keys: readonly string[] = ["a"]): Promise<PlanClaim> {
   const { plan } = await store.submitPlan({
     tenant: "t1",
     query: null,
-    plan: onePlan(),
+    plan: planOf(keys),
     raw: "",
     diagnostics: [],
     autoExecute: true,
   });
   const claim = (await store.claimPlan(plan._id, "e1"))!;
-  const call = {
-    key: "a",
-    stepId: "a",
+  const calls = keys.map((key) => ({
+    key,
+    stepId: key,
     attempt: 1,
     tool: "a",
     arguments: {},
     effectClass: "U" as const,
     mayAct: true,
     timeoutMs: 1_000,
-  };
-  await store.writeIntents(claim, [{ call, attemptId: "try", argsHash: "h" }]);
+  }));
+  await store.writeIntents(
+    claim,
+    calls.map((call) => ({ call, attemptId: `try ${call.key}`, argsHash: "h" })),
+  );
   const error = { code: "EXECUTOR_LOST", message: "lost", retryable: false };
   await store.writeRecords(
     claim,
-    [{ key: "a", stepId: "a", status: "IN_DOUBT", attempts: 1, error, waitReason: "in doubt" }],
+    keys.map((key) => ({
+      key,
+      stepId: key,
+      status: "IN_DOUBT" as const,
+      attempts: 1,
+      error,
+      waitReason: "in doubt" as const,
+    })),
     [],
   );
   return claim;
 }
 
-async function endedInDoubt(): Promise<string> {
-  const claim = await inDoubt();
+async function endedInDoubt(keys?: readonly string[]): Promise<string> {
+  const claim = await inDoubt(keys);
   await store.finishPlan(claim, { type: "finish", status: "CANCELLED", outputs: {} });
   return claim.plan._id;
 }
@@ -75,7 +83,7 @@ describe("while the plan runs, a decision", () => {
     const planId = claim.plan._id;
     await store.releasePlan(claim, { status: "WAITING", reason: "in doubt", dueAtMs: null });
     const output = { $where: "1", "a.b": "$status" };
-    expect(await store.resolveUnit("t1", planId, completed(output))).toMatchObject({ type: "recorded" });
+    expect(await store.resolveUnits("t1", planId, completed(output))).toMatchObject({ type: "recorded" });
     expect((await store.getPlanHeads("t1", [planId]))[0]?.resolutions).toMatchObject([
       {
         key: "a",
@@ -92,14 +100,14 @@ describe("while the plan runs, a decision", () => {
   test("after the first one is refused", async () => {
     const { plan } = await inDoubt();
     const answers = await Promise.all(
-      [retry, failed, retry].map((decision) => store.resolveUnit("t1", plan._id, decision)),
+      [retry(), failed, retry()].map((decision) => store.resolveUnits("t1", plan._id, decision)),
     );
     expect(answers.map(({ type }) => type).toSorted()).toEqual(["decided", "decided", "recorded"]);
   });
 
   test("on an attempt that is no longer in doubt is refused", async () => {
     const { plan } = await inDoubt();
-    expect(await store.resolveUnit("t1", plan._id, { ...retry, attempt: 2 })).toMatchObject({
+    expect(await store.resolveUnits("t1", plan._id, retry({ attempt: 2 }))).toMatchObject({
       type: "not in doubt",
       unit: { status: "IN_DOUBT" },
     });
@@ -110,10 +118,10 @@ describe("in a plan that has ended, a unit", () => {
   test.each([
     ["completed", completed({ n: 1 }), { status: "COMPLETED", output: { n: 1 }, error: null }],
     ["failed", failed, { status: "FAILED", error: { message: "no" } }],
-    ["retry", retry, { status: "FAILED", error: { code: "SETTLED_AS_NOT_DONE", retryable: true } }],
+    ["retry", retry(), { status: "FAILED", error: { code: "SETTLED_AS_NOT_DONE", retryable: true } }],
   ] as const)("gets its last state: %s", async (resolution, decision, state) => {
     const planId = await endedInDoubt();
-    expect(await store.resolveUnit("t1", planId, decision)).toMatchObject({ type: "recorded" });
+    expect(await store.resolveUnits("t1", planId, decision)).toMatchObject({ type: "recorded" });
     expect(await unitOf(planId)).toMatchObject({
       ...state,
       finishedAt: expect.any(Date),
@@ -121,13 +129,13 @@ describe("in a plan that has ended, a unit", () => {
       resolvedBy: { by: "operator", resolution },
     });
     expect(await store.getPlan("t1", planId)).toMatchObject({ status: "CANCELLED", controlSeq: 0 });
-    expect(await store.resolveUnit("t1", planId, decision)).toMatchObject({ type: "not in doubt" });
+    expect(await store.resolveUnits("t1", planId, decision)).toMatchObject({ type: "not in doubt" });
   });
 
   test("gets its last state once", async () => {
     const planId = await endedInDoubt();
     const decisions = [completed({ n: 1 }), failed, completed({ n: 2 })];
-    const answers = await Promise.all(decisions.map((decision) => store.resolveUnit("t1", planId, decision)));
+    const answers = await Promise.all(decisions.map((decision) => store.resolveUnits("t1", planId, decision)));
     expect(answers.filter(({ type }) => type === "recorded")).toHaveLength(1);
   });
 });
@@ -137,20 +145,52 @@ test.each([
   ["with a key that BSON cannot store", { "a\0b": 1 }],
 ])("an output %s is refused", async (_, output) => {
   const { plan } = await inDoubt();
-  expect(await store.resolveUnit("t1", plan._id, completed(output))).toEqual({ type: "too large" });
+  expect(await store.resolveUnits("t1", plan._id, completed(output))).toEqual({ type: "too large", key: "a" });
 });
 
 test("a unit that is unknown, of another tenant, or not in doubt is refused", async () => {
   const { plan } = await inDoubt();
-  expect(await store.resolveUnit("t2", plan._id, retry)).toEqual({ type: "unknown" });
-  expect(await store.resolveUnit("t1", plan._id, { ...retry, key: "b" })).toEqual({ type: "unknown" });
+  expect(await store.resolveUnits("t2", plan._id, retry())).toEqual({ type: "unknown" });
+  expect(await store.resolveUnits("t1", plan._id, retry({ key: "b" }))).toEqual({ type: "unknown", key: "b" });
   const fresh = await store.submitPlan({
     tenant: "t1",
     query: null,
-    plan: onePlan(),
+    plan: planOf(["a"]),
     raw: "",
     diagnostics: [],
     autoExecute: true,
   });
-  expect(await store.resolveUnit("t1", fresh.plan._id, retry)).toMatchObject({ type: "not in doubt" });
+  expect(await store.resolveUnits("t1", fresh.plan._id, retry())).toMatchObject({ type: "not in doubt" });
+});
+
+describe("decisions that come together", () => {
+  const both = decided(...["a", "b"].map((key) => ({ key, resolution: { type: "retry" as const } })));
+
+  test("are controls with numbers of their own, in one change of the plan", async () => {
+    const { plan } = await inDoubt(["a", "b"]);
+    expect(await store.resolveUnits("t1", plan._id, both)).toMatchObject({ type: "recorded" });
+    const { controls, controlSeq } = (await store.getPlan("t1", plan._id))!;
+    expect(controlSeq).toBe(2);
+    expect(controls).toMatchObject([
+      { id: 1, event: { key: "a" } },
+      { id: 2, event: { key: "b" } },
+    ]);
+  });
+
+  test("are all refused when one of them is, which is named", async () => {
+    const { plan } = await inDoubt(["a", "b"]);
+    await store.resolveUnits("t1", plan._id, retry({ key: "b" }));
+    expect(await store.resolveUnits("t1", plan._id, both)).toMatchObject({
+      type: "decided",
+      unit: { key: "b" },
+    });
+    expect(await store.getPlan("t1", plan._id)).toMatchObject({ controlSeq: 1 });
+  });
+
+  test("end the units of a plan that has ended in one entry", async () => {
+    const planId = await endedInDoubt(["a", "b"]);
+    expect(await store.resolveUnits("t1", planId, both)).toMatchObject({ type: "recorded" });
+    const steps = await store.listSteps("t1", [planId]);
+    expect(steps.map(({ status }) => status)).toEqual(["FAILED", "FAILED"]);
+  });
 });

@@ -139,3 +139,53 @@ test("a step that is not in doubt or unknown, and a value that is too large, are
   const large = { text: "x".repeat(40_000) };
   expect(await codeOf({ resolution: "completed", output: large })).toBe("BAD_USER_INPUT");
 });
+
+async function resolveMany(requestId: string, decisions: object[]) {
+  const { body } = await running.graphql(
+    `mutation ($id: ID!, $decisions: [InDoubtDecision!]!) {
+       resolveManyInDoubt(requestId: $id, decisions: $decisions) { plan { resolutions { stepKey resolution } } } }`,
+    { id: requestId, decisions },
+  );
+  return body;
+}
+
+test("many decisions are recorded together, or none of them", async () => {
+  const { requestId } = await submitted(doubtAs);
+  const done = { stepKey: "createAuthor", resolution: "completed", output: { _id: "a1" } };
+  const refused = await resolveMany(requestId, [done, { stepKey: "createBlog", resolution: "retry" }]);
+  expect(refused.errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", stepId: "createBlog" });
+  const { data } = await resolveMany(requestId, [done]);
+  expect(data.resolveManyInDoubt.plan.resolutions).toEqual([
+    { stepKey: "createAuthor", resolution: "completed" },
+  ]);
+});
+
+test.each<[string, object[], string]>([
+  ["none", [], "decisions"],
+  [
+    "more than 50",
+    Array.from({ length: 51 }, (_, n) => ({ stepKey: `each[${n}]`, resolution: "retry" })),
+    "decisions",
+  ],
+  [
+    "two about one call",
+    Array.from({ length: 2 }, () => ({ stepKey: "createAuthor", resolution: "retry" })),
+    "decisions[1].stepKey",
+  ],
+  ["one without its output", [{ stepKey: "createAuthor", resolution: "completed" }], "decisions[0].output"],
+  [
+    "one with an output of another tool",
+    [{ stepKey: "createAuthor", resolution: "completed", output: 1 }],
+    "decisions[0].output",
+  ],
+  ["one without its reason", [{ stepKey: "createAuthor", resolution: "failed" }], "decisions[0].reason"],
+  [
+    "one for no attempt",
+    [{ stepKey: "createAuthor", resolution: "retry", attempt: 0 }],
+    "decisions[0].attempt",
+  ],
+])("of many decisions, %s: refused by name", async (_, decisions, argument) => {
+  const { requestId } = await submitted(doubtAs);
+  const { errors } = await resolveMany(requestId, decisions);
+  expect(errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT", argument });
+});

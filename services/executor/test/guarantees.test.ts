@@ -45,10 +45,9 @@ test.concurrent("a plan that waits for an operator outlives its own time and the
     expect(parked).toMatchObject({ waitReason: "in doubt", dueAt: null });
     const overAt = (parked.startedAt?.getTime() ?? 0) + 21_000;
     await expect.poll(() => Date.now()).toBeGreaterThan(overAt);
-    await bench.store.resolveUnit(TENANT, plan._id, {
-      key: "doubt",
-      resolution: { type: "completed", output: { value: 1 } },
+    await bench.store.resolveUnits(TENANT, plan._id, {
       by: "ann",
+      decisions: [{ key: "doubt", resolution: { type: "completed", output: { value: 1 } } }],
     });
     const { plan: ended, steps } = await bench.end(plan._id);
     expect(ended.status).toBe("COMPLETED");

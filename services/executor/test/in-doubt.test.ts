@@ -25,7 +25,7 @@ async function inDoubt(): Promise<string> {
 }
 
 const resolve = (planId: string, resolution: Resolution) =>
-  bench.store.resolveUnit(TENANT, planId, { key: "effect", resolution, by: "operator" });
+  bench.store.resolveUnits(TENANT, planId, { by: "operator", decisions: [{ key: "effect", resolution }] });
 
 test("an operator who knows that the call happened gives the output, and the plan continues with it", async () => {
   const planId = await inDoubt();
@@ -44,6 +44,40 @@ test("an operator who knows that the call failed ends the step with the reason",
   expect(plan.status).toBe("FAILED");
   expect(steps.get("effect")).toMatchObject({ status: "FAILED", error });
   expect(steps.get("after")?.status).toBe("SKIPPED");
+});
+
+test("decisions that come together all apply, although a list could end with the first", async () => {
+  bench.tools.script({ plain_effect: Array.from({ length: 3 }, () => ({ type: "lose-answer" as const })) });
+  await bench.startExecutor();
+  const { _id: planId } = await bench.submit([
+    {
+      id: "each",
+      forEach: {
+        items: ["a", "b", "c"],
+        concurrency: 3,
+        errors: "collect",
+        do: { tool: "plain_effect", arguments: { value: "<<item>>" } },
+      },
+    },
+  ]);
+  const parked = async () => (await bench.store.getPlan(TENANT, planId))?.status;
+  await expect.poll(parked).toBe("WAITING");
+  const error = { code: "TOOL_FAILED", message: "never sent", retryable: false };
+  const { type } = await bench.store.resolveUnits(TENANT, planId, {
+    by: "operator",
+    decisions: [
+      { key: "each[0]", resolution: { type: "completed", output: { value: "by hand" } } },
+      { key: "each[1]", resolution: { type: "retry" } },
+      { key: "each[2]", resolution: { type: "failed", error } },
+    ],
+  });
+  expect(type).toBe("recorded");
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("PARTIAL");
+  expect(steps.get("each[0]")).toMatchObject({ status: "COMPLETED", output: { value: "by hand" } });
+  expect(steps.get("each[1]")).toMatchObject({ status: "COMPLETED", output: { value: "b" } });
+  expect(steps.get("each[2]")).toMatchObject({ status: "FAILED", error });
+  expect(await bench.tools.ledger()).toHaveLength(4);
 });
 
 test.each<["nulls" | "bare" | "text", string[]]>([

@@ -143,10 +143,9 @@ test.each<[string, BehaviourInput]>([
   // After its restart the server follows no script.
   await bench.stopTools();
   await bench.startTools();
-  await bench.store.resolveUnit(TENANT, planId, {
-    key: "effect",
-    resolution: { type: "retry" },
+  await bench.store.resolveUnits(TENANT, planId, {
     by: "operator",
+    decisions: [{ key: "effect", resolution: { type: "retry" } }],
   });
   expect((await bench.end(planId)).plan.status).toBe("COMPLETED");
   expect(await bench.tools.ledger()).toHaveLength(1);

@@ -127,10 +127,9 @@ test("plans in doubt are counted from the database, also by an executor that sta
   expect(value('planwright_workers{kind="executor"}')).toBe(2);
   // Only the first worker reads them.
   expect(await scraped(third.env)).not.toMatch(/^planwright_(needs|plans|due|workers)[_a-z]*\{/m);
-  const claimed = await bench.store.resolveUnit(TENANT, _id, {
-    key: "effect",
-    resolution: { type: "completed", output: {} },
+  const claimed = await bench.store.resolveUnits(TENANT, _id, {
     by: "Olga",
+    decisions: [{ key: "effect", resolution: { type: "completed", output: {} } }],
   });
   expect(claimed.type).not.toBe("unknown");
   await bench.end(_id);

@@ -154,35 +154,51 @@ export interface DoubtOptions {
   watch?: boolean;
 }
 
-/** Settles a call in doubt. */
+/** Settles calls in doubt, all in the same way. */
 export async function resolve(
   context: CommandContext,
-  ids: { requestId: string; stepKey: string | undefined },
+  ids: { requestId: string; stepKeys: readonly string[] },
   options: DoubtOptions,
 ): Promise<ExitCode> {
   const settlement = settlementOf(options);
   const request = await context.client.readRequest(READ_REQUEST, ids.requestId);
-  const step = theStep(request, stepsInDoubt, ids.stepKey, "is in doubt");
-  const attempt = options.attempt ?? step.attempts.length;
+  const names = ids.stepKeys.length > 0 ? ids.stepKeys : [undefined];
+  const steps = [...new Set(names.flatMap((name) => theDoubts(request, name)))];
+  if (options.attempt !== undefined && steps.length > 1)
+    throw new UsageError("--attempt is about one call: name one step");
   return act(context, {
     operation: RESOLVE_IN_DOUBT,
-    variables: { requestId: ids.requestId, key: step.key, attempt, ...settlement },
-    done: () => settled(context, request, step, settlement.resolution),
+    variables: {
+      requestId: ids.requestId,
+      decisions: steps.map(({ key, attempts }) => ({
+        stepKey: key,
+        attempt: options.attempt ?? attempts.length,
+        ...settlement,
+      })),
+    },
+    done: () => settled(context, request, steps, settlement.resolution),
     watch: options.watch,
   });
+}
+
+/** The calls in doubt that an operator named: one, or all items of a list. */
+function theDoubts(request: RequestRecord, name: string | undefined): (StepRun & StepValues)[] {
+  const items = request.plan ? stepsInDoubt(request.plan).filter(({ id, item }) => item !== null && id === name) : [];
+  return items.length > 0 ? items : [theStep(request, stepsInDoubt, name, "is in doubt")];
 }
 
 function settled(
   { command }: CommandContext,
   { requestId, plan }: RequestRecord,
-  step: StepRun & StepValues,
+  steps: readonly (StepRun & StepValues)[],
   resolution: "completed" | "failed" | "retry",
 ): string {
-  const name = stepName(step);
+  const [step, ...others] = steps;
+  const name = step && others.length === 0 ? stepName(step) : countText(steps.length, "call");
   if (resolution !== "retry") return `${name} settled as ${resolution}`;
-  return plan?.finishedAt === null
-    ? `${name} settled as not happened; it is called again`
-    : `${name} settled as not happened. The plan has ended; to have it called again: ${command("retry", requestId)}`;
+  if (plan?.finishedAt === null)
+    return `${name} settled as not happened; ${others.length === 0 ? "it is" : "they are"} called again`;
+  return `${name} settled as not happened. The plan has ended; to have ${others.length === 0 ? "it" : "them"} called again: ${command("retry", requestId)}`;
 }
 
 function settlementOf({ completed, failed, retry }: DoubtOptions): {

@@ -19,12 +19,12 @@ import { MAX_CONTROLS, type PlanDocument, type UndecidedUnit } from "../records/
 /** Expression: no executor holds the plan. */
 export const IS_FREE = { $eq: ["$lease", null] };
 
-/** Expression: the number of a plan's next control. */
-const NEXT = { $add: ["$controlSeq", 1] };
+/** Expression: the number of a plan's control after that many new ones. */
+const after = (count: number) => ({ $add: ["$controlSeq", count] });
 
-/** A control to ask for. */
-interface NewControl {
-  event: ControlEvent;
+/** Controls that are asked for together: the owner takes all of them, in this order, or none. */
+interface NewControls {
+  events: readonly ControlEvent[];
   by: string;
   /** What must hold for the plan, in addition to being open. */
   condition: Document;
@@ -46,27 +46,33 @@ export function createAskControl({ collections, group }: StoreDependencies) {
   return async (
     tenant: string,
     planId: PlanId,
-    { event, by, condition, change }: NewControl,
+    { events, by, condition, change }: NewControls,
   ): Promise<PlanDocument | null> => {
-    const hasRoom = { $lt: [{ $size: CONTROLS }, MAX_CONTROLS] };
+    const hasRoom = { $lte: [{ $size: CONTROLS }, MAX_CONTROLS - events.length] };
     const open = { tenant, status: { $in: STARTED_PLAN_STATUSES }, finishedAt: null, ...condition };
-    const control = { id: NEXT, event: { $literal: event }, by: { $literal: by }, at: "$$NOW" };
+    const controls = events.map((event, index) => ({
+      id: after(index + 1),
+      event: { $literal: event },
+      by: { $literal: by },
+      at: "$$NOW",
+    }));
+    const isCancel = events.some(({ type }) => type === "cancel.asked");
     const asked = await group.updateAndRead({
       collection: "plans",
       id: planId,
       // There is at most one cancel: it always finds room.
-      condition: event.type === "cancel.asked" ? open : { ...open, $expr: hasRoom },
+      condition: isCancel ? open : { ...open, $expr: hasRoom },
       expressions: {
         dueAt: { $cond: [IS_FREE, "$$NOW", "$dueAt"] },
         updatedAt: "$$NOW",
         ...change,
-        controlSeq: NEXT,
-        controls: { $concatArrays: [CONTROLS, [control]] },
+        controlSeq: after(events.length),
+        controls: { $concatArrays: [CONTROLS, controls] },
       },
     });
     if (asked) return asked;
     const isFull = { _id: planId, ...open, $expr: { $not: [hasRoom] } };
-    if (event.type !== "cancel.asked" && (await collections.plans.findOne(isFull)))
+    if (!isCancel && (await collections.plans.findOne(isFull)))
       throw new TooManyControlsError({ planId, max: MAX_CONTROLS });
     return null;
   };
@@ -82,16 +88,18 @@ export interface DecisionState {
   given: GivenDecisions;
 }
 
-/** A decision that is asked for, or the answer why it is not. */
-export type Decided<Answer> = { type: "ask"; event: DecisionEvent } | { type: "answer"; answer: Answer };
+/** Decisions that are asked for, or the answer why they are not. */
+export type Decided<Answer> =
+  | { type: "ask"; events: readonly DecisionEvent[] }
+  | { type: "answer"; answer: Answer };
 
-/** A decision of an operator that a caller asks for. */
-interface AskedDecision<Answer> {
+/** Decisions of an operator that a caller asks for together. */
+interface AskedDecisions<Answer> {
   tenant: string;
   planId: PlanId;
   by: string;
-  /** The decision, if it is about this unit, which waits for one. */
-  about: (unit: UndecidedUnit) => DecisionEvent | undefined;
+  /** The decisions, if each is about one of these units, which wait for one. */
+  about: (units: readonly UndecidedUnit[]) => readonly DecisionEvent[] | undefined;
   decide: (now: DecisionState) => Decided<Answer>;
 }
 
@@ -125,9 +133,9 @@ function waitingUnits(head: DecisionHead): UndecidedUnit[] {
 }
 
 /**
- * Decisions of operators. One about a unit that waits for it by the plan's document is accepted by that alone;
- * any other is judged by the units as this process has folded them, which may take a second for a long
- * journal. The owner of the plan applies it only if the call still waits for exactly this decision. Gives undefined for
+ * Decisions of operators: all of a call, or none. Those about units that wait for one by the plan's document are
+ * accepted by that alone; any others are judged by the units as this process has folded them, which may take a second for a long
+ * journal. The owner of the plan applies one only if the call still waits for exactly this decision. Gives undefined for
  * an unknown plan, for one that is being removed, and for another tenant's.
  * @throws {StoreUnavailableError | TooManyControlsError}
  */
@@ -138,18 +146,23 @@ export function createAskDecision({ collections, unitReads }: StoreDependencies,
     by,
     about,
     decide,
-  }: AskedDecision<Answer>): Promise<{ type: "asked"; plan: PlanDocument } | Answer | undefined> => {
+  }: AskedDecisions<Answer>): Promise<{ type: "asked"; plan: PlanDocument } | Answer | undefined> => {
     /** Of two decisions at once the second is judged again. */
-    const ask = (event: DecisionEvent, { controlSeq }: Pick<PlanDocument, "controlSeq">) =>
-      askControl(tenant, planId, { event, by, condition: { controlSeq }, change: { decisionSeq: NEXT } });
+    const ask = (events: readonly DecisionEvent[], { controlSeq }: Pick<PlanDocument, "controlSeq">) =>
+      askControl(tenant, planId, {
+        events,
+        by,
+        condition: { controlSeq },
+        change: { decisionSeq: after(events.length) },
+      });
     for (;;) {
       const head = await collections.plans.findOne<DecisionHead>(
         { _id: planId, tenant },
         { projection: DECISION_HEAD },
       );
-      const [event] = head ? waitingUnits(head).flatMap((unit) => about(unit) ?? []) : [];
-      if (head && event) {
-        const plan = await ask(event, head);
+      const events = head ? about(waitingUnits(head)) : undefined;
+      if (head && events) {
+        const plan = await ask(events, head);
         if (plan) return { type: "asked", plan };
         continue;
       }
@@ -159,7 +172,7 @@ export function createAskDecision({ collections, unitReads }: StoreDependencies,
       if (!plan || !read || read.request.isRemoved) return undefined;
       const decided = decide({ plan, read, given: givenDecisions(plan, read.plan) });
       if (decided.type === "answer") return decided.answer;
-      const asked = await ask(decided.event, plan);
+      const asked = await ask(decided.events, plan);
       if (asked) return { type: "asked", plan: asked };
     }
   };

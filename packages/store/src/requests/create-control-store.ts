@@ -50,10 +50,12 @@ function createApprove(askDecision: AskDecision, { clock }: StoreDependencies) {
       { by, ...approval }: Omit<PlanApproval, "at">,
     ): Promise<ApprovalAnswer> {
       const { stepId, approved, approvalHash } = approval;
-      const event = { type: "approval.given", ...approval } as const;
-      const about = (unit: UndecidedUnit) =>
-        unit.key === stepId && "approvalHash" in unit && unit.approvalHash === approvalHash
-          ? event
+      const events = [{ type: "approval.given", ...approval } as const];
+      const about = (waiting: readonly UndecidedUnit[]) =>
+        waiting.some(
+          (unit) => unit.key === stepId && "approvalHash" in unit && unit.approvalHash === approvalHash,
+        )
+          ? events
           : undefined;
       const decide = ({ plan, read, given }: DecisionState): Decided<ApprovalAnswer> => {
         const step = stepRunAt(read, stepId);
@@ -73,7 +75,7 @@ function createApprove(askDecision: AskDecision, { clock }: StoreDependencies) {
         if (step.expiresAt && step.expiresAt.getTime() <= clock.now())
           return { type: "answer", answer: { type: "expired", step } };
         if (step.approvalHash !== approvalHash) return { type: "answer", answer: { type: "stale", step } };
-        return { type: "ask", event };
+        return { type: "ask", events };
       };
       const answer = await askDecision({ tenant, planId, by, about, decide });
       if (!answer) return { type: "unknown" };
@@ -119,7 +121,7 @@ function createPause({ collections: { plans } }: StoreDependencies, askControl: 
         cancelRequestedAt: null,
       };
       const event = { type: "pause.asked" } as const;
-      const paused = await askControl(tenant, planId, { event, by, condition, change: PAUSED });
+      const paused = await askControl(tenant, planId, { events: [event], by, condition, change: PAUSED });
       return paused ?? plans.findOne({ _id: planId, tenant });
     },
 
@@ -127,7 +129,7 @@ function createPause({ collections: { plans } }: StoreDependencies, askControl: 
     async requestResume(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       const condition = { pauseRequestedAt: { $ne: null } };
       const event = { type: "resume.asked" } as const;
-      const resumed = await askControl(tenant, planId, { event, by, condition, change: RESUMED });
+      const resumed = await askControl(tenant, planId, { events: [event], by, condition, change: RESUMED });
       return resumed ?? plans.findOne({ _id: planId, tenant });
     },
   };
@@ -157,7 +159,7 @@ function createCancel(context: StoreDependencies, askControl: AskControl) {
     async requestCancel(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       for (;;) {
         const asked = await askControl(tenant, planId, {
-          event: { type: "cancel.asked" },
+          events: [{ type: "cancel.asked" }],
           by,
           condition: { cancelRequestedAt: null },
           change: { cancelRequestedAt: "$$NOW" },

@@ -27,11 +27,14 @@ export function createResolve(
   { collections: { requests }, transact }: StoreDependencies,
   askDecision: AskDecision,
 ) {
-  /** Gives a unit of an ended plan its last state. False when another entry was appended first. */
-  async function settle({ plan, read, unit }: Settling, decision: UnitDecision): Promise<boolean> {
+  /** Gives units of an ended plan their last state. False when another entry was appended first. */
+  async function settle({ plan, read, units }: Settling, { by, decisions }: UnitDecisions): Promise<boolean> {
     const { _id: planId, requestId } = plan;
-    const events = [settled(unit, decision)];
-    const { entry, after } = nextEntry(plan, read.request, { by: { kind: "api", id: decision.by }, events });
+    const events = decisions.flatMap(({ key, resolution }) => {
+      const unit = units.find((one) => one.key === key);
+      return unit ? [settled(unit, { resolution, by })] : [];
+    });
+    const { entry, after } = nextEntry(plan, read.request, { by: { kind: "api", id: by }, events });
     const needs = needsOf(after.plans.get(planId)?.units.values() ?? []);
     const { type } = await transact({
       entry,
@@ -51,48 +54,63 @@ export function createResolve(
 
   return {
     /**
-     * Records an operator's decision on a unit that is in doubt. While the plan runs, its executor applies
-     * the decision. In a plan that has ended the unit gets its last state here: FAILED if the call is to be
-     * repeated, which is left to a rerun.
+     * Records an operator's decisions on units that are in doubt: all of them, or none. While the plan runs, its
+     * executor applies them together, so that the first does not end a list whose other items are decided too. In
+     * a plan that has ended the units get their last states here: FAILED if the call is to be repeated, which is
+     * left to a rerun.
+     * @param asked - at least one decision, at most one for each unit
      */
-    async resolveUnit(tenant: string, planId: PlanId, decision: UnitDecision): Promise<ResolutionAnswer> {
-      const { resolution, key, by } = decision;
-      if (resolution.type === "completed" && !measureValue(resolution.output).fits)
-        return { type: "too large" };
+    async resolveUnits(tenant: string, planId: PlanId, asked: UnitDecisions): Promise<ResolutionAnswer> {
+      const { by, decisions } = asked;
+      for (const { key, resolution } of decisions) {
+        if (resolution.type === "completed" && !measureValue(resolution.output).fits)
+          return { type: "too large", key };
+      }
       for (;;) {
-        const eventOf = (attempt: number) =>
-          ({ type: "doubt.resolved", key, attempt, resolution: eventResolution(resolution) }) as const;
-        const about = (unit: UndecidedUnit) =>
-          unit.key === key && "attempt" in unit && (decision.attempt ?? unit.attempt) === unit.attempt
-            ? eventOf(unit.attempt)
-            : undefined;
+        const about = (waiting: readonly UndecidedUnit[]) => {
+          const events = decisions.flatMap((decision) => {
+            const unit = waiting.find(({ key }) => key === decision.key);
+            if (!unit || !("attempt" in unit)) return [];
+            return (decision.attempt ?? unit.attempt) === unit.attempt
+              ? [resolvedEvent(decision, unit.attempt)]
+              : [];
+          });
+          return events.length === decisions.length ? events : undefined;
+        };
         const decide = ({ plan, read, given }: DecisionState): Decided<ResolutionAnswer | Settling> => {
-          const unit = stepRunAt(read, key);
-          const step = stepRunAt(read, key.replace(/\[\d+\]$/, ""));
-          if (!unit || !step) return { type: "answer", answer: { type: "unknown" } };
-          const attempt = unit.attempts.length;
-          // The output of a completed step says in_doubt for the item, and never changes. A rerun still needs
-          // the decision.
-          const isOpen = step.status !== "COMPLETED" || plan.finishedAt !== null;
-          const isInDoubt = unit.status === "IN_DOUBT" && isOpen;
-          if (!isInDoubt || (decision.attempt ?? attempt) !== attempt)
-            return { type: "answer", answer: { type: "not in doubt", unit } };
-          if (plan.finishedAt) return { type: "answer", answer: { type: "settling", plan, read, unit } };
-          const isDecided = given.resolutions.some(
-            (earlier) => earlier.key === key && earlier.attempt === attempt,
+          const units: StepRun[] = [];
+          for (const { key, attempt } of decisions) {
+            const unit = stepRunAt(read, key);
+            const step = stepRunAt(read, key.replace(/\[\d+\]$/, ""));
+            if (!unit || !step) return { type: "answer", answer: { type: "unknown", key } };
+            const last = unit.attempts.length;
+            // The output of a completed step says in_doubt for the item, and never changes. A rerun still needs
+            // the decision.
+            const isOpen = step.status !== "COMPLETED" || plan.finishedAt !== null;
+            const isInDoubt = unit.status === "IN_DOUBT" && isOpen;
+            if (!isInDoubt || (attempt ?? last) !== last)
+              return { type: "answer", answer: { type: "not in doubt", unit, attempt } };
+            const isDecided = given.resolutions.some(
+              (earlier) => earlier.key === key && earlier.attempt === last,
+            );
+            // Answered like that also while the end of the plan is in the journal but not in its document: a
+            // later call settles the unit.
+            if (!plan.finishedAt && (isDecided || read.plan?.endedSeq !== null))
+              return { type: "answer", answer: { type: "decided", unit } };
+            units.push(unit);
+          }
+          if (plan.finishedAt) return { type: "answer", answer: { type: "settling", plan, read, units } };
+          const events = decisions.map((decision, index) =>
+            resolvedEvent(decision, units[index]?.attempts.length ?? 1),
           );
-          // Answered like that also while the end of the plan is in the journal but not in its document: a
-          // later call settles the unit.
-          if (isDecided || read.plan?.endedSeq !== null)
-            return { type: "answer", answer: { type: "decided", unit } };
-          return { type: "ask", event: eventOf(attempt) };
+          return { type: "ask", events };
         };
         const answer = await askDecision({ tenant, planId, by, about, decide });
         if (!answer) return { type: "unknown" };
         if (answer.type === "asked") return { type: "recorded", plan: answer.plan };
         if (answer.type !== "settling") return answer;
         const { plan } = answer;
-        if (await settle(answer, decision)) return { type: "recorded", plan };
+        if (await settle(answer, asked)) return { type: "recorded", plan };
         // It is being removed.
         if (!(await requests.findOne({ _id: plan.requestId }))) return { type: "unknown" };
       }
@@ -100,22 +118,27 @@ export function createResolve(
   };
 }
 
-/** A unit in doubt of a plan that has ended, to be settled. */
+/** Units in doubt of a plan that has ended, to be settled. */
 interface Settling {
   type: "settling";
   plan: PlanDocument;
   read: PlanUnits;
-  unit: StepRun;
+  units: readonly StepRun[];
 }
 
-function eventResolution(resolution: Resolution): EventOf<"doubt.resolved">["resolution"] {
-  return resolution.type === "failed"
-    ? { type: "failed", error: toEventError(resolution.error) }
-    : resolution;
+function resolvedEvent({ key, resolution }: UnitDecision, attempt: number): EventOf<"doubt.resolved"> {
+  const kept =
+    resolution.type === "failed"
+      ? ({ type: "failed", error: toEventError(resolution.error) } as const)
+      : resolution;
+  return { type: "doubt.resolved", key, attempt, resolution: kept };
 }
 
 /** The last state of a unit whose plan has ended: a call that should be repeated is left to a rerun. */
-function settled({ key, stepId, item, tool }: StepRun, { resolution, by }: UnitDecision): JournalEvent {
+function settled(
+  { key, stepId, item, tool }: StepRun,
+  { resolution, by }: { resolution: Resolution; by: string },
+): JournalEvent {
   const resolvedBy = { by, resolution: resolution.type };
   const unit = { type: "step.changed" as const, key, stepId, ...(item !== null && { item }), resolvedBy };
   switch (resolution.type) {
@@ -154,7 +177,7 @@ export function createSettleLateControls(context: StoreDependencies): (planId: P
     const { _id: planId, requestId, tenant } = plan;
     if (event.type === "doubt.resolved") {
       const { key, attempt, resolution } = event;
-      await decisions.resolveUnit(tenant, planId, { key, attempt, resolution, by });
+      await decisions.resolveUnits(tenant, planId, { by, decisions: [{ key, attempt, resolution }] });
     }
     if (event.type !== "cancel.asked") return;
     const request = await collections.requests.findOne({
@@ -203,17 +226,25 @@ export interface UnitDecision {
   /** The attempt that the operator looked at. Default: the one in doubt. */
   attempt?: number | undefined;
   resolution: Resolution;
-  by: string;
 }
 
-/** Result of {@link ControlStore.resolveUnit}. */
+/** Decisions of one operator on units of one plan. */
+export interface UnitDecisions {
+  by: string;
+  decisions: readonly UnitDecision[];
+}
+
+/** Result of {@link ControlStore.resolveUnits}; names the first decision that cannot be recorded. */
 type ResolutionAnswer =
   | { type: "recorded"; plan: PlanDocument }
-  /** The unit is not in doubt (any more), the step of this item is COMPLETED, or the attempt is another one. */
-  | { type: "not in doubt"; unit: StepRun }
+  /**
+   * The unit is not in doubt (any more), the step of this item is COMPLETED, or the attempt is another one.
+   * `attempt` is the one that the operator named.
+   */
+  | { type: "not in doubt"; unit: StepRun; attempt: number | undefined }
   /** Another operator decided before. */
   | { type: "decided"; unit: StepRun }
   /** The output is larger than 32 KiB, or MongoDB cannot store it. */
-  | { type: "too large" }
-  /** No such plan, or no such unit in it. */
-  | { type: "unknown" };
+  | { type: "too large"; key: string }
+  /** No such plan, or with `key` no such unit in it. */
+  | { type: "unknown"; key?: string };

@@ -81,6 +81,7 @@ export const OPERATIONS = {
     retryFailedRequests: { scopes: ["operate"], makesPlans: "each" },
     approve: { scopes: ["operate"], makesPlans: "none" },
     resolveInDoubt: { scopes: ["operate"], makesPlans: "none" },
+    resolveManyInDoubt: { scopes: ["operate"], makesPlans: "none" },
     reloadToolServer: { scopes: ["admin"], makesPlans: "none" },
     // It changes nothing, but a model costs money.
     suggestContracts: { scopes: ["operate"], makesPlans: "none" },

@@ -6,7 +6,7 @@ import {
   readDeclaredOutput,
   toolOfStep,
 } from "@planwright/plan";
-import type { PlanApproval, RequestDocument } from "@planwright/store";
+import type { PlanApproval, RequestDocument, UnitDecision } from "@planwright/store";
 import { checkFilledIn, checkJsonShape, requireFit } from "../arguments/json-patch.ts";
 import { parseStepId, parseStepKey, parseText } from "../arguments/text.ts";
 import {
@@ -19,9 +19,8 @@ import {
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "./find-request.ts";
 
-/** Arguments of the mutation resolveInDoubt. */
-export interface ResolutionInput {
-  requestId: string;
+/** What an operator says about one call in doubt. */
+interface DecisionInput {
   stepKey: string;
   resolution: "completed" | "failed" | "retry";
   /** Absent is different from null: null is an output. */
@@ -30,81 +29,148 @@ export interface ResolutionInput {
   attempt?: number | null;
 }
 
+/** Arguments of the mutation resolveInDoubt. */
+export interface ResolutionInput extends DecisionInput {
+  requestId: string;
+}
+
+/** Arguments of the mutation resolveManyInDoubt. */
+export interface ResolutionsInput {
+  requestId: string;
+  decisions: readonly DecisionInput[];
+}
+
+/** Most decisions in one call: a plan takes 100 controls before its executor reads them. */
+const MAX_DECISIONS = 50;
+
 /**
  * Settles a call that may or may not have happened.
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError}
  */
-export async function resolveInDoubt(
+export function resolveInDoubt(
   context: OperationContext,
-  input: ResolutionInput,
+  { requestId, ...decision }: ResolutionInput,
 ): Promise<RequestDocument> {
-  const key = parseStepKey(input.stepKey);
-  const resolution = parseResolution(input, context.by);
-  const attempt = parseAttempt(input.attempt);
-  const request = await findRequest(context, input.requestId);
-  if (resolution.type === "completed") await checkOutput(context, request, key, resolution.output);
-  const decision = { key, resolution, by: context.by, attempt };
-  const answer = await context.store.resolveUnit(context.tenant, request.planId, decision);
-  const stepFacts = { requestId: request._id, stepId: key };
+  return resolveAll(context, requestId, [{ ...parseDecision(context, decision), argument: "" }]);
+}
+
+/**
+ * Settles several calls that may or may not have happened, all of them or none.
+ * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError}
+ */
+export function resolveManyInDoubt(
+  context: OperationContext,
+  { requestId, decisions }: ResolutionsInput,
+): Promise<RequestDocument> {
+  if (decisions.length === 0 || decisions.length > MAX_DECISIONS) {
+    throw new BadInputError(
+      "decisions",
+      `There are ${decisions.length} decisions`,
+      `Give 1 to ${MAX_DECISIONS}, and the others in further calls.`,
+    );
+  }
+  const keys = new Set<string>();
+  const parsed = decisions.map((decision, index) => {
+    const argument = `decisions[${index}].`;
+    const one = parseDecision(context, decision, argument);
+    if (keys.has(one.key)) {
+      throw new BadInputError(
+        `${argument}stepKey`,
+        `There are two decisions about '${one.key}'`,
+        "Give one for each call.",
+      );
+    }
+    keys.add(one.key);
+    return { ...one, argument };
+  });
+  return resolveAll(context, requestId, parsed);
+}
+
+interface ParsedDecision extends UnitDecision {
+  /** Where it stands in the arguments, for errors. */
+  argument: string;
+}
+
+async function resolveAll(
+  context: OperationContext,
+  requestId: string,
+  decisions: readonly ParsedDecision[],
+): Promise<RequestDocument> {
+  const request = await findRequest(context, requestId);
+  await checkOutputs(context, request, decisions);
+  const asked = {
+    by: context.by,
+    decisions: decisions.map(({ argument: _, ...decision }) => decision),
+  };
+  const answer = await context.store.resolveUnits(context.tenant, request.planId, asked);
   switch (answer.type) {
     case "recorded":
       if (!answer.plan.finishedAt) context.offers.offerExecution(answer.plan);
       return request;
     case "not in doubt": {
-      const { status } = answer.unit;
+      const { key, status } = answer.unit;
       throw new StateConflictError(
-        { ...stepFacts, status },
-        `${whyNotInDoubt(answer.unit, attempt)}: nothing was settled`,
+        { requestId: request._id, stepId: key, status },
+        `${whyNotInDoubt(answer.unit, answer.attempt)}: nothing was settled`,
         "Only a step that is IN_DOUBT can be settled, for its last attempt in request(requestId).",
       );
     }
-    case "decided":
+    case "decided": {
+      const { key, status } = answer.unit;
       throw new StateConflictError(
-        { ...stepFacts, status: answer.unit.status },
+        { requestId: request._id, stepId: key, status },
         `The doubt about step '${key}' was already settled: nothing was changed`,
         "The first decision counts, and takes effect as soon as an executor is free; request(requestId) { plan { resolutions } } shows it.",
       );
-    case "too large":
+    }
+    case "too large": {
+      const { argument = "" } = decisions.find(({ key }) => key === answer.key) ?? {};
       throw new BadInputError(
-        "output",
+        `${argument}output`,
         "The output is larger than 32 KiB, or cannot be stored",
         "Give the part that later steps need.",
       );
+    }
     case "unknown":
-      throw new StepNotFoundError(stepFacts);
+      throw new StepNotFoundError({ requestId: request._id, stepId: answer.key ?? decisions[0]?.key ?? "" });
   }
 }
 
 /**
- * Refuses an output that the tool does not declare: later steps would get it as if the tool had returned it.
+ * Refuses outputs that their tools do not declare: later steps would get them as if the tool had returned them.
  * Null is the output of a call whose result no step needs.
  * @throws {BadInputError}
  */
-async function checkOutput(
+async function checkOutputs(
   { store, knownTools, tenant }: OperationContext,
   { planId }: RequestDocument,
-  key: string,
-  output: JsonValue,
+  decisions: readonly ParsedDecision[],
 ): Promise<void> {
-  if (output === null) return;
+  const given = decisions.flatMap(({ key, argument, resolution }) =>
+    resolution.type === "completed" && resolution.output !== null
+      ? [{ key, argument, output: resolution.output }]
+      : [],
+  );
+  if (given.length === 0) return;
   const [graph] = await store.readPlanGraphs(tenant, [planId]);
-  const step = graph?.plan?.steps.find(({ id }) => id === key.replace(/\[\d+\]$/, ""));
-  if (!step) return;
-  // A list has the output of its items; each item is settled apart.
-  if (isForEachStep(step) && key === step.id) return;
-  const name = toolOfStep(step);
-  const schema = await knownTools.ask(
-    tenant,
-    (tools) => tools.find((tool) => tool.name === name)?.outputSchema,
-    (found) => found !== undefined,
-  );
-  const [difference] = readDeclaredOutput(schema, output).warnings;
-  if (difference === undefined) return;
-  throw new BadInputError(
-    "output",
-    `${name} does not return this output: ${difference.replace(/^OUTPUT_UNEXPECTED: /, "")}`,
-    `Give what the call of ${name} returned, or null if no later step needs it.`,
-  );
+  for (const { key, argument, output } of given) {
+    const step = graph?.plan?.steps.find(({ id }) => id === key.replace(/\[\d+\]$/, ""));
+    // A list has the output of its items; each item is settled apart.
+    if (!step || (isForEachStep(step) && key === step.id)) continue;
+    const name = toolOfStep(step);
+    const schema = await knownTools.ask(
+      tenant,
+      (tools) => tools.find((tool) => tool.name === name)?.outputSchema,
+      (found) => found !== undefined,
+    );
+    const [difference] = readDeclaredOutput(schema, output).warnings;
+    if (difference === undefined) continue;
+    throw new BadInputError(
+      `${argument}output`,
+      `${name} does not return this output: ${difference.replace(/^OUTPUT_UNEXPECTED: /, "")}`,
+      `Give what the call of ${name} returned, or null if no later step needs it.`,
+    );
+  }
 }
 
 function whyNotInDoubt({ key, status, attempts }: StepRun, attempt: number | undefined): string {
@@ -116,22 +182,31 @@ function whyNotInDoubt({ key, status, attempts }: StepRun, attempt: number | und
     : `Step '${key}' is ${status}, and not in doubt`;
 }
 
-function parseAttempt(attempt: number | null | undefined): number | undefined {
+function parseDecision({ by }: OperationContext, input: DecisionInput, argument = ""): UnitDecision {
+  return {
+    key: parseStepKey(input.stepKey),
+    resolution: parseResolution(input, by, argument),
+    attempt: parseAttempt(input.attempt, argument),
+  };
+}
+
+function parseAttempt(attempt: number | null | undefined, argument: string): number | undefined {
   if (attempt === null || attempt === undefined) return undefined;
   if (attempt >= 1) return attempt;
   throw new BadInputError(
-    "attempt",
+    `${argument}attempt`,
     `There is no attempt ${attempt}`,
     "Attempts count from 1; leave it out for the attempt that is in doubt.",
   );
 }
 
-function parseResolution(input: ResolutionInput, by: string): Resolution {
-  const reason = parseText("reason", input.reason);
+function parseResolution(input: DecisionInput, by: string, argument: string): Resolution {
+  const outputArgument = `${argument}output`;
+  const reason = parseText(`${argument}reason`, input.reason);
   const hasOutput = input.output !== undefined;
   if (hasOutput && input.resolution !== "completed") {
     throw new BadInputError(
-      "output",
+      outputArgument,
       `${input.resolution} has no output`,
       "Leave output out, or use completed.",
     );
@@ -140,18 +215,18 @@ function parseResolution(input: ResolutionInput, by: string): Resolution {
     case "completed":
       if (!hasOutput) {
         throw new BadInputError(
-          "output",
+          outputArgument,
           "completed needs the output of the call",
           "Give output as JSON; null if no later step needs it.",
         );
       }
-      checkJsonShape("output", input.output);
-      checkFilledIn("output", input.output);
-      requireFit("output", input.output);
+      checkJsonShape(outputArgument, input.output);
+      checkFilledIn(outputArgument, input.output);
+      requireFit(outputArgument, input.output);
       return { type: "completed", output: JsonValueSchema.parse(input.output) };
     case "failed":
       if (reason === null) {
-        throw new BadInputError("reason", "failed needs a reason", "Say in reason why the call failed.");
+        throw new BadInputError(`${argument}reason`, "failed needs a reason", "Say in reason why the call failed.");
       }
       return {
         type: "failed",

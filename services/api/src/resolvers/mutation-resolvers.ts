@@ -29,7 +29,7 @@ import {
   type SentenceInput,
   type WaitInput,
 } from "../plans/create-plan.ts";
-import { type ApprovalInput, approve, type ResolutionInput, resolveInDoubt } from "../plans/decisions.ts";
+import { type ApprovalInput, approve, type ResolutionInput, type ResolutionsInput, resolveInDoubt, resolveManyInDoubt } from "../plans/decisions.ts";
 import { type ExecuteInput, executePlan } from "../plans/execute-plan.ts";
 import { cancelRequest, pauseRequest, resumeRequest } from "../plans/pause.ts";
 import { type ReplanInput, type RerunInput, replan, rerun } from "../plans/rerun.ts";
@@ -113,6 +113,7 @@ export const mutationResolvers = {
   resume: mutation((context, { requestId }: RequestIdOnly) => resumeRequest(context, requestId)),
   approve: mutation((context, input: ApprovalInput) => approve(context, input)),
   resolveInDoubt: mutation((context, input: ResolutionInput) => resolveInDoubt(context, input)),
+  resolveManyInDoubt: mutation((context, input: ResolutionsInput) => resolveManyInDoubt(context, input)),
   rerun: mutation((context, input: RerunInput) => rerun(context, input)),
   amendPlan: mutation((context, input: AmendInput) => amendPlan(context, input)),
   cancelRequests: mutation((context, input: SelectionInput) => cancelRequests(context, input)),

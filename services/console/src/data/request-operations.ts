@@ -358,22 +358,8 @@ export const APPROVE = graphql(`
 `);
 
 export const RESOLVE_IN_DOUBT = graphql(`
-    mutation ResolveInDoubt(
-      $requestId: ID!
-      $stepKey: ID!
-      $attempt: Int!
-      $resolution: InDoubtResolution!
-      $output: JSON
-      $reason: String
-    ) {
-      resolveInDoubt(
-        requestId: $requestId
-        stepKey: $stepKey
-        attempt: $attempt
-        resolution: $resolution
-        output: $output
-        reason: $reason
-      ) {
+    mutation ResolveInDoubt($requestId: ID!, $decisions: [InDoubtDecision!]!) {
+      resolveManyInDoubt(requestId: $requestId, decisions: $decisions) {
         requestId
       }
     }

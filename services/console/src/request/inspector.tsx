@@ -524,7 +524,7 @@ function StepValues({
   );
 }
 
-type Variables = VariablesOf<typeof RESOLVE_IN_DOUBT>;
+type Decision = VariablesOf<typeof RESOLVE_IN_DOUBT>["decisions"][number];
 
 /**
  * A call in doubt: what was sent, and what each choice does. The buttons stay disabled until the user has typed the
@@ -541,8 +541,8 @@ function DoubtPanel({ requestId, planId, step }: { requestId: string; planId: st
   const last = step.attempts.at(-1);
   const attempt = last?.attempt ?? 1;
 
-  const settle = (settlement: Pick<Variables, "resolution" | "output" | "reason">) =>
-    void run({ requestId, stepKey: step.key, attempt, ...settlement });
+  const settle = (settlement: Pick<Decision, "resolution" | "output" | "reason">) =>
+    void run({ requestId, decisions: [{ stepKey: step.key, attempt, ...settlement }] });
 
   function settleAsCompleted(): void {
     const output = parsed(outputText);
@@ -628,8 +628,8 @@ const VERDICTS = [
 ] as const;
 type Verdict = (typeof VERDICTS)[number]["resolution"];
 
-/** Calls in doubt that are shown in one form. */
-const MAX_DOUBTS = 100;
+/** Calls in doubt that are shown in one form: as many as the API takes at once. */
+const MAX_DOUBTS = 50;
 
 /** Several calls in doubt: what was sent in each of them side by side, and one choice for all or for each. */
 function DoubtsPanel({
@@ -646,8 +646,7 @@ function DoubtsPanel({
   const [outputText, setOutputText] = useState("");
   const [reason, setReason] = useState("");
   const [outputError, setOutputError] = useState<string | null>(null);
-  const [isSending, setIsSending] = useState(false);
-  const { run, problem } = useAction(RESOLVE_IN_DOUBT);
+  const { run, problem, isPending } = useAction(RESOLVE_IN_DOUBT);
   const shown = steps.slice(0, MAX_DOUBTS);
   const stepId = shown[0]?.id ?? "";
   const { data } = useRead(
@@ -668,28 +667,23 @@ function DoubtsPanel({
     chosen.length > 0 &&
     typed === String(chosen.length) &&
     (!has("failed") || reason.trim() !== "") &&
-    !isSending;
+    !isPending;
   async function settleAll(): Promise<void> {
     const output = parsed(outputText);
     setOutputError(has("completed") && output === undefined ? NOT_JSON : null);
     if (has("completed") && output === undefined) return;
-    setIsSending(true);
-    for (const { key, attempts } of chosen) {
+    const decisions = chosen.flatMap(({ key, attempts }) => {
       const resolution = verdicts[key];
-      if (resolution === undefined) continue;
-      const settled = await run({
-        requestId,
+      if (resolution === undefined) return [];
+      return {
         stepKey: key,
         attempt: attempts.at(-1)?.attempt ?? 1,
         resolution,
         ...(resolution === "completed" ? { output: output ?? null } : {}),
         ...(resolution === "failed" ? { reason } : {}),
-      });
-      // The note says why; what was settled before is no longer in the list.
-      if (settled === null) break;
-    }
-    setTyped("");
-    setIsSending(false);
+      };
+    });
+    if (await run({ requestId, decisions })) setTyped("");
   }
   return (
     <section className="panel decision-panel tone-attention" aria-label="Doubts">

@@ -553,7 +553,7 @@ export function startOperator(world: World, api: SimulatedApi): (change: UnitCha
       if (resolution.type !== "retry" || unit.effectClass !== "K" || hasEnded)
         checker.records.resolvedByOperator(name);
       const { type } = await api.ask((store) =>
-        store.resolveUnit(TENANT, planId, { key, attempt, resolution, by: "operator" }),
+        store.resolveUnits(TENANT, planId, { by: "operator", decisions: [{ key, attempt, resolution }] }),
       );
       log.note(
         "operator says",
