@@ -327,7 +327,10 @@ test("a plan with steps in doubt is not replanned before an operator settles the
   const options = { note: null, execute: true };
   expect(await store.requestReplan(TENANT, requestId, options)).toEqual({ type: "in doubt", keys: ["b"] });
   const { planId } = (await requestOf(requestId))!;
-  await store.resolveUnits(TENANT, planId, { by: "operator", decisions: [{ key: "b", resolution: { type: "retry" } }] });
+  await store.resolveUnits(TENANT, planId, {
+    by: "operator",
+    decisions: [{ key: "b", resolution: { type: "retry" } }],
+  });
   expect(await store.requestReplan(TENANT, requestId, options)).toMatchObject({ type: "replanning" });
 });
 

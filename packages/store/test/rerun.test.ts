@@ -157,7 +157,10 @@ test("steps in doubt refuse a rerun until an operator settles them", async () =>
   );
   const rerun = () => store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
   expect(await rerun()).toEqual({ type: "in doubt", keys: ["b"] });
-  await store.resolveUnits("t1", planId, { by: "operator", decisions: [{ key: "b", resolution: { type: "retry" } }] });
+  await store.resolveUnits("t1", planId, {
+    by: "operator",
+    decisions: [{ key: "b", resolution: { type: "retry" } }],
+  });
   const answer = await rerun();
   if (answer.type !== "rerun") throw new TypeError(answer.type);
   expect(await statusesOf(answer.plan._id)).toEqual({ a: "COMPLETED", b: "PENDING", c: "PENDING" });

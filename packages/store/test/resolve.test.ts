@@ -1,5 +1,11 @@
 import { type Plan, parsePlan } from "@planwright/plan";
-import { createStore, type PlanClaim, type Store, type UnitDecision, type UnitDecisions } from "@planwright/store";
+import {
+  createStore,
+  type PlanClaim,
+  type Store,
+  type UnitDecision,
+  type UnitDecisions,
+} from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -135,7 +141,9 @@ describe("in a plan that has ended, a unit", () => {
   test("gets its last state once", async () => {
     const planId = await endedInDoubt();
     const decisions = [completed({ n: 1 }), failed, completed({ n: 2 })];
-    const answers = await Promise.all(decisions.map((decision) => store.resolveUnits("t1", planId, decision)));
+    const answers = await Promise.all(
+      decisions.map((decision) => store.resolveUnits("t1", planId, decision)),
+    );
     expect(answers.filter(({ type }) => type === "recorded")).toHaveLength(1);
   });
 });
@@ -145,13 +153,19 @@ test.each([
   ["with a key that BSON cannot store", { "a\0b": 1 }],
 ])("an output %s is refused", async (_, output) => {
   const { plan } = await inDoubt();
-  expect(await store.resolveUnits("t1", plan._id, completed(output))).toEqual({ type: "too large", key: "a" });
+  expect(await store.resolveUnits("t1", plan._id, completed(output))).toEqual({
+    type: "too large",
+    key: "a",
+  });
 });
 
 test("a unit that is unknown, of another tenant, or not in doubt is refused", async () => {
   const { plan } = await inDoubt();
   expect(await store.resolveUnits("t2", plan._id, retry())).toEqual({ type: "unknown" });
-  expect(await store.resolveUnits("t1", plan._id, retry({ key: "b" }))).toEqual({ type: "unknown", key: "b" });
+  expect(await store.resolveUnits("t1", plan._id, retry({ key: "b" }))).toEqual({
+    type: "unknown",
+    key: "b",
+  });
   const fresh = await store.submitPlan({
     tenant: "t1",
     query: null,
