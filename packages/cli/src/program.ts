@@ -119,7 +119,12 @@ export function createProgram({ version, perform, performLocally, print }: Progr
       "create, list, revoke or tenant, with their options; default: print how they are used",
     )
     .allowUnknownOption()
-    .action((words: string[]) => performLocally(({ keys }) => keys(words)));
+    .action((words: string[]) => performLocally(({ operate }) => operate("keys", words)));
+  add("upgrade", "convert the database of MONGODB_URL from an earlier version, as a start does")
+    .option("--check", "only say what would be converted")
+    .action(({ check }: { check?: boolean }) =>
+      performLocally(({ operate }) => operate("upgrade", check ? ["--check"] : [])),
+    );
   withSentenceOptions(
     add("run", "plan a sentence, execute the plan, and follow it to its end")
       .addArgument(sentence())
@@ -356,6 +361,7 @@ const EXAMPLES = {
     "planwright keys list",
     "planwright keys",
   ),
+  upgrade: examples("planwright upgrade --check", "planwright upgrade"),
   run: examples(
     'planwright run "Create author Alice with email alice@test.com"',
     'planwright run "Create author Alice with email alice@test.com" --tag team:billing nightly',

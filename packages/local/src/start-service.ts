@@ -87,11 +87,11 @@ export function apiPortOf(env: NodeJS.ProcessEnv): number {
 }
 
 /**
- * The program that makes, lists and revokes API keys.
+ * The program of the commands that need the database and no running service.
  * @throws {NotBuiltError}
  */
-export function keysProgram(): string {
-  const program = fileURLToPath(new URL("api/dist/bin/keys.js", SERVICES));
+export function operateProgram(): string {
+  const program = fileURLToPath(new URL("api/dist/bin/operate.js", SERVICES));
   if (!existsSync(program)) throw new NotBuiltError("api");
   return program;
 }

@@ -11,6 +11,7 @@ export {
   createStore,
   type LiveStore,
   type RetentionStore,
+  readUpgrade,
   type Store,
   type StoreOptions,
 } from "./create-store.ts";
