@@ -46,7 +46,10 @@ const changed = (key: string, status: StepStatus): JournalEvent => ({
   stepId: key,
   status,
 });
-const retry = (key: string): UnitDecisions => ({ by: "operator", decisions: [{ key, resolution: { type: "retry" } }] });
+const retry = (key: string): UnitDecisions => ({
+  by: "operator",
+  decisions: [{ key, resolution: { type: "retry" } }],
+});
 
 /** Notes the call of a step; its record and end are those of a call that failed. */
 function failed(claim: PlanClaim, key: string, effect: "none" | "possible") {
