@@ -14,7 +14,7 @@ import { type OpenStore, STORES } from "./open-stores.ts";
 
 const TENANT = "t1";
 const LOST = { code: "EXECUTOR_LOST", message: "lost", retryable: false };
-let opened: OpenStore;
+let opened: Omit<OpenStore, "plansOf">;
 let store: OpenStore["store"];
 
 /** A claimed plan of two steps. */

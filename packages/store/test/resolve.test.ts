@@ -6,7 +6,7 @@ import {
   type UnitDecision,
   type UnitDecisions,
 } from "@planwright/store";
-import { testServers } from "@planwright/testing";
+import { findDue, listSteps, testServers } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 let store: Store;
@@ -81,7 +81,7 @@ async function endedInDoubt(keys?: readonly string[]): Promise<string> {
   return claim.plan._id;
 }
 
-const unitOf = async (planId: string) => (await store.listSteps("t1", [planId]))[0];
+const unitOf = async (planId: string) => (await listSteps(store, "t1", [planId]))[0];
 
 describe("while the plan runs, a decision", () => {
   test("is recorded for the executor, only for the attempt in doubt, and makes the plan due", async () => {
@@ -99,7 +99,7 @@ describe("while the plan runs, a decision", () => {
         at: expect.any(Date),
       },
     ]);
-    await expect.poll(() => store.planLeases.findDue(10)).toContain(planId);
+    await expect.poll(() => findDue(store.planLeases, 10)).toContain(planId);
     expect(await unitOf(planId)).toMatchObject({ status: "IN_DOUBT" });
   });
 
@@ -204,7 +204,7 @@ describe("decisions that come together", () => {
   test("end the units of a plan that has ended in one entry", async () => {
     const planId = await endedInDoubt(["a", "b"]);
     expect(await store.resolveUnits("t1", planId, both)).toMatchObject({ type: "recorded" });
-    const steps = await store.listSteps("t1", [planId]);
+    const steps = await listSteps(store, "t1", [planId]);
     expect(steps.map(({ status }) => status)).toEqual(["FAILED", "FAILED"]);
   });
 });

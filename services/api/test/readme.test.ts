@@ -1,3 +1,4 @@
+import { findDue } from "@planwright/testing";
 import { buildSchema, Kind, parse } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SDL } from "../src/index.ts";
@@ -11,7 +12,7 @@ beforeAll(async () => {
   running = await startTestApi();
   const { store } = running;
   workers = playWorkers(running, async (planId) => {
-    if ((await store.planLeases.findDue(100)).includes(planId)) await executeAs(store, planId);
+    if ((await findDue(store.planLeases, 100)).includes(planId)) await executeAs(store, planId);
   });
 });
 afterAll(async () => {

@@ -199,16 +199,6 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
       );
       await Promise.all(records);
     },
-
-    /** Work that is due and that no worker holds, oldest first: for counts. */
-    async findDue(limit: number): Promise<Id[]> {
-      const due = await collection
-        .find({ dueAt: isDue(new Date(clock.now())) }, { projection: { _id: 1 } })
-        .sort({ dueAt: 1 })
-        .limit(limit)
-        .toArray();
-      return due.map(({ _id }) => _id as Id);
-    },
   };
 }
 
