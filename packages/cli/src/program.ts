@@ -32,6 +32,7 @@ import {
   type DoubtOptions,
   resolve,
 } from "./commands/decide.ts";
+import { doctor } from "./commands/doctor.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { type ListOptions, list, listOptions, parseSince, type Since } from "./commands/list-requests.ts";
 import {
@@ -120,6 +121,10 @@ export function createProgram({ version, perform, performLocally, print }: Progr
     )
     .allowUnknownOption()
     .action((words: string[]) => performLocally(({ keys }) => keys(words)));
+  add(
+    "doctor",
+    "check this machine, the settings, the servers that they name, and the system if it runs; says what to change",
+  ).action(() => performs((context) => doctor(context, version)));
   withSentenceOptions(
     add("run", "plan a sentence, execute the plan, and follow it to its end")
       .addArgument(sentence())
@@ -356,6 +361,7 @@ const EXAMPLES = {
     "planwright keys list",
     "planwright keys",
   ),
+  doctor: examples("planwright doctor", "planwright doctor --json | jq .checks"),
   run: examples(
     'planwright run "Create author Alice with email alice@test.com"',
     'planwright run "Create author Alice with email alice@test.com" --tag team:billing nightly',
@@ -452,7 +458,7 @@ const EXAMPLES = {
 const EXIT_CODES = `
 Exit codes:
   0    done; of a followed request: it is COMPLETED
-  1    the plan failed, ended PARTIAL or CANCELLED, is invalid, or could not be made
+  1    the plan failed, ended PARTIAL or CANCELLED, is invalid, or could not be made; doctor found a problem
   2    the command itself is wrong
   3    it waits for a person: an answer, an approval, a doubt, a start, a resume
   4    the API does not answer, or refused; nothing was changed

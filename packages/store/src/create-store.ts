@@ -2,9 +2,15 @@ import { randomUUID, webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
 import { BSON, type Db, type Document, MongoClient, type MongoClientOptions } from "mongodb";
-import { createAccessStore, createTenantStore } from "./access-store.ts";
+import { type ApiKey, createAccessStore, createTenantStore } from "./access-store.ts";
 import { assembleStore } from "./assemble-store.ts";
-import { type Collections, createIndexes, openCollections, requireFormat } from "./database/collections.ts";
+import {
+  type Collections,
+  createIndexes,
+  isOfThisFormat,
+  openCollections,
+  requireFormat,
+} from "./database/collections.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
 import { createMongoEntryLog, entryIdOf } from "./journal/entry-log.ts";
@@ -137,9 +143,59 @@ export async function createStore(options: StoreOptions) {
     };
   } catch (error) {
     await closeClients();
-    if (!isTransient(error)) throw error;
-    throw new StoreNotReachedError({ host: hostsOf(client), timeoutMs }, error);
+    throw notReached(error, client, timeoutMs);
   }
+}
+
+/** What {@link inspectDatabase} found. */
+export interface DatabaseFacts {
+  database: string;
+  /** Version of the server, such as "8.2.0". */
+  serverVersion: string;
+  /** True: no Planwright has used the database. */
+  isNew: boolean;
+  /** How far the clock of this machine is ahead of the server's, in milliseconds. */
+  clockAheadMs: number;
+  keys: ApiKey[];
+}
+
+/**
+ * Looks at a database as {@link createStore} does when it opens it, and changes nothing.
+ * @throws the errors of {@link createStore}
+ */
+export async function inspectDatabase({
+  url,
+  timeoutMs = 10_000,
+}: Pick<StoreOptions, "url" | "timeoutMs">): Promise<DatabaseFacts> {
+  const timeouts = { connectTimeoutMS: timeoutMs, serverSelectionTimeoutMS: timeoutMs };
+  const client = new MongoClient(url, { ...timeouts, socketTimeoutMS: timeoutMs, appName: "planwright" });
+  try {
+    const clock = createServerClock();
+    await connect(client, clock);
+    const clockAheadMs = Date.now() - clock.now();
+    const db = client.db(databaseOf(url));
+    const access = createAccessStore({
+      collections: openCollections(client, db),
+      clock,
+      randomBytes: (bytes) => webcrypto.getRandomValues(bytes),
+    });
+    return {
+      database: db.databaseName,
+      serverVersion: String((await db.command({ buildInfo: 1 }))["version"]),
+      isNew: !(await isOfThisFormat(db)),
+      clockAheadMs,
+      keys: await access.listApiKeys(),
+    };
+  } catch (error) {
+    throw notReached(error, client, timeoutMs);
+  } finally {
+    await client.close();
+  }
+}
+
+/** The error for people when the server was not reached; any other error as it is. */
+function notReached(error: unknown, client: MongoClient, timeoutMs: number): unknown {
+  return isTransient(error) ? new StoreNotReachedError({ host: hostsOf(client), timeoutMs }, error) : error;
 }
 
 /** Wire version of MongoDB 8.0, the first with bulk writes over several collections. */

@@ -9,6 +9,8 @@ export {
 export {
   type ClientStore,
   createStore,
+  type DatabaseFacts,
+  inspectDatabase,
   type LiveStore,
   type RetentionStore,
   type Store,

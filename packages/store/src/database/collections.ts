@@ -250,18 +250,25 @@ interface FormatDocument {
  * @throws {DatabaseFormatError}
  */
 export async function requireFormat(db: Db): Promise<void> {
-  const meta = db.collection<FormatDocument>("meta");
-  let found = await meta.findOne({ _id: "format" });
-  if (!found && (await db.collection("requests").findOne({}, { projection: { _id: 1 } })))
-    found = { _id: "format", version: UNNUMBERED };
-  if (!found) {
-    await meta.insertOne({ _id: "format", version: DATABASE_FORMAT }).catch((error: unknown) => {
+  if (await isOfThisFormat(db)) return;
+  await db
+    .collection<FormatDocument>("meta")
+    .insertOne({ _id: "format", version: DATABASE_FORMAT })
+    .catch((error: unknown) => {
       if (!isDuplicateKey(error)) throw error;
     });
-    // A process of another version may have been first.
-    found = await meta.findOne({ _id: "format" });
-  }
-  const version = found?.version ?? DATABASE_FORMAT;
+  // A process of another version may have been first.
+  await isOfThisFormat(db);
+}
+
+/** False for a new database. Changes nothing. @throws {DatabaseFormatError} for one of another format */
+export async function isOfThisFormat(db: Db): Promise<boolean> {
+  const found = await db.collection<FormatDocument>("meta").findOne({ _id: "format" });
+  const isUnnumbered =
+    !found && (await db.collection("requests").findOne({}, { projection: { _id: 1 } })) !== null;
+  if (!found && !isUnnumbered) return false;
+  const version = found?.version ?? UNNUMBERED;
   if (version !== DATABASE_FORMAT)
     throw new DatabaseFormatError({ database: db.databaseName, found: version, expected: DATABASE_FORMAT });
+  return true;
 }
