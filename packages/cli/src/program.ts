@@ -11,6 +11,7 @@ import {
   validate,
 } from "./commands/ask-plan.ts";
 import { BULK_CHANGES, type BulkChange, type BulkOptions, bulk, bulkOptions } from "./commands/bulk.ts";
+import { call } from "./commands/call.ts";
 import type { CommandContext } from "./commands/command-context.ts";
 import {
   type AmendOptions,
@@ -189,6 +190,16 @@ export function createProgram({ version, perform, performLocally, print }: Progr
     .option("--slow", "list the tools that your plans called in the last 24 hours, the slowest first")
     .action((name: string | undefined, options: ToolsOptions) =>
       performs((context) => tools(context, name, options)),
+    );
+  add(
+    "call",
+    "call one tool by hand: shows its contract, how long the call took, and the shape of its output",
+  )
+    .argument("<tool>", "its name, as tools lists it")
+    .argument("[arguments]", "a JSON object, or the file that has it; default: {}")
+    .option("--yes", "call it without asking, also when it has side effects")
+    .action((name: string, given: string | undefined, options: { yes?: boolean }) =>
+      performs((context) => call(context, { name, given }, options)),
     );
   add("contracts", "suggest contracts for the tools of a server that publishes none; changes nothing")
     .addArgument(new Argument("<what>", "what to do").choices(["suggest"]))
@@ -407,6 +418,11 @@ const EXAMPLES = {
     "planwright tools createBlog",
     "planwright tools --slow",
     "planwright tools --reload blog",
+  ),
+  call: examples(
+    "planwright call listAuthors",
+    `planwright call createAuthor '{"name": "Alice", "email": "alice@test.com"}' --yes`,
+    "planwright call createAuthor author.json --json --yes | jq .shape",
   ),
   contracts: examples(
     "planwright contracts suggest github",
