@@ -46,6 +46,7 @@ import {
   type ToolsOptions,
   tools,
 } from "./commands/look.ts";
+import { types } from "./commands/types.ts";
 import { LIST_REQUESTS } from "./operations.ts";
 import {
   askOptions,
@@ -201,6 +202,12 @@ export function createProgram({ version, perform, performLocally, print }: Progr
     .action((name: string, given: string | undefined, options: { yes?: boolean }) =>
       performs((context) => call(context, { name, given }, options)),
     );
+  add(
+    "types",
+    "write TypeScript types of all tools, with a definePlan that refuses wrong plans at compile time",
+  )
+    .option("--out <file>", "write them to this file; default: print them")
+    .action((options: { out?: string }) => performs((context) => types(context, options)));
   add("contracts", "suggest contracts for the tools of a server that publishes none; changes nothing")
     .addArgument(new Argument("<what>", "what to do").choices(["suggest"]))
     .argument("<server>", "its name in the servers file")
@@ -424,6 +431,7 @@ const EXAMPLES = {
     `planwright call createAuthor '{"name": "Alice", "email": "alice@test.com"}' --yes`,
     "planwright call createAuthor author.json --json --yes | jq .shape",
   ),
+  types: examples("planwright types --out src/planwright-tools.ts", "planwright types | head"),
   contracts: examples(
     "planwright contracts suggest github",
     "planwright contracts suggest github --json | jq .tools",
