@@ -1,3 +1,4 @@
+export { checkMachine, type Found, type MachineOptions } from "./check-machine.ts";
 export {
   type Child,
   type ChildOptions,
@@ -11,6 +12,7 @@ export {
 } from "./child.ts";
 export { demo } from "./commands/demo.ts";
 export { operate } from "./commands/operate.ts";
+export { DATA_DIR } from "./commands/program.ts";
 export { up } from "./commands/up.ts";
 export { holdFolder } from "./data-folders.ts";
 export {

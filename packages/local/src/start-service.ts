@@ -48,8 +48,7 @@ interface ServiceOptions {
  */
 export async function startService(options: ServiceOptions): Promise<ManagedProcess> {
   const { name, env, readyUrl, logFile, supervision } = options;
-  const main = options.main ?? fileURLToPath(new URL(`${name}/dist/main.js`, SERVICES));
-  if (!existsSync(main)) throw new NotBuiltError(name);
+  const main = options.main ?? builtProgram(name, "main.js");
   const args = [YOUNG_GENERATION, main];
   return supervise({
     ...supervision,
@@ -91,8 +90,20 @@ export function apiPortOf(env: NodeJS.ProcessEnv): number {
  * @throws {NotBuiltError}
  */
 export function operateProgram(): string {
-  const program = fileURLToPath(new URL("api/dist/bin/operate.js", SERVICES));
-  if (!existsSync(program)) throw new NotBuiltError("api");
+  return builtProgram("api", "bin/operate.js");
+}
+
+/**
+ * The program that runs all roles, which checks what settings name with `--check`.
+ * @throws {NotBuiltError}
+ */
+export function checksProgram(): string {
+  return builtProgram("planwright", "main.js");
+}
+
+function builtProgram(service: ServiceName, file: string): string {
+  const program = fileURLToPath(new URL(`${service}/dist/${file}`, SERVICES));
+  if (!existsSync(program)) throw new NotBuiltError(service);
   return program;
 }
 
@@ -101,8 +112,7 @@ export function operateProgram(): string {
  * @throws {WrongSettingsError} {NotBuiltError}
  */
 export async function checkSettings(service: ServiceName, env: NodeJS.ProcessEnv): Promise<void> {
-  const program = fileURLToPath(new URL(`${service}/dist/bin/check-settings.js`, SERVICES));
-  if (!existsSync(program)) throw new NotBuiltError(service);
+  const program = builtProgram(service, "bin/check-settings.js");
   const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "ignore", "pipe"] });
   const message = await text(child.stderr);
   if (message !== "") throw new WrongSettingsError(message.trim(), { service });

@@ -137,6 +137,11 @@ async function checkAllSettings({ env = process.env, settings }: StackOptions): 
   await allOrError(checks);
 }
 
+/** The environment of a check of settings: with a placeholder for the database that a start would start. */
+export function environmentToCheck(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...withoutServiceSettings(env), MONGODB_URL: env["MONGODB_URL"] || NOT_YET.MONGODB_URL };
+}
+
 type Keep = <T extends { kill(): Promise<void> }>(starting: Promise<T>) => Promise<T>;
 
 async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {

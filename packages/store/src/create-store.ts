@@ -2,14 +2,14 @@ import { randomUUID, webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
-import { createAccessStore, createTenantStore } from "./access-store.ts";
+import { type ApiKey, createAccessStore, createTenantStore } from "./access-store.ts";
 import { assembleStore } from "./assemble-store.ts";
 import { createIndexes, openCollections } from "./database/collections.ts";
 import {
   type ConversionProgress,
-  type PendingConversions,
+  type FormatFacts,
+  inspectFormat,
   prepareFormat,
-  readPendingConversions,
 } from "./database/format.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
@@ -144,9 +144,59 @@ export async function createStore(options: StoreOptions) {
     };
   } catch (error) {
     await closeClients();
-    if (!isTransient(error)) throw error;
-    throw new StoreNotReachedError({ host: hostsOf(client), timeoutMs }, error);
+    throw notReached(error, client, timeoutMs);
   }
+}
+
+/** What {@link inspectDatabase} found. */
+export interface DatabaseFacts {
+  database: string;
+  /** Version of the server, such as "8.2.0". */
+  serverVersion: string;
+  format: FormatFacts;
+  /** How far the clock of this machine is ahead of the server's, in milliseconds. */
+  clockAheadMs: number;
+  keys: ApiKey[];
+}
+
+/**
+ * Looks at a database as {@link createStore} does when it opens it, and changes nothing.
+ * @throws the errors of {@link createStore}
+ */
+export async function inspectDatabase({
+  url,
+  timeoutMs = 10_000,
+}: Pick<StoreOptions, "url" | "timeoutMs">): Promise<DatabaseFacts> {
+  const timeouts = { connectTimeoutMS: timeoutMs, serverSelectionTimeoutMS: timeoutMs };
+  const client = new MongoClient(url, { ...timeouts, socketTimeoutMS: timeoutMs, appName: "planwright" });
+  try {
+    const clock = createServerClock();
+    await connect(client, clock);
+    const clockAheadMs = Date.now() - clock.now();
+    const db = client.db(databaseOf(url));
+    const collections = openCollections(client, db);
+    const access = createAccessStore({
+      collections,
+      clock,
+      randomBytes: (bytes) => webcrypto.getRandomValues(bytes),
+    });
+    return {
+      database: db.databaseName,
+      serverVersion: String((await db.command({ buildInfo: 1 }))["version"]),
+      format: await inspectFormat({ db, collections }),
+      clockAheadMs,
+      keys: await access.listApiKeys(),
+    };
+  } catch (error) {
+    throw notReached(error, client, timeoutMs);
+  } finally {
+    await client.close();
+  }
+}
+
+/** The error for people when the server was not reached; any other error as it is. */
+function notReached(error: unknown, client: MongoClient, timeoutMs: number): unknown {
+  return isTransient(error) ? new StoreNotReachedError({ host: hostsOf(client), timeoutMs }, error) : error;
 }
 
 /** Wire version of MongoDB 8.0, the first with bulk writes over several collections. */
@@ -183,24 +233,6 @@ async function readClock(client: MongoClient, clock: ServerClock): Promise<Docum
 function databaseOf(url: string): string {
   const path = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
   return path ? decodeURIComponent(path) : DEFAULT_DATABASE;
-}
-
-/**
- * Reads what {@link createStore} would convert in a database. Changes nothing.
- * @throws {StoreNotReachedError}
- */
-export async function readUpgrade({ url, timeoutMs = 10_000 }: StoreOptions): Promise<PendingConversions> {
-  const client = new MongoClient(url, { serverSelectionTimeoutMS: timeoutMs, appName: "planwright" });
-  try {
-    await client.connect();
-    const db = client.db(databaseOf(url));
-    return await readPendingConversions({ db, collections: openCollections(client, db) });
-  } catch (error) {
-    if (!isTransient(error)) throw error;
-    throw new StoreNotReachedError({ host: hostsOf(client), timeoutMs }, error);
-  } finally {
-    await client.close();
-  }
 }
 
 /** All operations of the store, with `ping` and `close`. */

@@ -9,9 +9,10 @@ export {
 export {
   type ClientStore,
   createStore,
+  type DatabaseFacts,
+  inspectDatabase,
   type LiveStore,
   type RetentionStore,
-  readUpgrade,
   type Store,
   type StoreOptions,
 } from "./create-store.ts";

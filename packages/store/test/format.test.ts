@@ -1,4 +1,4 @@
-import { createStore, DatabaseFormatError, readUpgrade } from "@planwright/store";
+import { createStore, DatabaseFormatError, inspectDatabase } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -60,16 +60,14 @@ test("every format from the first that is converted has a conversion to the next
 });
 
 test("what a start would convert is told before, and nothing is changed", async () => {
-  expect(await readUpgrade({ url })).toEqual({
-    database: db.databaseName,
-    found: DATABASE_FORMAT,
+  expect((await inspectDatabase({ url })).format).toEqual({
+    found: null,
     expected: DATABASE_FORMAT,
     conversions: [],
   });
   await meta().insertOne({ _id: "format", version: 6 });
   await db.collection("outbox").insertOne({ requestId: "req_1" });
-  expect(await readUpgrade({ url })).toEqual({
-    database: db.databaseName,
+  expect((await inspectDatabase({ url })).format).toEqual({
     found: 6,
     expected: DATABASE_FORMAT,
     conversions: [{ to: 7, what: "changes that a killed process left in the outbox", left: 1 }],

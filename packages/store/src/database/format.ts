@@ -116,30 +116,29 @@ export async function prepareFormat(
   }
 }
 
-/** What a start of this program would do to a database, for `planwright upgrade --check`. */
-export interface PendingConversions {
-  database: string;
-  found: number;
+/** What {@link inspectFormat} found. */
+export interface FormatFacts {
+  /** Null: no Planwright has used the database. */
+  found: number | null;
   expected: number;
+  /** What a start of this program would convert. */
   conversions: { to: number; what: string; left: number }[];
 }
 
-/** Reads what a start of this program would do to a database. Changes nothing. */
-export async function readPendingConversions(database: Database): Promise<PendingConversions> {
+/** Reads what {@link prepareFormat} would do, and changes nothing. @throws {DatabaseFormatError} as it does */
+export async function inspectFormat(database: Database): Promise<FormatFacts> {
   const { db } = database;
+  const expected = DATABASE_FORMAT;
   const numbered = await metaOf(db).findOne({ _id: "format" });
-  const found = numbered?.version ?? (await formatOfUnnumbered(db)) ?? DATABASE_FORMAT;
-  const pending = CONVERSIONS.filter(({ from }) => from >= found && found >= FIRST_FORMAT);
-  const conversions = pending.map(async (conversion) => {
+  const found = numbered?.version ?? (await formatOfUnnumbered(db));
+  if (found === null || found === expected) return { found, expected, conversions: [] };
+  if (found > expected || found < FIRST_FORMAT)
+    throw new DatabaseFormatError({ database: db.databaseName, found, expected });
+  const conversions = CONVERSIONS.filter(({ from }) => from >= found).map(async (conversion) => {
     const { from, what } = conversion;
     return { to: from + 1, what, left: await conversion.countLeft(database) };
   });
-  return {
-    database: db.databaseName,
-    found,
-    expected: DATABASE_FORMAT,
-    conversions: await Promise.all(conversions),
-  };
+  return { found, expected, conversions: await Promise.all(conversions) };
 }
 
 function metaOf(db: Db): Collection<FormatDocument> {

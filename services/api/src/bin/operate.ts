@@ -4,7 +4,7 @@
  */
 import { CodedError, countText } from "@planwright/plan";
 import { parseSettings } from "@planwright/runtime";
-import { createStore, DatabaseFormatError, readUpgrade } from "@planwright/store";
+import { createStore, inspectDatabase } from "@planwright/store";
 import { KEYS_HELP, parseKeysCommand, runKeysCommand } from "../access/keys-command.ts";
 import { ApiSettingsSchema } from "../env.ts";
 
@@ -29,11 +29,13 @@ async function keys(words: readonly string[]): Promise<void> {
 /** With --check it only says what would be done. */
 async function upgrade(words: readonly string[]): Promise<void> {
   const url = databaseUrl();
-  const { database, found, expected, conversions } = await readUpgrade({ url });
-  if (found > expected || (found < expected && conversions.length === 0))
-    throw new DatabaseFormatError({ database, found, expected });
-  if (found === expected)
-    return print(`Nothing to convert: the database has format ${found}, as this version writes it.`);
+  const { found, expected, conversions } = (await inspectDatabase({ url })).format;
+  if (conversions.length === 0)
+    return print(
+      found === null
+        ? "Nothing to convert: no Planwright has used the database."
+        : `Nothing to convert: the database has format ${found}, as this version writes it.`,
+    );
   print(`The database has format ${found}; this version writes format ${expected}. To be converted:`);
   for (const { to, what, left } of conversions)
     print(`  to format ${to}: ${what} (${countText(left, "document")})`);
