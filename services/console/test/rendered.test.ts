@@ -84,13 +84,23 @@ test("a frozen API is not live, the page says how old its state is, and is live 
   const page = await system.open("/");
   await page.getByText("live", { exact: true }).first().waitFor();
   let isFrozen = true;
-  await page.route("**/graphql", async (route) => {
+  await page.route(/\/(?:graphql|healthz)$/, async (route) => {
     while (isFrozen) await new Promise((resolve) => setTimeout(resolve, 50));
     await route.continue().catch(() => undefined);
   });
   await page.getByText(/^not live: \d+/).waitFor();
   isFrozen = false;
   await page.getByText(/^not live/).waitFor({ state: "detached" });
+});
+
+test("an open page asks whether the API lives without an operation, which would count against a key's limit", async () => {
+  const page = await system.open("/nowhere");
+  const operations: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith("/graphql")) operations.push(request.postData() ?? "");
+  });
+  for (const _ of [1, 2]) await page.waitForResponse("**/healthz");
+  expect(operations).toEqual([]);
 });
 
 test.each(PAGES.flatMap((page) => (["light", "dark"] as const).map((scheme) => ({ ...page, scheme }))))(
