@@ -131,7 +131,7 @@ test("the list begins on the first screen, and the tabs of pages tell them apart
   const page = await system.open("/");
   for (const [width, height, highest] of [
     [1280, 800, 420],
-    [390, 844, 480],
+    [390, 844, 420],
   ] as const) {
     await page.setViewportSize({ width, height });
     await page.locator(".home-card.is-counted").nth(1).waitFor();
