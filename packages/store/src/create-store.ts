@@ -5,14 +5,9 @@ import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type ApiKey, createAccessStore, createTenantStore } from "./access-store.ts";
 import { assembleStore } from "./assemble-store.ts";
 import { createIndexes, openCollections } from "./database/collections.ts";
-import {
-  type ConversionProgress,
-  type FormatFacts,
-  inspectFormat,
-  prepareFormat,
-} from "./database/format.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
+import { type ConversionProgress, type FormatFacts, inspectFormat, prepareFormat } from "./format.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
 import { createGroupCommit } from "./journal/group-commit.ts";
 import type { JournalMetrics } from "./journal/journal.ts";

@@ -2,14 +2,8 @@ import { createStore, DatabaseFormatError, inspectDatabase } from "@planwright/s
 import { testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openCollections } from "../src/database/collections.ts";
-import {
-  CONVERSIONS,
-  type Conversion,
-  type ConversionProgress,
-  DATABASE_FORMAT,
-  prepareFormat,
-} from "../src/database/format.ts";
+import { DATABASE_FORMAT, openCollections } from "../src/database/collections.ts";
+import { CONVERSIONS, type Conversion, type ConversionProgress, prepareFormat } from "../src/format.ts";
 
 let client: MongoClient;
 let db: Db;

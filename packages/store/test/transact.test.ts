@@ -9,7 +9,7 @@ import { testServers } from "@planwright/testing";
 import { BSON, type Document, MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Collections, openCollections } from "../src/database/collections.ts";
-import { prepareFormat } from "../src/database/format.ts";
+import { prepareFormat } from "../src/format.ts";
 import type { HeadWrite } from "../src/journal/pending-write.ts";
 import { type ColdWrite, createTransact, type TransactOptions } from "../src/journal/transact.ts";
 import { createMemoryCollections } from "../src/memory/create-memory-store.ts";

@@ -230,3 +230,9 @@ export async function createIndexes(collections: Collections): Promise<void> {
     collections.workers.createIndexes(INDEXES.workers),
   ]);
 }
+
+/** Number of the format that this program writes. */
+export const DATABASE_FORMAT = 7;
+
+/** Expression: a program of this format may do the work. */
+export const CAN_DO_WORK = { $lte: [{ $ifNull: ["$minFormat", 0] }, DATABASE_FORMAT] };

@@ -10,8 +10,7 @@
  */
 import { groupBy, PRIORITIES, type Priority, placeInLine, WAIT_REASONS } from "@planwright/plan";
 import type { Collection, Document } from "mongodb";
-import { type Collections, LINES_INDEX } from "../database/collections.ts";
-import { CAN_DO_WORK } from "../database/format.ts";
+import { CAN_DO_WORK, type Collections, LINES_INDEX } from "../database/collections.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { Leased, RequestDocument } from "../records/request-document.ts";

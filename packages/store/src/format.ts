@@ -12,23 +12,17 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { BSON, type Collection, type Db, type Document } from "mongodb";
-import { entryIdOf } from "../journal/entry-log.ts";
-import { followOneByOne, type HeadWrite } from "../journal/pending-write.ts";
-import { DatabaseFormatError } from "../records/errors.ts";
-import type { Collections } from "./collections.ts";
-import { isDuplicateKey } from "./transient-errors.ts";
-
-/** Number of the format that this program writes. */
-export const DATABASE_FORMAT = 7;
+import { type Collections, DATABASE_FORMAT } from "./database/collections.ts";
+import { isDuplicateKey } from "./database/transient-errors.ts";
+import { entryIdOf } from "./journal/entry-log.ts";
+import { followOneByOne, type HeadWrite } from "./journal/pending-write.ts";
+import { DatabaseFormatError } from "./records/errors.ts";
 
 /** The earliest format that can be converted. */
 const FIRST_FORMAT = 6;
 
 /** Format of databases that were written before formats had numbers. */
 const UNNUMBERED = 1;
-
-/** Expression: a program of this format may do the work. */
-export const CAN_DO_WORK = { $lte: [{ $ifNull: ["$minFormat", 0] }, DATABASE_FORMAT] };
 
 /** The step from one format to the next. */
 export interface Conversion {
