@@ -114,3 +114,4 @@ export {
   type TraceOrigin,
   type Traces,
 } from "./traces.ts";
+export { VERSION } from "./version.ts";

@@ -33,6 +33,7 @@ const SITUATIONS: [string, ((planId: string) => Promise<unknown>) | null][] = [
   ["requestUpdated(", (planId) => executeAs(running.store, planId)],
   ["approve(", (planId) => askApprovalAs(running.store, planId)],
   ["resolveInDoubt(", (planId) => doubtAs(running.store, planId)],
+  ["resolveManyInDoubt(", (planId) => doubtAs(running.store, planId)],
   ["output(ref", (planId) => executeAs(running.store, planId)],
   ["amendPlan(", null],
   ["rerun(", (planId) => failAs(running.store, planId)],

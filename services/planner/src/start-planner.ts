@@ -40,6 +40,8 @@ import {
 import { createPlanningWork } from "./jobs/planning-work.ts";
 import { countRuns, type PlanningMetrics } from "./jobs/run-metrics.ts";
 
+export { readPlannerSettings } from "./env.ts";
+
 /** Where reads and writes of the store and their acknowledgements begin and end. */
 const STORE_FAILPOINTS = {
   claimRequest: "planner.claim",
