@@ -22,6 +22,7 @@ export {
   type FoldedSpending,
   type FoldedUnit,
   type FoldedWait,
+  isCarried,
   JournalInvalidError,
   type StepRun,
 } from "./journal/folded.ts";

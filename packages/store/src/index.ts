@@ -22,7 +22,6 @@ export type { AttemptEnd, Intent, LastRecords, PlanClaim, UnitRecord } from "./e
 export type { ExecutionStore } from "./execution/create-execution-store.ts";
 export { createMongoEntryLog, type EntryLog, type EntryPosition, entryIdOf } from "./journal/entry-log.ts";
 export {
-  type AppendResult,
   createJournal,
   type Journal,
   type JournalMetrics,
@@ -48,7 +47,7 @@ export {
   type PlanRecord,
 } from "./planning/planning-store.ts";
 export { unfinishedLists } from "./plans/carry-over.ts";
-export type { EarlierCall, Repeat, UnitToCall } from "./plans/earlier-calls.ts";
+export type { EarlierCall, Repeat } from "./plans/earlier-calls.ts";
 export {
   asksForVersions,
   type Fit,
@@ -69,7 +68,7 @@ export {
   toCursor,
 } from "./reads/record-pages.ts";
 export { diagnosedUnits, isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";
-export type { ChangedRequest, ChangedWanted, ChangeListener, ChangeWatch } from "./reads/watch-changes.ts";
+export type { ChangedRequest, ChangeListener, ChangeWatch } from "./reads/watch-changes.ts";
 export type { ModelCost, ModelCosts, Workload } from "./reads/workload.ts";
 export type {
   EventHead,
@@ -79,9 +78,7 @@ export type {
   PlanHead,
   PlanResults,
   PlanTexts,
-  RequestState,
   RequestWithPlan,
-  VersionHead,
 } from "./records/document-heads.ts";
 export {
   CursorInvalidError,
@@ -92,8 +89,6 @@ export {
   OutputMissingError,
   type RecordedError,
   RequestLagsError,
-  ServerTooOldError,
-  StandaloneServerError,
   StoreNotReachedError,
   StoreUnavailableError,
   TooManyControlsError,
@@ -108,11 +103,9 @@ export type {
 export { newPlan, newRequest } from "./records/new-documents.ts";
 export type {
   FinishCommand,
-  OutputDocument,
   OutputRef,
   PlanApproval,
   PlanDocument,
-  PlanFollowUp,
   UnitResolution,
 } from "./records/plan-document.ts";
 export {
@@ -120,16 +113,11 @@ export {
   type GivenAnswer,
   type GivenContext,
   type JournalDocument,
-  type KeptDraft,
   type Lease,
-  type Leased,
   type ModelWait,
-  type PlanningWork,
   type PlanOrigin,
-  type ReplanOptions,
   type RequestDocument,
   type TraceOrigin,
-  type WorkerDocument,
   type WorkerKind,
 } from "./records/request-document.ts";
 export {

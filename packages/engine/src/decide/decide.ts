@@ -17,8 +17,15 @@ import { callAgain, callHeld, checkWaits, dispatch, resumeCaller } from "../sche
 import { unitsOfThisVersion } from "../schedule/prepare.ts";
 import { addPartOf, shortfallNow } from "../schedule/questions.ts";
 import { enqueue } from "../schedule/slots.ts";
-import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "../state/engine-state.ts";
-import { applyDecision, executorLost, noteLostAnswer, resendsAllItems } from "../state/may-have-acted.ts";
+import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
+import {
+  applyDecision,
+  executorLost,
+  hasResults,
+  isRead,
+  noteLostAnswer,
+  resendsAllItems,
+} from "../state/may-have-acted.ts";
 import {
   applyLoaded,
   dropTo,
@@ -72,11 +79,6 @@ function recordOf({ state, records, toApprove }: Turn): Command {
     return status === "COMPLETED" && unit !== undefined && isRead(unit.step.tool);
   });
   return { type: "record", records, isRepeatable, ...(toApprove.length > 0 && { toApprove }) };
-}
-
-/** True for a tool without side effects whose calls may be repeated. */
-function isRead({ effectClass, onlyReads }: ToolSlot): boolean {
-  return effectClass === "R" && onlyReads;
 }
 
 /**
@@ -264,7 +266,7 @@ function restoreLostCall(turn: Turn, caller: Caller): void {
   // A batch that is sent again with all items also acts for items whose intents were not durable yet.
   noteLostAnswer(resendsAllItems(tool) && !tool.refusal ? unitsOfThisVersion(caller).filter(isOpen) : lost);
   if (turn.state.stopping) return;
-  if (tool.effectClass !== "U" && !tool.refusal) callAgain(turn, caller);
+  if (hasResults(tool)) callAgain(turn, caller);
   else for (const unit of lost) change(turn, unit, { status: "IN_DOUBT", error: executorLost(unit) });
 }
 

@@ -251,3 +251,8 @@ export interface FoldContext {
   plan: () => FoldedPlan;
   invalid: (reason: string) => JournalInvalidError;
 }
+
+/** True for a unit whose state a version before brought about. Pure. */
+export function isCarried({ carriedFrom }: { carriedFrom: string | null }): boolean {
+  return carriedFrom !== null;
+}

@@ -7,7 +7,7 @@
  *    call, retry or limit would let it continue. That time is not the plan's own.
  */
 import { countText, durationText, groupBy, isForPerson, type WaitReason } from "@planwright/plan";
-import type { FoldedPlan, FoldedUnit, FoldedWait } from "./folded.ts";
+import { type FoldedPlan, type FoldedUnit, type FoldedWait, isCarried } from "./folded.ts";
 
 /** What was waited for: a wait reason, or a tool server that could not be reached. */
 export type WaitedFor = WaitReason | "unreachable";
@@ -53,7 +53,7 @@ interface Span {
  */
 export function timeUse(plan: FoldedPlan, at: Date, stepId?: string): TimeUse {
   const units = [...plan.units.values()].filter(
-    (unit) => unit.carriedFrom === null && (stepId === undefined || unit.stepId === stepId),
+    (unit) => !isCarried(unit) && (stepId === undefined || unit.stepId === stepId),
   );
   const until = Math.min(at.getTime(), endOf(plan, stepId) ?? Number.POSITIVE_INFINITY);
   const spans = [

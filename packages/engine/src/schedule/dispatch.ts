@@ -18,7 +18,7 @@ import { hasInputs } from "../state/outputs.ts";
 import type { Call } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
-import { needsApproval } from "./approval.ts";
+import { needsApproval, ofTool } from "./approval.ts";
 import { prepareCall, unitsToSend } from "./prepare.ts";
 import { approvableOf, itemsOfList } from "./questions.ts";
 import {
@@ -241,17 +241,18 @@ function callOf(turn: Turn, caller: Caller, prepared: Prepared): Call {
     key: caller.key,
     stepId: step.id,
     attempt: caller.attempts,
-    tool: tool.name,
+    ...ofTool(tool),
     arguments: prepared.arguments,
-    effectClass: tool.effectClass,
-    mayAct: !tool.onlyReads && !isLookup,
     errors: tool.contract.errors,
     timeoutMs: Math.min(graceMs, timeoutMs),
   };
   if (prepared.unresolved) call.unresolved = prepared.unresolved;
   if (items.length > 0) call.items = items;
   if (prepared.itemHashes) call.itemHashes = prepared.itemHashes;
-  if (isLookup) call.verify = true;
+  if (isLookup) {
+    call.verify = true;
+    call.mayAct = false;
+  }
   if (isEnding(state)) call.settles = true;
   if (isApproved(caller.step)) Object.assign(call, approvableOfCall(turn, caller, prepared));
   return call;

@@ -45,9 +45,19 @@ export function noteLostAnswer(units: readonly Unit[]): void {
   for (const unit of units) if (!unit.step.tool.onlyReads) unit.mayHaveActed = true;
 }
 
+/** True for a tool that can be asked for the result of an earlier call, by the same call or by its look-up. */
+export function hasResults({ effectClass, refusal }: ToolSlot): boolean {
+  return effectClass !== "U" && !refusal;
+}
+
+/** True for a tool without side effects whose calls may be repeated. */
+export function isRead({ effectClass, onlyReads }: ToolSlot): boolean {
+  return effectClass === "R" && onlyReads;
+}
+
 /** True while the result of a caller's calls may still be requested. */
 export function canAskAgain({ state, at }: Turn, { step: { tool } }: Caller): boolean {
-  if (tool.effectClass === "U" || tool.refusal) return false;
+  if (!hasResults(tool)) return false;
   return !isEnding(state) || at < (state.graceEndsAt ?? at);
 }
 

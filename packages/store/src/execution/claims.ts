@@ -18,7 +18,6 @@ import {
 } from "@planwright/engine";
 import {
   isForPerson,
-  type Plan,
   type PlanId,
   STARTED_PLAN_STATUSES,
   type StepStatus,
@@ -33,7 +32,7 @@ import { endWrites, readEnd } from "../plans/plan-end.ts";
 import { controlsAfter, needsFields, needsOf, summaryOf } from "../plans/plan-needs.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
+import { hasPlan, type PlanDocument, type PlannedDocument } from "../records/plan-document.ts";
 import { createSettleLateControls } from "../requests/resolve.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 
@@ -131,7 +130,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
   }
 
   /** Opens a claim whose lease was taken; null when another executor holds the plan by now. */
-  async function openClaim(plan: PlanDocument & { plan: Plan }, owner: string): Promise<PlanClaim | null> {
+  async function openClaim(plan: PlannedDocument, owner: string): Promise<PlanClaim | null> {
     try {
       const journalAndRecords = await openJournal(plan, owner);
       if (!journalAndRecords) return null;
@@ -205,13 +204,9 @@ function withoutOutput(record: StepRecord): StepRecord {
   return kept;
 }
 
-function hasPlan(document: PlanDocument): document is PlanDocument & { plan: Plan } {
-  return document.plan !== null;
-}
-
 /** A claim on a plan: its durable state, and the epoch that fences every write. */
 export interface PlanClaim {
-  plan: PlanDocument & { plan: Plan };
+  plan: PlannedDocument;
   epoch: number;
   owner: string;
   /** The durable state of the units; changes are written through it. */

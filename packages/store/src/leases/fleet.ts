@@ -9,6 +9,7 @@ import {
   type LEASED_COLLECTIONS,
   type LeasedDocument,
   leasedCollection,
+  type WorkOfRequest,
 } from "./lease-table.ts";
 
 /** A live worker, and how much it holds. */
@@ -98,7 +99,7 @@ export async function waitingIn(
   name: (typeof LEASED_COLLECTIONS)[number],
   now: Date,
 ): Promise<WaitingWork> {
-  const collection = leasedCollection<OldestWork>(collections, name);
+  const collection = leasedCollection<WorkOfRequest>(collections, name);
   const filter = { dueAt: isDue(now) };
   const [due, [first]] = await Promise.all([
     collection.countDocuments(filter, { limit: MAX_DUE }),
@@ -111,13 +112,8 @@ export async function waitingIn(
   return { due, oldest: first ? oldestOf(first, now) : null };
 }
 
-/** A plan, or a request, whose `_id` is the id of the request. */
-interface OldestWork extends Pick<RequestDocument, "tenant"> {
-  requestId?: RequestDocument["_id"];
-}
-
 function oldestOf(
-  { _id, requestId = _id, tenant, dueAt }: LeasedDocument & OldestWork,
+  { _id, requestId = _id, tenant, dueAt }: LeasedDocument & WorkOfRequest,
   now: Date,
 ): WaitingWork["oldest"] {
   if (!dueAt) return null;

@@ -235,6 +235,11 @@ export const LEASED_COLLECTIONS = ["plans", "requests"] as const;
 /** The fields of a document that leases use. */
 export type LeasedDocument = Leased & { _id: string };
 
+/** A plan, or a request, whose `_id` is the id of the request. */
+export interface WorkOfRequest extends Pick<RequestDocument, "tenant"> {
+  requestId?: RequestDocument["_id"];
+}
+
 /** A collection, typed as one of leased documents. @typeParam Also - other fields that both kinds have */
 export function leasedCollection<Also = unknown>(
   collections: Collections,

@@ -29,7 +29,7 @@ import { isPlanEnd, parkedFor, REQUEST_STATUS, settled } from "../plans/plan-end
 import { type NewVersion, NOTHING_CARRIED, nextVersionTurn, versionTurn } from "../plans/version-turn.ts";
 import type { RecordedError } from "../records/errors.ts";
 import { newPlan } from "../records/new-documents.ts";
-import type { OutputRef, PlanDocument } from "../records/plan-document.ts";
+import { hasPlan, type OutputRef, type PlanDocument } from "../records/plan-document.ts";
 import type { KeptDraft, ModelWait, PlanOrigin, RequestDocument } from "../records/request-document.ts";
 import { createCatalogueReads, readCatalogue } from "../tools/tool-store.ts";
 import { createModelCalls, earlierCalls } from "./model-calls.ts";
@@ -251,10 +251,6 @@ async function readUnits({ log }: UnitReads, state: PlanState) {
     outputs: new Map<string, JsonValue>(withOutputs.map(({ key, output = null }) => [key, output])),
     refs,
   };
-}
-
-function hasPlan(document: PlanDocument): document is PlanDocument & { plan: Plan } {
-  return document.plan !== null;
 }
 
 /**

@@ -7,12 +7,12 @@ import type {
   ModelSpending,
   ModelUse,
 } from "../records/model-call-document.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
+import type { PlannedDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
 /** The result of a plan that has ended. */
 export interface PlanRecord {
-  plan: PlanDocument & { plan: Plan };
+  plan: PlannedDocument;
   /** Units in plan order. */
   units: StepRun[];
   /** Outputs of completed units by key; those over 256 KiB are left out. */

@@ -10,6 +10,7 @@ import {
   effectOfUnit,
   type FoldedUnit,
   hasDoneEffect,
+  isCarried,
   isSkippedByCondition,
   needsAcceptance,
   openEffect,
@@ -33,9 +34,11 @@ import {
 import type { UnitResolution } from "../records/plan-document.ts";
 import {
   type ComparedPlan,
+  calledIn,
   type EarlierCall,
   type EarlierVersion,
   earlierCalls,
+  isKeyed,
   isSameCall,
   isSameTool,
   originOf,
@@ -184,8 +187,8 @@ export function rerunRepeats(
     (unit) => unit.stepId === from && fromScratch.has(unit.stepId) && hasDoneEffect(unit),
   );
   if (!done) return failed;
-  const { stepId: key, carriedFrom } = done;
-  return [...failed, { key, planId: carriedFrom ?? planId, hasOtherArguments: false, isDone: true }];
+  const { stepId: key } = done;
+  return [...failed, { key, planId: calledIn(before, done), hasOtherArguments: false, isDone: true }];
 }
 
 /** A new version with another plan, and all versions before it. */
@@ -461,7 +464,7 @@ export function versionRepeats(facts: VersionFacts, { again, sources }: VersionS
       const others = replacementsOf(other, version, { facts, steps });
       if (effect === "unsettled" && others.length > 0)
         repeats.replaced.push({ key: unit.key, ids: [unit.stepId, ...others] });
-    } else if (unit.effectClass !== "K") {
+    } else if (!isKeyed(unit)) {
       const key = same.includes(unit.stepId) ? unit.key : first;
       repeats.repeated.push({
         key,
@@ -573,7 +576,7 @@ function unansweredOf(
  */
 function isUnanswered(unit: Unit, resolutions: readonly UnitResolution[]): boolean {
   const { status, attempts } = unit;
-  if (status === "COMPLETED" || !isKeyed(unit)) return false;
+  if (status === "COMPLETED" || !wasSentWithKey(unit)) return false;
   if (
     settledBy(unit, resolutions) &&
     attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed")
@@ -587,11 +590,11 @@ function isUnanswered(unit: Unit, resolutions: readonly UnitResolution[]): boole
  * call is sent under the same key again, over any number of versions.
  */
 function isKeyedFailure(unit: Unit): boolean {
-  return isKeyed(unit) && openEffect({ ...unit, unanswered: [] }) === "answered";
+  return wasSentWithKey(unit) && openEffect({ ...unit, unanswered: [] }) === "answered";
 }
 
-function isKeyed(unit: Unit): unit is Unit & { argsHash: string } {
-  return unit.effectClass === "K" && unit.argsHash !== null;
+function wasSentWithKey(unit: Unit): boolean {
+  return isKeyed(unit) && unit.argsHash !== null;
 }
 
 /**
@@ -622,14 +625,13 @@ export function unfinishedLists(
   units: readonly (Pick<Unit, "stepId" | "status"> & {
     item: number | null;
     resolvedBy?: object | undefined;
-    carriedFrom: string | null;
     error?: { code: string } | null;
-  })[],
+  } & Parameters<typeof isCarried>[0])[],
 ): Set<string> {
   const isOpen = (unit: (typeof units)[number]): boolean => {
-    const { item, status, resolvedBy, carriedFrom } = unit;
+    const { item, status, resolvedBy } = unit;
     if (item === null || isSkippedByCondition(unit)) return false;
-    return status !== "COMPLETED" || (resolvedBy !== undefined && carriedFrom === null);
+    return status !== "COMPLETED" || (resolvedBy !== undefined && !isCarried(unit));
   };
   return new Set(units.filter(isOpen).map(({ stepId }) => stepId));
 }

@@ -16,6 +16,7 @@ import {
   type FoldedPlan,
   type FoldedRequest,
   type FoldedUnit,
+  isCarried,
   openEffect,
 } from "@planwright/engine";
 import {
@@ -77,8 +78,21 @@ export function pinsOf({ toolPins }: { toolPins?: ToolPin[] | undefined }): Comp
 }
 
 /** The version and the key under which a unit was called. Pure. */
-export function originOf({ folded }: EarlierVersion, { key, carriedFrom, carriedKey }: FoldedUnit): string {
-  return `${carriedFrom ?? folded.planId}/${carriedKey ?? key}`;
+export function originOf(version: EarlierVersion, unit: FoldedUnit): string {
+  return `${calledIn(version, unit)}/${unit.carriedKey ?? unit.key}`;
+}
+
+/** The version that called a unit. Pure. */
+export function calledIn(
+  { folded }: { folded: Pick<FoldedPlan, "planId"> },
+  { carriedFrom }: Pick<FoldedUnit, "carriedFrom">,
+): string {
+  return carriedFrom ?? folded.planId;
+}
+
+/** True for a unit whose calls have an idempotency key: a repeat of the same call does not act again. Pure. */
+export function isKeyed({ effectClass }: Pick<FoldedUnit, "effectClass">): boolean {
+  return effectClass === "K";
 }
 
 /** True when both plans mean the same tool by these names; without the pins of both the names are compared. */
@@ -178,14 +192,14 @@ function effectOf({ folded }: EarlierVersion, unit: FoldedUnit): EarlierCall["ef
   if (!isDenied) return openEffect({ ...unit, effect, unanswered: [] });
   // A decision is no answer to a key: if it was wrong, the same key prevents a second effect.
   const wasSent = unit.attempts.some((attempt) => attempt.effect === "possible" || attempt.effect === "done");
-  return wasSent && unit.effectClass === "K" ? "denied" : null;
+  return wasSent && isKeyed(unit) ? "denied" : null;
 }
 
-function sentKeyOf({ folded }: EarlierVersion, unit: FoldedUnit): string {
+function sentKeyOf(version: EarlierVersion, unit: FoldedUnit): string {
   if (unit.sentKey !== undefined) return unit.sentKey;
-  const { key, argsHash, unanswered, carriedFrom, carriedKey } = unit;
+  const { key, argsHash, unanswered, carriedKey } = unit;
   const first = unanswered.find((call) => call.key === key && call.argsHash === argsHash);
-  return `${first?.planId ?? carriedFrom ?? folded.planId}/${carriedKey ?? key}`;
+  return `${first?.planId ?? calledIn(version, unit)}/${carriedKey ?? key}`;
 }
 
 /** A unit that is about to be called for the first time in its version. */
@@ -225,8 +239,7 @@ export function createRepeats(
   const accepted = new Set(now.folded.accepted);
   /** Keys of the units of this version that stand for earlier calls, by origin. */
   const given = new Map<string, string>();
-  for (const unit of now.folded.units.values())
-    if (unit.carriedFrom !== null) given.set(originOf(now, unit), unit.key);
+  for (const unit of now.folded.units.values()) if (isCarried(unit)) given.set(originOf(now, unit), unit.key);
   const byHash = groupBy(earlierCalls(earlier), ({ hash }) => hash);
 
   /** True for a step of this version with the id and the call of the earlier one: the earlier call is its own. */
@@ -282,10 +295,10 @@ export function createRepeats(
     }
     given.set(call.origin, unit.key);
     if (call.effect === "done") return { type: "done", call };
-    const { effectClass, argsHash } = call.unit;
-    if (effectClass === "K" && argsHash === unit.argsHash) return { type: "same key", call };
+    const hasKey = isKeyed(call.unit);
+    if (hasKey && call.unit.argsHash === unit.argsHash) return { type: "same key", call };
     // The tool answered for this item in a call for other items too: that call cannot be sent again.
-    const isKnown = effectClass === "K" && call.effect !== "unsettled";
+    const isKnown = hasKey && call.effect !== "unsettled";
     return isKnown || unit.isApproved ? { type: "new" } : { type: "not accepted", call };
   };
 }

@@ -11,7 +11,7 @@ import { idsAfter } from "../journal/entry-log.ts";
 import type { VersionHead } from "../records/document-heads.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { type Page, parseCursor, type RequestCursor, toCursor } from "./record-pages.ts";
+import { type Page, pageOf, parseCursor, type RequestCursor, toCursor } from "./record-pages.ts";
 
 /** Maximum number of requests or plans that one page scans. */
 const WINDOW = 10_000;
@@ -61,10 +61,8 @@ export function createListRequests({ requests, plans, journal }: Collections) {
     const { found, stoppedAt } = isByPlan
       ? await byPlan(tenant, filter, position, first + 1)
       : await byTime(tenant, filter, position, first + 1);
-    const items = found.slice(0, first);
-    const last = items.at(-1);
-    if (found.length <= first || !last) return { items, cursor: stoppedAt && toCursor(stoppedAt) };
-    return { items, cursor: toCursor({ createdAt: last.createdAt, id: last._id }) };
+    const page = pageOf(found, first, ({ createdAt, _id }) => toCursor({ createdAt, id: _id }));
+    return { ...page, cursor: page.cursor ?? (stoppedAt && toCursor(stoppedAt)) };
   };
 
   /** Reads in the order of creation, by the times in the requests. */

@@ -96,15 +96,13 @@ function pagesOf<T extends { requestId: RequestId }, Complete>(list: RecordList<
     const found = await readLists<T & Document>(collection, name, pipelines);
     const lists = listsById<RequestId, T>(requestIds, found, ({ requestId }) => requestId);
     return new Map(
-      await Promise.all([...lists].map(async ([id, list]) => [id, await pageOf(list)] as const)),
+      await Promise.all(
+        [...lists].map(async ([id, all]) => {
+          const { items, cursor } = pageOf(all, first, cursorOf);
+          return [id, { items: await complete(items), cursor }] as const;
+        }),
+      ),
     );
-
-    async function pageOf(all: readonly T[]): Promise<Page<Complete>> {
-      const shown = all.slice(0, first);
-      const last = shown.at(-1);
-      const items = await complete(shown);
-      return { items, cursor: all.length > first && last ? cursorOf(last) : null };
-    }
   };
 }
 
@@ -130,22 +128,16 @@ export function createEventPages({ journal }: Collections) {
       { first, after }: ListPage,
     ): Promise<Map<RequestId, Page<EventHead>>> {
       const from = after === undefined ? null : fromCursorText(EventCursorSchema, after);
-      const pipelines = requestIds.map((requestId) => pageOf(tenant, requestId, { first, from }));
+      const pipelines = requestIds.map((requestId) => eventsOf(tenant, requestId, { first, from }));
       const found = await readLists<Document>(journal, "journal", pipelines);
       const lists = listsById(requestIds, found.map(toHead), ({ requestId }) => requestId);
-      return new Map(
-        [...lists].map(([id, all]) => {
-          const items = all.slice(0, first);
-          const last = items.at(-1);
-          return [id, { items, cursor: all.length > first && last ? eventCursor(last) : null }];
-        }),
-      );
+      return new Map([...lists].map(([id, all]) => [id, pageOf(all, first, eventCursor)]));
     },
   };
 }
 
 /** Stages that read the events of a page, and one more if there is one. */
-function pageOf(
+function eventsOf(
   tenant: string,
   requestId: RequestId,
   { first, from }: { first: number; from: [seq: number, position: number] | null },
@@ -185,6 +177,13 @@ function toHead({ requestId, planId, seq, position, at, by, events, lengths = {}
 export interface Page<T> {
   items: T[];
   cursor: string | null;
+}
+
+/** The first elements of what was found; there is another page when more was found. Pure. */
+export function pageOf<T>(found: readonly T[], first: number, cursorOf: (last: T) => string): Page<T> {
+  const items = found.slice(0, first);
+  const last = items.at(-1);
+  return { items, cursor: found.length > first && last !== undefined ? cursorOf(last) : null };
 }
 
 /** A page of a list. A cursor is valid only for its list. */

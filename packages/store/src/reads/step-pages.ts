@@ -15,6 +15,7 @@ import {
   type DiagnosedUnits,
   fromCursorText,
   type Page,
+  pageOf,
   type StepFilter,
   type StepPage,
   toCursorText,
@@ -88,7 +89,7 @@ export function createStepPages(unitReads: UnitReads) {
       found.push(toStepRun(read.outline, placed));
       if (found.length > page.first) break;
     }
-    return pageOf(found, page.first);
+    return pageOf(found, page.first, stepCursor);
   }
 
   return {
@@ -165,7 +166,7 @@ function wantedBy(page: StepPage): (unit: Pick<StepRun, "position" | "item" | "s
 
 /** The same page, from all units of a plan in memory, in plan order. Pure. @throws {CursorInvalidError} */
 export function pageOfSteps<Unit extends StepRun>(units: readonly Unit[], page: StepPage): Page<Unit> {
-  return pageOf(units.filter(wantedBy(page)), page.first);
+  return pageOf(units.filter(wantedBy(page)), page.first, stepCursor);
 }
 
 /** True when a unit matches a filter. Pure. */
@@ -177,10 +178,4 @@ export function isStepWanted(
   if (item !== undefined && unit.item !== item) return false;
   if (items !== undefined && (unit.item !== null) !== items) return false;
   return status === undefined || status.includes(unit.status);
-}
-
-function pageOf<Unit extends StepRun>(found: readonly Unit[], first: number): Page<Unit> {
-  const items = found.slice(0, first);
-  const last = items.at(-1);
-  return { items, cursor: found.length > first && last ? stepCursor(last) : null };
 }

@@ -2,7 +2,13 @@ import { ENDED_REQUEST_STATUSES, type RequestId, type RequestStatus } from "@pla
 import type { Document } from "mongodb";
 import { type Collections, TENANT_ENDED_INDEX } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
-import { heldBy, isDue, LEASED_COLLECTIONS, leasedCollection } from "../leases/lease-table.ts";
+import {
+  heldBy,
+  isDue,
+  LEASED_COLLECTIONS,
+  leasedCollection,
+  type WorkOfRequest,
+} from "../leases/lease-table.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
 /** Running, waiting and recently ended work of one tenant. */
@@ -43,7 +49,7 @@ export function createReadWorkload(
   const limit = MAX_WORKLOAD;
 
   async function waitingIn(name: (typeof LEASED_COLLECTIONS)[number], tenant: string, at: Date) {
-    const collection = leasedCollection<Work>(collections, name);
+    const collection = leasedCollection<WorkOfRequest>(collections, name);
     // The limit comes before the tenant, so that the waiting work of all other tenants is not scanned without
     // a bound.
     const [waiting] = await collection
@@ -77,7 +83,7 @@ export function createReadWorkload(
       ),
     ];
     const heldIn = (name: (typeof LEASED_COLLECTIONS)[number]) =>
-      leasedCollection<Work>(collections, name).countDocuments({ ...heldBy(), tenant }, { limit });
+      leasedCollection<WorkOfRequest>(collections, name).countDocuments({ ...heldBy(), tenant }, { limit });
     const [ended, held, waiting] = await Promise.all([
       Promise.all(ENDED_REQUEST_STATUSES.map(endedAs)),
       Promise.all(LEASED_COLLECTIONS.map(heldIn)),
@@ -104,11 +110,6 @@ function sumOf(counts: readonly number[]): number {
     MAX_WORKLOAD,
     counts.reduce((sum, count) => sum + count, 0),
   );
-}
-
-/** A plan, or a request, whose `_id` is the id of the request. */
-interface Work extends Pick<RequestDocument, "tenant"> {
-  requestId?: RequestDocument["_id"];
 }
 
 /** What the model calls of a tenant cost within a time. */

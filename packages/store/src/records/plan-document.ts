@@ -152,6 +152,14 @@ export interface PlanDocument extends Leased {
   updatedAt: Date;
 }
 
+/** A version that has a plan. */
+export type PlannedDocument = PlanDocument & { plan: Plan };
+
+/** False for a version whose text could not be read. */
+export function hasPlan(document: PlanDocument): document is PlannedDocument {
+  return document.plan !== null;
+}
+
 /** The end of a plan, from the engine. */
 export type FinishCommand = Omit<Extract<Command, { type: "finish" }>, "records">;
 
