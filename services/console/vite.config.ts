@@ -19,5 +19,5 @@ export default defineConfig({
     target: "es2023",
   },
   worker: { format: "es" },
-  server: { proxy: { "/graphql": API, "/outputs": API } },
+  server: { proxy: { "/graphql": API, "/outputs": API, "/healthz": API } },
 });

@@ -122,7 +122,12 @@ export function createProgram({ version, perform, performLocally, print }: Progr
       "create, list, revoke or tenant, with their options; default: print how they are used",
     )
     .allowUnknownOption()
-    .action((words: string[]) => performLocally(({ keys }) => keys(words)));
+    .action((words: string[]) => performLocally(({ operate }) => operate("keys", words)));
+  add("upgrade", "convert the database of MONGODB_URL from an earlier version, as a start does")
+    .option("--check", "only say what would be converted")
+    .action(({ check }: { check?: boolean }) =>
+      performLocally(({ operate }) => operate("upgrade", check ? ["--check"] : [])),
+    );
   add(
     "doctor",
     "check this machine, the settings, the servers that they name, and the system if it runs; says what to change",
@@ -379,6 +384,7 @@ const EXAMPLES = {
     "planwright keys list",
     "planwright keys",
   ),
+  upgrade: examples("planwright upgrade --check", "planwright upgrade"),
   doctor: examples("planwright doctor", "planwright doctor --json | jq .checks"),
   run: examples(
     'planwright run "Create author Alice with email alice@test.com"',

@@ -11,7 +11,7 @@ export {
   type UnexpectedEnd,
 } from "./child.ts";
 export { demo } from "./commands/demo.ts";
-export { keys } from "./commands/keys.ts";
+export { operate } from "./commands/operate.ts";
 export { DATA_DIR } from "./commands/program.ts";
 export { up } from "./commands/up.ts";
 export { holdFolder } from "./data-folders.ts";

@@ -86,11 +86,11 @@ export function apiPortOf(env: NodeJS.ProcessEnv): number {
 }
 
 /**
- * The program that makes, lists and revokes API keys.
+ * The program of the commands that need the database and no running service.
  * @throws {NotBuiltError}
  */
-export function keysProgram(): string {
-  return builtProgram("api", "bin/keys.js");
+export function operateProgram(): string {
+  return builtProgram("api", "bin/operate.js");
 }
 
 /**

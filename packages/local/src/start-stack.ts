@@ -23,7 +23,7 @@ import { startMongo } from "./start-mongo.ts";
 import { hasRedis, startRedis } from "./start-redis.ts";
 import {
   checkSettings,
-  keysProgram,
+  operateProgram,
   type RoleName,
   type ServiceName,
   startService,
@@ -335,7 +335,7 @@ async function makeApiKey(env: NodeJS.ProcessEnv): Promise<string> {
     "--days",
     "1",
   ];
-  const child = spawn(process.execPath, [keysProgram(), ...words], {
+  const child = spawn(process.execPath, [operateProgram(), "keys", ...words], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });

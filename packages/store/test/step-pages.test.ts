@@ -20,7 +20,7 @@ import {
   type MemoryStore,
   type Reach,
 } from "@planwright/store/memory";
-import { testServers } from "@planwright/testing";
+import { listSteps, testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { STORES } from "./open-stores.ts";
@@ -137,6 +137,10 @@ const CASES: [StepFilter, string[]][] = [
   [{ position: 1 }, ["each", ...items(all)]],
   [{ position: 1, items: true }, items(all)],
   [{ position: 1, items: false }, ["each"]],
+  [{ position: 1, item: 7 }, ["each[7]"]],
+  [{ position: 1, item: null }, ["each"]],
+  [{ position: 0, item: 7 }, []],
+  [{ position: 1, item: 7, status: ["COMPLETED"] }, []],
   [{ position: 2 }, ["last"]],
   [{ position: 9 }, []],
   [{ status: ["FAILED"] }, items(isOdd)],
@@ -214,7 +218,7 @@ test.each(STORES)(
     const { store: opened, close } = await open();
     const shown = async (isAtOnce: boolean) => {
       const planId = await cancelled(opened, isAtOnce);
-      const steps = await opened.listSteps(TENANT, [planId]);
+      const steps = await listSteps(opened, TENANT, [planId]);
       const readPage = readFrom(opened, planId);
       return {
         // Ids, times and numbers of entries differ.

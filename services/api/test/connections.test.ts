@@ -100,6 +100,13 @@ test.each<[object, string[]]>([
   [{ status: ["FAILED"], stepId: "before" }, []],
   [{ status: [], stepId: "after" }, ["after"]],
   [{ stepId: "nowhere" }, []],
+  [{ key: "each[17]" }, ["each[17]"]],
+  [{ key: "each" }, ["each"]],
+  [{ key: "each[17]", stepId: "each", items: true, status: ["COMPLETED"] }, ["each[17]"]],
+  [{ key: "each[17]", stepId: "before" }, []],
+  [{ key: "each[07]" }, []],
+  [{ key: "each[900]" }, []],
+  [{ key: "nowhere[0]" }, []],
 ])("the filter %j gives %j, and counts them", async (filter, keys) => {
   const page = await pageOf({ filter });
   expect(keysOf(page)).toEqual(keys);

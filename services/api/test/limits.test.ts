@@ -77,6 +77,21 @@ test.each([
   expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
 });
 
+/** What waits for people, as the console reads it: three lists of one shape. */
+const NEEDED = "nodes { requestId title updatedAt plan { expiresAt } } pageInfo { hasNextPage }";
+
+test.each([
+  ["written three times", NEEDED, ""],
+  ["in a fragment", "...Needed", `fragment Needed on RequestConnection { ${NEEDED} }`],
+  ["in a fragment without a name", `... on RequestConnection { ${NEEDED} }`, ""],
+])("three lists of 100 are within the limit for cost, with the fields %s", async (_, fields, fragment) => {
+  const lists = ["APPROVAL", "DOUBT", "ANSWER"].map(
+    (needs) => `${needs}: requests(first: 100, filter: { needs: ${needs} }) { ${fields} }`,
+  );
+  const { status, body } = await running.graphql(`{ ${lists.join(" ")} } ${fragment}`);
+  expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
+});
+
 test("a document that was within the limit is measured again with other page sizes", async () => {
   const steps = "stepsConnection(first: $first) { nodes { key tool status attempts { attempt outcome } } }";
   const document = `query ($first: Int!) { requests(first: $first) { nodes { plan { ${steps} } } } }`;

@@ -2,6 +2,7 @@ import { STATE_LOOKS, stateLook, WAIT_WORDS } from "@planwright/plan";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { VIEW_LOOKS } from "../src/parts/looks.ts";
+import { CHANGE_LOOK } from "../src/request/diff.ts";
 
 /**
  * Looks at a page as it is drawn, and fails with a list of what a person would see: a page that is wider than its
@@ -24,6 +25,7 @@ const KNOWN_PILLS: ReadonlySet<string> = new Set(
       ]),
     ),
     ...VIEW_LOOKS,
+    ...Object.values(CHANGE_LOOK),
   ].map(({ word, tone }) => `${word} ${tone}`),
 );
 

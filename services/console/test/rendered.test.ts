@@ -1,14 +1,64 @@
 /** Every page as it is drawn, in both schemes and at the widths of a phone, a tablet and a laptop. */
+import { createClient, graphql } from "@planwright/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
 import { expectFocusShown, expectWellDrawn } from "./rendered-page.ts";
+
+const SUBMIT = graphql(`mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { requestId } }`);
+
+const AMEND = graphql(`
+  mutation ($requestId: ID!, $plan: JSON!) {
+    amendPlan(requestId: $requestId, fromVersion: 1, plan: $plan, execute: false) { request { version } }
+  }
+`);
 
 let system: ConsoleSystem;
 /** The requests that the pages show. */
 let failed = "";
 let approval = "";
+let completed = "";
+let doubt = "";
+let list = "";
+let running = "";
+
+/** A list of three calls, one after another, of which the failed ones are collected. */
+const each = (tool: string) => ({
+  id: "letters",
+  forEach: {
+    items: ["Ann of the customer service in Hamburg", "Bob", "Cid"],
+    concurrency: 1,
+    errors: "collect",
+    do: { tool, arguments: { value: "<<item>>", note: "your invoice of October is attached" } },
+  },
+});
+
+/** Submits a plan whose outputs are looked at: a table, numbers over time, Markdown, fields, a tree. */
+async function submitResults(): Promise<string> {
+  const values = {
+    customers: ["Ann", "Bob", "Cid"].map((name, index) => ({
+      name,
+      email: `${name.toLowerCase()}@a-shop-with-a-long-name.example.com`,
+      total: 1_200.5 * (index + 1),
+      address: "Lange Straße 42, 20095 Hamburg, behind the second court, on the third floor",
+    })),
+    days: [1, 2, 3, 4].map((day) => ({ day: `2026-10-0${day}`, total: day * 10 })),
+    report: "# October\n\n**30** invoices, see [the shop](https://shop.test/x).\n\n- one\n- two",
+    facts: { count: 3, currency: "EUR", last: { id: 7, tags: ["paid", "late"] } },
+  };
+  const steps = Object.entries(values).map(([id, value]) => ({
+    id,
+    tool: "read_value",
+    arguments: { value },
+  }));
+  const outputs = Object.fromEntries(steps.map(({ id }) => [id, `<<${id}.value>>`]));
+  const plan = { steps, outputs } as never;
+  const { submitPlan } = await createClient({ url: system.apiUrl }).execute(SUBMIT, { plan });
+  return submitPlan.requestId;
+}
+
 beforeAll(async () => {
   system = await startConsole();
+  completed = await submitResults();
   const message = "No account with the number 4242 exists in the ledger of this year";
   system.tools.script({ keyed_effect: [{ type: "tool-error", message }] });
   failed = await system.submit("Charge the customer for the subscription of this month and tell the team", [
@@ -17,10 +67,30 @@ beforeAll(async () => {
     { id: "receipt", tool: "read_value", arguments: { value: "<<charge>>" } },
   ]);
   await system.expectStatus(failed, "FAILED");
+  const next = {
+    plan: { steps: [{ id: "customer", tool: "read_value", arguments: { value: 2 } }] } as never,
+  };
+  await createClient({ url: system.apiUrl }).execute(AMEND, { requestId: failed, ...next });
+  const refusal = { type: "tool-error" as const, message: "The address of this customer is not known" };
+  system.tools.script({ keyed_effect: [{ type: "latency", ms: 0 }, refusal] });
+  list = await system.submit("Send the invoice of October to three customers", [each("keyed_effect")]);
+  await system.expectStatus(list, "PARTIAL");
+  system.tools.script({ plain_effect: [1, 2, 3, 4].map(() => ({ type: "lose-answer" as const })) });
+  doubt = await system.submit("Send letters whose answers are lost, one alone and three in a list", [
+    { id: "alone", tool: "plain_effect", arguments: { value: "to Ann", note: "your invoice" } },
+    each("plain_effect"),
+  ]);
   approval = await system.submit("Refund order 1042 to a customer after a look at the amount", [
     { id: "refund", tool: "keyed_effect", arguments: { amount: 129.5, currency: "EUR" }, approval: true },
   ]);
   await system.submit("Read what is waiting for a start", [{ id: "a", tool: "read_value" }], false);
+  system.tools.script({ keyed_effect: [{ type: "latency", ms: 600_000 }] });
+  running = await system.submit("Charge the customer while the bank takes its time", [
+    { id: "customer", tool: "read_value", arguments: { value: 1 } },
+    { id: "charge", tool: "keyed_effect", arguments: { value: "<<customer>>" }, timeoutMs: 600_000 },
+    { id: "receipt", tool: "read_value", arguments: { value: "<<charge>>" } },
+  ]);
+  await system.expectStatus(completed, "COMPLETED");
 });
 afterAll(() => system?.close());
 
@@ -36,19 +106,32 @@ interface DrawnPage {
 const PAGES: readonly DrawnPage[] = [
   { name: "the parts", path: () => "/_parts", shown: ".parts-page" },
   { name: "home", path: () => "/", shown: ".home-card.is-counted" },
-  { name: "a filtered list", path: () => "/?status=FAILED", shown: ".request-row" },
+  { name: "a filtered list", path: () => "/?status=PARTIAL", shown: ".request-row" },
   { name: "a list without a match", path: () => "/?text=nothing+has+this", shown: ".empty-state" },
   { name: "the tools", path: () => "/tools", shown: ".tool-list" },
   { name: "a tool", path: () => "/tools/keyed_effect", shown: ".contract" },
   { name: "the fleet", path: () => "/fleet", shown: ".table" },
   { name: "no page", path: () => "/nowhere", shown: ".empty" },
+  { name: "a running request", path: () => `/r/${running}`, shown: ".step-box" },
+  { name: "an approval", path: () => `/r/${approval}/s/refund`, shown: ".decision-panel" },
+  { name: "a doubt", path: () => `/r/${doubt}/s/alone`, shown: ".decision-panel" },
+  { name: "many doubts", path: () => `/r/${doubt}/s/letters`, shown: ".doubts tbody tr" },
+  { name: "a failed step", path: () => `/r/${failed}/v/1/s/charge`, shown: ".inspector" },
+  { name: "results", path: () => `/r/${completed}`, shown: ".result" },
+  { name: "the items of a list", path: () => `/r/${list}/s/letters`, shown: ".items-table" },
+  { name: "a journal", path: () => `/r/${list}?view=journal`, shown: "tbody tr" },
+  { name: "steps", path: () => `/r/${list}?view=steps`, shown: ".step-row" },
+  { name: "a timeline", path: () => `/r/${approval}?view=timeline`, shown: ".timeline" },
+  { name: "versions", path: () => `/r/${failed}?view=versions`, shown: ".diff-box" },
+  { name: "the desk", path: () => "/desk", shown: ".cm-content" },
+  { name: "the desk of a request", path: () => `/desk/${list}`, shown: ".step-box" },
 ];
 
 test("the list begins on the first screen, and the tabs of pages tell them apart", async () => {
   const page = await system.open("/");
   for (const [width, height, highest] of [
     [1280, 800, 420],
-    [390, 844, 480],
+    [390, 844, 420],
   ] as const) {
     await page.setViewportSize({ width, height });
     await page.locator(".home-card.is-counted").nth(1).waitFor();
@@ -84,7 +167,7 @@ test("a frozen API is not live, the page says how old its state is, and is live 
   const page = await system.open("/");
   await page.getByText("live", { exact: true }).first().waitFor();
   let isFrozen = true;
-  await page.route("**/graphql", async (route) => {
+  await page.route(/\/(?:graphql|healthz)$/, async (route) => {
     while (isFrozen) await new Promise((resolve) => setTimeout(resolve, 50));
     await route.continue().catch(() => undefined);
   });
@@ -93,16 +176,29 @@ test("a frozen API is not live, the page says how old its state is, and is live 
   await page.getByText(/^not live/).waitFor({ state: "detached" });
 });
 
-test.each(PAGES.flatMap((page) => (["light", "dark"] as const).map((scheme) => ({ ...page, scheme }))))(
-  "$name, in $scheme, is drawn well at each width, shows the focus and is accessible",
-  async ({ path, shown, scheme }) => {
-    const page = await system.open(path(), scheme);
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 844 });
-      await page.locator(shown).first().waitFor();
-      await expectWellDrawn(page);
-      await expectAccessible(page);
+test("an open page asks whether the API lives without an operation, which would count against a key's limit", async () => {
+  const page = await system.open("/nowhere");
+  const operations: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith("/graphql")) operations.push(request.postData() ?? "");
+  });
+  for (const _ of [1, 2]) await page.waitForResponse("**/healthz");
+  expect(operations).toEqual([]);
+});
+
+test.each(PAGES)(
+  "$name is drawn well in both schemes and at each width, shows the focus and is accessible",
+  async ({ path, shown }) => {
+    const page = await system.open(path());
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 844 });
+        await page.locator(shown).first().waitFor();
+        await expectWellDrawn(page);
+        await expectAccessible(page);
+      }
+      await expectFocusShown(page);
     }
-    await expectFocusShown(page);
   },
 );

@@ -28,8 +28,9 @@ import type {
 import { partialText } from "./calls/call-meter.ts";
 import type { ModelMetrics } from "./calls/model-metrics.ts";
 import { type PlannerSettings, readPlannerSettings } from "./env.ts";
-import { createContractAsks, createModelQuota } from "./jobs/contract-asks.ts";
+import { createContractAsks } from "./jobs/contract-asks.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
+import { createModelQuota } from "./jobs/model-quota.ts";
 import {
   type ClaimTraces,
   createPlanningLog,

@@ -81,8 +81,13 @@ const SOON_DAYS = 7;
 const DAY_MS = 86_400_000;
 
 async function checkDatabase({ MONGODB_URL: url = "" }: Env, name: string): Promise<Found[]> {
-  const { database, serverVersion, isNew, clockAheadMs, keys } = await inspectDatabase({ url });
-  const used = isNew ? "not used yet" : "of this version's format";
+  const { database, serverVersion, format, clockAheadMs, keys } = await inspectDatabase({ url });
+  const used =
+    format.found === null
+      ? "not used yet"
+      : format.conversions.length === 0
+        ? "of this version's format"
+        : `of format ${format.found}: a start converts it (planwright upgrade --check)`;
   const nowMs = Date.now() - clockAheadMs;
   const valid = keys.filter(
     ({ revokedAt, expiresAt }) => !revokedAt && (!expiresAt || expiresAt.getTime() > nowMs),

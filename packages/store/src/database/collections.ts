@@ -1,6 +1,5 @@
 import { ENDED_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
-import { DatabaseFormatError } from "../records/errors.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { OutputDocument, PlanDocument } from "../records/plan-document.ts";
 import type {
@@ -16,7 +15,6 @@ import type {
   ToolDocument,
   ToolServerDocument,
 } from "../records/tool-documents.ts";
-import { isDuplicateKey } from "./transient-errors.ts";
 
 /** The collections, typed, with the client that owns them. */
 export interface Collections {
@@ -231,44 +229,4 @@ export async function createIndexes(collections: Collections): Promise<void> {
     collections.apiKeys.createIndexes(INDEXES.apiKeys),
     collections.workers.createIndexes(INDEXES.workers),
   ]);
-}
-
-/** Number of the layout of documents, raised with every change that other versions cannot read. */
-export const DATABASE_FORMAT = 6;
-
-/** Format of databases that were written before formats had numbers. */
-const UNNUMBERED = 1;
-
-interface FormatDocument {
-  _id: "format";
-  version: number;
-}
-
-/**
- * Gives a new database its format number, and refuses one of another format: reading it would lose or repeat
- * work.
- * @throws {DatabaseFormatError}
- */
-export async function requireFormat(db: Db): Promise<void> {
-  if (await isOfThisFormat(db)) return;
-  await db
-    .collection<FormatDocument>("meta")
-    .insertOne({ _id: "format", version: DATABASE_FORMAT })
-    .catch((error: unknown) => {
-      if (!isDuplicateKey(error)) throw error;
-    });
-  // A process of another version may have been first.
-  await isOfThisFormat(db);
-}
-
-/** False for a new database. Changes nothing. @throws {DatabaseFormatError} for one of another format */
-export async function isOfThisFormat(db: Db): Promise<boolean> {
-  const found = await db.collection<FormatDocument>("meta").findOne({ _id: "format" });
-  const isUnnumbered =
-    !found && (await db.collection("requests").findOne({}, { projection: { _id: 1 } })) !== null;
-  if (!found && !isUnnumbered) return false;
-  const version = found?.version ?? UNNUMBERED;
-  if (version !== DATABASE_FORMAT)
-    throw new DatabaseFormatError({ database: db.databaseName, found: version, expected: DATABASE_FORMAT });
-  return true;
 }

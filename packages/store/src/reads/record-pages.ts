@@ -201,6 +201,8 @@ export interface StepFilter {
   position?: number | undefined;
   /** True: only items of forEach steps; false: only steps. */
   items?: boolean | undefined;
+  /** This item of a forEach step, from 0; null: the step itself. */
+  item?: number | null | undefined;
 }
 
 /** A page of the steps and items of a plan. */

@@ -171,9 +171,10 @@ export function pageOfSteps<Unit extends StepRun>(units: readonly Unit[], page: 
 /** True when a unit matches a filter. Pure. */
 export function isStepWanted(
   unit: Pick<StepRun, "position" | "item" | "status">,
-  { status, position, items }: StepFilter,
+  { status, position, items, item }: StepFilter,
 ): boolean {
   if (position !== undefined && unit.position !== position) return false;
+  if (item !== undefined && unit.item !== item) return false;
   if (items !== undefined && (unit.item !== null) !== items) return false;
   return status === undefined || status.includes(unit.status);
 }

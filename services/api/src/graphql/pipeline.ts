@@ -1,24 +1,27 @@
-import { costLimitRule } from "@escape.tech/graphql-armor-cost-limit";
 import { maxAliasesRule } from "@escape.tech/graphql-armor-max-aliases";
 import { maxDepthRule } from "@escape.tech/graphql-armor-max-depth";
 import { SpanKind, type TraceOrigin } from "@planwright/runtime";
 import {
-  type ArgumentNode,
   type DocumentNode,
   type FieldNode,
+  type FragmentDefinitionNode,
   GraphQLError,
+  type GraphQLField,
   type GraphQLFormattedError,
+  type GraphQLNamedType,
   type GraphQLSchema,
+  getNamedType,
+  isInterfaceType,
+  isObjectType,
   Kind,
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
-  TypeInfo,
+  type SelectionNode,
+  type SelectionSetNode,
   type ValidationContext,
   type ValidationRule,
   type ValueNode,
   validate,
-  visit,
-  visitWithTypeInfo,
 } from "graphql";
 import { requireScope } from "../access/gate.ts";
 import { isApiErrorCode } from "../errors/api-error.ts";
@@ -70,7 +73,7 @@ export function createPipeline({ schema, introspection, formatError, admission }
     const facts = {
       field: operationField(operation, schema),
       needs: operationNeeds(document, operation),
-      hasOpenSizes: hasOpenSizes(schema, document),
+      hasOpenSizes: measure(schema, document, operation, null).hasOpenSizes,
     };
     known.set(operation, facts);
     return facts;
@@ -132,8 +135,9 @@ export function createPipeline({ schema, introspection, formatError, admission }
           ...(name ? { "graphql.operation.name": name.slice(0, MAX_NAME) } : {}),
         },
       });
-      const tooExpensive = hasOpenSizes && costError(schema, document, operation, variables ?? {});
-      if (tooExpensive) throw tooExpensive;
+      // Measured again: its page sizes are known only now.
+      if (hasOpenSizes && measure(schema, document, operation, variables ?? {}).cost > DOCUMENT_LIMITS.cost)
+        throw exceeded("cost", DOCUMENT_LIMITS.cost);
       await admit(context, needs, () => selectsLargeFields(schema, document));
     },
 
@@ -175,7 +179,7 @@ export const DOCUMENT_LIMITS = {
   /** Nested selections; a fragment is no level of its own. */
   depth: 12,
   aliases: 15,
-  /** 2 for each object and 1 for each field, times 1.5 for each level, times the page size. */
+  /** As {@link measure} counts it. */
   cost: 10_000,
 } as const;
 
@@ -188,32 +192,17 @@ function limitRules(): ValidationRule[] {
       ...reporting("depth", DOCUMENT_LIMITS.depth),
     }),
     maxAliasesRule({ n: DOCUMENT_LIMITS.aliases, ...reporting("aliases", DOCUMENT_LIMITS.aliases) }),
-    costRule(),
+    costRule,
   ];
 }
 
-/** A fragment costs as much as its fields, because the same data is read. */
-function costRule(): ValidationRule {
-  return costLimitRule({
-    maxCost: DOCUMENT_LIMITS.cost,
-    flattenFragments: true,
-    ...reporting("cost", DOCUMENT_LIMITS.cost),
-  });
-}
-
-/**
- * Measures the cost of a valid document again with page sizes from variables, which are known only at
- * execution. Undefined when it is within the limit.
- */
-function costError(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
-): GraphQLError | undefined {
-  const sized = withPageSizes(schema, document, operation, variables);
-  return sized === document ? undefined : validate(schema, sized, [costRule()])[0];
-}
+/** Refuses what costs too much whatever its variables are. */
+const costRule: ValidationRule = (context) => ({
+  OperationDefinition(operation) {
+    const { cost } = measure(context.getSchema(), context.getDocument(), operation, null);
+    if (cost > DOCUMENT_LIMITS.cost) context.reportError(exceeded("cost", DOCUMENT_LIMITS.cost));
+  },
+});
 
 /** Replaces a refused document in the visitor. */
 const NOTHING: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
@@ -234,11 +223,13 @@ const limitsFirst: ValidationRule = (context) => ({
 
 /** Reports errors instead of throwing: thrown errors of these rules would give status 500. */
 function reporting(limit: string, max: number) {
-  const report = (context: ValidationContext | null): void => {
-    const message = `The document exceeds the limit for ${limit}, which is ${max}`;
-    context?.reportError(new GraphQLError(message, { extensions: { limit, max } }));
-  };
+  const report = (context: ValidationContext | null): void => context?.reportError(exceeded(limit, max));
   return { propagateOnRejection: false, onReject: [report] };
+}
+
+function exceeded(limit: string, max: number): GraphQLError {
+  const message = `The document exceeds the limit for ${limit}, which is ${max}`;
+  return new GraphQLError(message, { extensions: { limit, max } });
 }
 
 /** A plain HTTP request has one answer: subscriptions use other protocols. */
@@ -254,67 +245,81 @@ export const noSubscriptions: ValidationRule = (context) => ({
 /** The argument that sets the page size. */
 const SIZE = "first";
 
-/** True for a document with a page size that is no number in it: a variable or a default. Pure. */
-function hasOpenSizes(schema: GraphQLSchema, document: DocumentNode): boolean {
-  const typeInfo = new TypeInfo(schema);
-  let isFound = false;
-  visit(
-    document,
-    visitWithTypeInfo(typeInfo, {
-      Field(node: FieldNode) {
-        if (!typeInfo.getFieldDef()?.args.some(({ name }) => name === SIZE)) return;
-        const given = node.arguments?.find(({ name }) => name.value === SIZE)?.value;
-        isFound ||= !given || given.kind === Kind.VARIABLE;
-      },
-    }),
-  );
-  return isFound;
-}
-
 /**
- * The document with every page size as a number instead of a variable or default, so that a page costs the
- * same in every notation. The same object when nothing changes. Pure.
- * @param document - a valid document
- * @param variables - the variables of the client
+ * What an operation costs: 2 for an object and 1 for another field, with 1.5 times what is below it, times its page
+ * size. A fragment costs what its fields cost, each time that it is spread, because the same data is read. Pure.
+ * @param document - also one that is not validated
+ * @param variables - those of the client; null while they are not known: page sizes outside the document count as 1
+ * @returns `hasOpenSizes`: a page size is a variable or a default, so the cost may be higher with other variables
  */
-function withPageSizes(
+function measure(
   schema: GraphQLSchema,
   document: DocumentNode,
-  operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
-): DocumentNode {
-  const typeInfo = new TypeInfo(schema);
+  { operation, selectionSet, variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>> | null,
+): { cost: number; hasOpenSizes: boolean } {
+  const fragments = new Map(
+    document.definitions.flatMap((one): [string, FragmentDefinitionNode][] =>
+      one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [],
+    ),
+  );
+  /** Each fragment once: fragments that spread others twice would double the work at every level. */
+  const measured = new Map<string, number>();
+  let hasOpenSizes = false;
 
-  function sizeOf(given: ValueNode | undefined, byDefault: unknown): unknown {
-    if (given?.kind !== Kind.VARIABLE) return byDefault;
-    const name = given.name.value;
-    if (Object.hasOwn(variables, name)) return variables[name];
-    const declared = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name);
-    return declared?.defaultValue?.kind === Kind.INT ? Number(declared.defaultValue.value) : byDefault;
+  function ofSelections({ selections }: SelectionSetNode, type: GraphQLNamedType | null | undefined): number {
+    return selections.reduce((cost, selection) => cost + ofSelection(selection, type), 0);
   }
 
-  return visit(
-    document,
-    visitWithTypeInfo(typeInfo, {
-      Field(node: FieldNode) {
-        const argument = typeInfo.getFieldDef()?.args.find(({ name }) => name === SIZE);
-        if (!argument) return undefined;
-        const given = node.arguments?.find(({ name }) => name.value === SIZE)?.value;
-        if (given && given.kind !== Kind.VARIABLE) return undefined;
-        const size = sizeOf(given, argument.defaultValue);
-        // The field itself refuses other values.
-        if (typeof size !== "number" || !Number.isInteger(size) || size < 1) return undefined;
-        const others = node.arguments?.filter(({ name }) => name.value !== SIZE) ?? [];
-        return { ...node, arguments: [...others, sizeArgument(Math.min(size, MAX_PAGE))] };
-      },
-    }),
-  );
-}
+  function ofSelection(selection: SelectionNode, type: GraphQLNamedType | null | undefined): number {
+    if (selection.kind === Kind.FIELD) return ofField(selection, type);
+    if (selection.kind === Kind.INLINE_FRAGMENT) {
+      const { typeCondition, selectionSet } = selection;
+      return ofSelections(selectionSet, typeCondition ? schema.getType(typeCondition.name.value) : type);
+    }
+    const name = selection.name.value;
+    const known = measured.get(name);
+    const fragment = fragments.get(name);
+    if (known !== undefined || !fragment) return known ?? 0;
+    // Inside itself it costs nothing: GraphQL refuses it.
+    measured.set(name, 0);
+    const cost = ofSelections(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value));
+    measured.set(name, cost);
+    return cost;
+  }
 
-function sizeArgument(size: number): ArgumentNode {
-  return {
-    kind: Kind.ARGUMENT,
-    name: { kind: Kind.NAME, value: SIZE },
-    value: { kind: Kind.INT, value: String(size) },
-  };
+  function ofField(field: FieldNode, type: GraphQLNamedType | null | undefined): number {
+    if (!field.selectionSet) return 1;
+    if (field.name.value === "__schema") return 0;
+    const fields = isObjectType(type) || isInterfaceType(type) ? type.getFields() : {};
+    const definition = Object.hasOwn(fields, field.name.value) ? fields[field.name.value] : undefined;
+    const below = ofSelections(field.selectionSet, definition && getNamedType(definition.type));
+    return (2 + 1.5 * below) * pageSize(field, definition);
+  }
+
+  function pageSize(field: FieldNode, definition: GraphQLField<unknown, unknown> | undefined): number {
+    const given = field.arguments?.find(({ name }) => name.value === SIZE)?.value;
+    if (given?.kind === Kind.INT) return Math.max(1, Number(given.value));
+    const argument = definition?.args.find(({ name }) => name === SIZE);
+    if (!argument) return 1;
+    hasOpenSizes = true;
+    const size = variables ? openSize(given, argument.defaultValue, variables) : 1;
+    // The field itself refuses other values.
+    return typeof size === "number" && Number.isInteger(size) ? Math.min(Math.max(1, size), MAX_PAGE) : 1;
+  }
+
+  function openSize(
+    given: ValueNode | undefined,
+    byDefault: unknown,
+    values: Readonly<Record<string, unknown>>,
+  ): unknown {
+    if (given?.kind !== Kind.VARIABLE) return byDefault;
+    const name = given.name.value;
+    if (Object.hasOwn(values, name)) return values[name];
+    const declared = variableDefinitions.find(({ variable }) => variable.name.value === name)?.defaultValue;
+    return declared?.kind === Kind.INT ? Number(declared.value) : byDefault;
+  }
+
+  const cost = ofSelections(selectionSet, schema.getRootType(operation));
+  return { cost, hasOpenSizes };
 }

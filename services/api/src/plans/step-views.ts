@@ -406,6 +406,7 @@ export interface StepPageArguments extends PageArguments {
 export interface StepFilterArgument {
   status?: readonly StepStatus[] | null;
   stepId?: string | null;
+  key?: string | null;
   items?: boolean | null;
 }
 
@@ -443,13 +444,19 @@ export async function readStepPage(
 /** The filter of the store; undefined when no step can match. */
 export function toStepFilter(
   { plan }: Pick<PlanGraph, "plan">,
-  { status, stepId, items }: StepFilterArgument,
+  { status, stepId, key, items }: StepFilterArgument,
 ): StepFilter | undefined {
-  const position = stepId ? plan?.steps.findIndex(({ id }) => id === stepId) : undefined;
-  if (!plan || position === -1) return undefined;
+  const [, stepOfKey = stepId, item] = UNIT_KEY.exec(key ?? "") ?? [];
+  const isOfOther = Boolean(stepId && stepOfKey !== stepId);
+  const position = stepOfKey ? plan?.steps.findIndex(({ id }) => id === stepOfKey) : undefined;
+  if (!plan || position === -1 || isOfOther) return undefined;
   return {
     status: status && status.length > 0 ? [...new Set(status)] : undefined,
     position,
     items: items ?? undefined,
+    item: key ? (item === undefined ? null : Number(item)) : undefined,
   };
 }
+
+/** The key of a step, "charge", or of an item of a forEach step, "charge[7]". */
+const UNIT_KEY = /^(.+?)(?:\[(0|[1-9]\d*)\])?$/su;

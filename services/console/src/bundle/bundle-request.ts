@@ -172,8 +172,9 @@ function answersOf({ request, plans, modelCalls, events }: BundledRequest): Map<
       READ_STEP,
       (variables) => {
         const filter = isJsonObject(variables["filter"]) ? variables["filter"] : {};
-        const nodes = planOf(variables)?.steps.filter(({ id }) => id === filter["stepId"]) ?? [];
-        return { plan: { stepsConnection: { nodes, pageInfo: { hasNextPage: false, endCursor: null } } } };
+        const isWanted = ({ id, key }: { id: string; key: string }) =>
+          key === filter["key"] || id === filter["stepId"];
+        return { plan: { stepsConnection: { nodes: planOf(variables)?.steps.filter(isWanted) ?? [] } } };
       },
     ],
     [READ_JOURNAL, () => ({ events: { nodes: events, pageInfo: { hasNextPage: false, endCursor: null } } })],

@@ -171,50 +171,39 @@ export const READ_REQUESTS = graphql(
   [REQUEST_ROW],
 );
 
-/** The requests that have waited longest for each kind of decision, and how many there are, up to 100 of each. */
-export const READ_NEEDS = graphql(`
-    query Needs {
-      APPROVAL: requests(first: 100, orderBy: OLDEST_FIRST, filter: { needs: APPROVAL }) {
-        nodes {
-          requestId
-          title
-          updatedAt
-          plan {
-            expiresAt
-          }
-        }
-        pageInfo {
-          hasNextPage
+const NEEDED = graphql(`
+    fragment Needed on RequestConnection {
+      nodes {
+        requestId
+        title
+        updatedAt
+        plan {
+          expiresAt
         }
       }
-      DOUBT: requests(first: 100, orderBy: OLDEST_FIRST, filter: { needs: DOUBT }) {
-        nodes {
-          requestId
-          title
-          updatedAt
-          plan {
-            expiresAt
-          }
-        }
-        pageInfo {
-          hasNextPage
-        }
-      }
-      ANSWER: requests(first: 100, orderBy: OLDEST_FIRST, filter: { needs: ANSWER }) {
-        nodes {
-          requestId
-          title
-          updatedAt
-          plan {
-            expiresAt
-          }
-        }
-        pageInfo {
-          hasNextPage
-        }
+      pageInfo {
+        hasNextPage
       }
     }
 `);
+
+/** The requests that have waited longest for each kind of decision, and how many there are, up to 100 of each. */
+export const READ_NEEDS = graphql(
+  `
+    query Needs {
+      APPROVAL: requests(first: 100, orderBy: OLDEST_FIRST, filter: { needs: APPROVAL }) {
+        ...Needed
+      }
+      DOUBT: requests(first: 100, orderBy: OLDEST_FIRST, filter: { needs: DOUBT }) {
+        ...Needed
+      }
+      ANSWER: requests(first: 100, orderBy: OLDEST_FIRST, filter: { needs: ANSWER }) {
+        ...Needed
+      }
+    }
+  `,
+  [NEEDED],
+);
 
 /** The requests that wait for a person, by the kind of decision. */
 export type Needs = ResultOf<typeof READ_NEEDS>;

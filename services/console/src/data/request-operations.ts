@@ -114,15 +114,11 @@ export const READ_RESULTS = graphql(`
 /** Arguments and outputs of a step, or of those of its items that `filter` selects. */
 export const READ_STEP = graphql(
   `
-    query StepDetails($planId: ID!, $filter: StepFilter!, $after: String) {
+    query StepDetails($planId: ID!, $filter: StepFilter!) {
       plan(id: $planId) {
-        stepsConnection(first: 100, after: $after, filter: $filter) {
+        stepsConnection(first: 100, filter: $filter) {
           nodes {
             ...StepValues
-          }
-          pageInfo {
-            hasNextPage
-            endCursor
           }
         }
       }

@@ -1,10 +1,9 @@
-import { ApiRefusedError, type Client, graphql, isTemporary } from "@planwright/client";
 import { useEffect, useRef, useState } from "react";
 import { useIsVisible } from "./browser.ts";
 import { useClient } from "./use-api.ts";
 
-/** The cheapest question: whether the API answers. */
-const ARE_YOU_THERE = graphql(`query AreYouThere { __typename }`);
+/** The cheapest question: whether the API answers. It is no operation, so it does not count against the limits of a caller. */
+const ALIVE_PATH = "/healthz";
 
 /** Wait from an answer to the next question, in milliseconds. */
 const ASK_EVERY_MS = 1_500;
@@ -42,7 +41,7 @@ export function useConnection(): Connection {
     const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     async function ask(): Promise<void> {
-      const answers = await hasAnswered(client, controller.signal);
+      const answers = await hasAnswered(new URL(ALIVE_PATH, client.url), controller.signal);
       if (controller.signal.aborted) return;
       const before = lastAnswer.current;
       if (answers) lastAnswer.current = Date.now();
@@ -60,16 +59,15 @@ export function useConnection(): Connection {
   return connection;
 }
 
-/** True when the API gave any answer in time; a refusal is an answer. */
-async function hasAnswered(client: Client, signal: AbortSignal): Promise<boolean> {
+/** True when the API answered in time; an answer of 500 and more is that of a proxy whose service is gone. */
+async function hasAnswered(url: URL, signal: AbortSignal): Promise<boolean> {
   try {
-    await client.execute(
-      ARE_YOU_THERE,
-      {},
-      { signal: AbortSignal.any([signal, AbortSignal.timeout(FROZEN_AFTER_MS)]) },
-    );
-    return true;
-  } catch (error) {
-    return error instanceof ApiRefusedError && !isTemporary(error);
+    const { status } = await fetch(url, {
+      cache: "no-store",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(FROZEN_AFTER_MS)]),
+    });
+    return status < 500;
+  } catch {
+    return false;
   }
 }

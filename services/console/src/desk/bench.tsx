@@ -5,7 +5,7 @@ import { type PlanDocument, READ_TOOL_SCHEMAS, VALIDATE_PLAN } from "../data/des
 import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
 import { type Diagnostic, Diagnostics } from "../parts/diagnostics.tsx";
 import { Pill, ProblemNote } from "../parts/elements.tsx";
-import type { StatusLook } from "../parts/looks.ts";
+import { CHECK_LOOK } from "../parts/looks.ts";
 import { type DraftStep, draftSteps, keptSteps } from "./draft-steps.ts";
 import { keptText, useAskBeforeLeaving } from "./kept-text.ts";
 import type { EditedPlan, EditorTarget } from "./plan-editor.tsx";
@@ -161,22 +161,9 @@ export interface BenchState {
 function CheckState({ check, fault }: { check: Check; fault: string | null }) {
   return (
     <p className="check-state" role="status">
-      <Pill look={lookOf(check)} /> {wordsOf(check, fault)}
+      <Pill look={CHECK_LOOK[check.state]} /> {wordsOf(check, fault)}
     </p>
   );
-}
-
-const LOOK: Record<Check["state"], StatusLook> = {
-  empty: { word: "empty", mark: "○", tone: "quiet" },
-  checking: { word: "checking", mark: "…", tone: "active" },
-  fault: { word: "not JSON", mark: "✕", tone: "bad" },
-  invalid: { word: "invalid", mark: "✕", tone: "bad" },
-  valid: { word: "valid", mark: "✓", tone: "good" },
-  unknown: { word: "not checked", mark: "?", tone: "attention" },
-};
-
-function lookOf({ state }: Check): StatusLook {
-  return LOOK[state];
 }
 
 function wordsOf({ state, diagnostics }: Check, fault: string | null): string {
@@ -289,7 +276,7 @@ const PAUSE_MS = 400;
 /** The result of checking a text. */
 export interface Check {
   /** `fault`: the text is not JSON. */
-  state: "empty" | "checking" | "fault" | "invalid" | "valid" | "unknown";
+  state: keyof typeof CHECK_LOOK;
   /** The diagnostics of the newest text that was checked. */
   diagnostics: readonly Diagnostic[];
   /** The plan in canonical form, while it is valid. */

@@ -124,7 +124,8 @@ function stateOf(doc: string, newest: () => PlanEditorProps): EditorState {
         ...historyKeymap,
         ...defaultKeymap,
       ]),
-      EditorView.contentAttributes.of({ "aria-label": "Plan as JSON" }),
+      // A text that can be edited has the focus anyway; only with a tabindex do checkers know that the box scrolls by keys.
+      EditorView.contentAttributes.of({ "aria-label": "Plan as JSON", tabindex: "0" }),
       EditorView.updateListener.of(({ view, docChanged, selectionSet }) => {
         if (docChanged) newest().onEdit(editedOf(view));
         if (docChanged || selectionSet) newest().onStep(stepOf(view));

@@ -91,8 +91,19 @@ export const SERVER_LOOK = {
   UNREACHABLE: look("unreachable", "✖", "bad"),
 } as const;
 
+/** How a text at the desk looks that is checked while it is written. */
+export const CHECK_LOOK = {
+  empty: look("empty", "○", "quiet"),
+  checking: look("checking", "…", "active"),
+  fault: look("not JSON", "✖", "bad"),
+  invalid: look("invalid", "✖", "bad"),
+  valid: look("valid", "✔", "good"),
+  unknown: look("not checked", "?", "attention"),
+} as const;
+
 /** The words of pills that are not in the table of states. */
 export const VIEW_LOOKS: readonly StatusLook[] = [
   ...Object.values(WORKER_LOOK),
   ...Object.values(SERVER_LOOK),
+  ...Object.values(CHECK_LOOK),
 ];

@@ -1,5 +1,4 @@
 import {
-  type Client,
   commandLine,
   type PlanRun,
   type ResultOf,
@@ -21,7 +20,7 @@ import {
   unmarkNumbers,
   visibleText,
 } from "@planwright/plan";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { useNow } from "../data/browser.ts";
 import {
   APPROVE,
@@ -30,7 +29,7 @@ import {
   type RequestPage,
   type Versions,
 } from "../data/request-operations.ts";
-import { type ApiProblem, problemOf, useAction, useClient, useRead } from "../data/use-api.ts";
+import { useAction, useClient, useRead } from "../data/use-api.ts";
 import { histogramsOf, lookOfStep } from "../graph/fold.ts";
 import { Check, CopyButton, Pill, ProblemNote } from "../parts/elements.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
@@ -176,57 +175,14 @@ function StepMenu({
   );
 }
 
-/** Most pages that are read to find an item: a list has at most 10,000 items, 100 on a page. */
-const MAX_PAGES = 100;
-
 /** The values of a step or item; null before they are read. */
 function useStepValues(planId: string, step: StepRun | undefined) {
-  const client = useClient();
-  const [read, setRead] = useState<{ of: string; details: StepDetails | null; problem: ApiProblem | null }>({
-    of: "",
-    details: null,
-    problem: null,
-  });
-  const { id, key, item, status } = step ?? { id: "", key: "", item: null, status: "PENDING" as const };
-  const wanted = `${planId}/${key}/${status}`;
-  useEffect(() => {
-    if (key === "") return;
-    const controller = new AbortController();
-    readValues(client, { planId, key, filter: filterOf({ id, item, status }) }, controller.signal).then(
-      (details) => setRead({ of: wanted, details, problem: null }),
-      (error: unknown) =>
-        controller.signal.aborted || setRead({ of: wanted, details: null, problem: problemOf(error) }),
-    );
-    return () => controller.abort();
-  }, [client, planId, id, key, item, status, wanted]);
-  return read.of === wanted ? read : { details: null, problem: null };
-}
-
-type StepFilter = VariablesOf<typeof READ_STEP>["filter"];
-
-/** Items are found among those with the same status, which are few when they failed or wait. */
-function filterOf({ id, item, status }: Pick<StepRun, "id" | "item" | "status">): StepFilter {
-  return item === null ? { stepId: id, items: false } : { stepId: id, items: true, status: [status] };
-}
-
-async function readValues(
-  client: Client,
-  { planId, key, filter }: { planId: string; key: string; filter: StepFilter },
-  signal: AbortSignal,
-): Promise<StepDetails | null> {
-  let after: string | null = null;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const read: ResultOf<typeof READ_STEP> = await client.execute(
-      READ_STEP,
-      { planId, filter, after },
-      { signal },
-    );
-    const connection = read.plan?.stepsConnection;
-    const found = connection?.nodes.find((node) => node.key === key);
-    if (found || !connection?.pageInfo.hasNextPage) return found ?? null;
-    after = connection.pageInfo.endCursor;
-  }
-  return null;
+  const { data, problem } = useRead(
+    READ_STEP,
+    step ? { planId, filter: { key: step.key } } : null,
+    step?.status,
+  );
+  return { details: data?.plan?.stepsConnection.nodes[0] ?? null, problem };
 }
 
 /** Names of operations of the API in its remedies, in the words of this page. */

@@ -78,7 +78,7 @@ function Counts({ diff }: { diff: readonly StepDiff[] }) {
         const { sign, word, tone } = CHANGE_LOOK[change];
         return count === 0 ? null : (
           <span key={change} className={`pill tone-${tone}`}>
-            <span aria-hidden="true">{sign}</span> {count} {word}
+            <span aria-hidden="true">{sign}</span> {count} <span className="pill-word">{word}</span>
           </span>
         );
       })}
