@@ -97,15 +97,16 @@ async function startRegistry() {
 
 const CLIENT_SCRIPT = `
 import { createClient } from "@planwright/client";
+import { definePlan } from "./tools.js";
 
 const client = createClient({ url: process.argv[2] ?? "" });
-const plan = {
+const plan = definePlan({
   steps: [
     { id: "author", tool: "createAuthor", arguments: { name: "Ada", email: "ada@test.com" } },
-    { id: "authors", tool: "listAuthors", dependsOn: ["author"] },
+    { id: "blog", tool: "createBlog", arguments: { authorId: "<<author._id>>", title: "Hi", content: "Engines" } },
   ],
   outputs: ["author"],
-};
+});
 const { status, plan: ended, diagnosis } = await client.run(plan);
 console.log(status, diagnosis.cause.code, JSON.stringify(ended?.outputs));
 `;
@@ -131,8 +132,9 @@ console.log(status, JSON.stringify(outputs));
 `;
 
 /** Installs packages in an empty folder, compiles a script with them, and runs it. Returns what it printed. */
-function runScript(name, { script, packages, args = [] }, env) {
+function runScript(name, { script, packages, files = {}, args = [] }, env) {
   const cwd = empty(name);
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(cwd, file), text);
   writeFileSync(join(cwd, "package.json"), JSON.stringify({ type: "module" }));
   writeFileSync(join(cwd, "script.ts"), script);
   run("npm", ["install", "--no-audit", "--no-fund", ...packages, TYPESCRIPT, "@types/node@20"], { cwd, env });
@@ -187,9 +189,16 @@ try {
     ["/graphiql/graphiql.js", "GraphiQL"],
   ])
     expectIn(await (await fetch(address + path)).text(), part);
-  const client = { script: CLIENT_SCRIPT, packages: ["@planwright/client"], args: [`${address}/graphql`] };
+  const here = ["--url", `${address}/graphql`];
+  const types = run("npx", ["planwright", "types", ...here], { cwd: home, env });
+  const client = {
+    script: CLIENT_SCRIPT,
+    packages: ["@planwright/client"],
+    files: { "tools.ts": types },
+    args: [`${address}/graphql`],
+  };
   expectIn(runScript("client", client, env), "COMPLETED COMPLETED", '"email":"ada@test.com"');
-  const tools = run("npx", ["planwright", "tools", "--url", `${address}/graphql`], { cwd: home, env });
+  const tools = run("npx", ["planwright", "tools", ...here], { cwd: home, env });
   expectIn(tools, "createAuthor");
 
   const packages = ["@planwright/engine", "@planwright/plan", "@planwright/tool-kit", "zod"];
