@@ -351,6 +351,16 @@ export const LIST_TOOLS_AND_SERVERS = graphql(
 export const LIST_CALLS = graphql(`{
   tools: getAvailableTools { name server calls { since count failures p50Ms p99Ms lastAt errors { code count } } }
 }`);
+/** What `doctor` reads: the tool servers, and how calls of their tools ended. */
+export const READ_HEALTH = graphql(
+  `{
+    toolServers { ...ToolServer }
+    tools: getAvailableTools { name server calls { count p99Ms } }
+  }`,
+  [TOOL_SERVER],
+);
+/** The same, as it is read. */
+export type HealthRecord = ResultOf<typeof READ_HEALTH>;
 /** A tool and how its recent calls ended. */
 export type CalledTool = ResultOf<typeof LIST_CALLS>["tools"][number];
 

@@ -10,7 +10,7 @@ export function repeatOption(): Option {
 }
 
 /** The default address of the API. */
-const DEFAULT_URL = "http://127.0.0.1:4000/graphql";
+export const DEFAULT_URL = "http://127.0.0.1:4000/graphql";
 
 /** Options of every command. */
 export interface GlobalOptions {

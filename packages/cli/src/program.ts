@@ -11,6 +11,7 @@ import {
   validate,
 } from "./commands/ask-plan.ts";
 import { BULK_CHANGES, type BulkChange, type BulkOptions, bulk, bulkOptions } from "./commands/bulk.ts";
+import { call } from "./commands/call.ts";
 import type { CommandContext } from "./commands/command-context.ts";
 import {
   type AmendOptions,
@@ -32,6 +33,7 @@ import {
   type DoubtOptions,
   resolve,
 } from "./commands/decide.ts";
+import { doctor } from "./commands/doctor.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { type ListOptions, list, listOptions, parseSince, type Since } from "./commands/list-requests.ts";
 import {
@@ -44,6 +46,7 @@ import {
   type ToolsOptions,
   tools,
 } from "./commands/look.ts";
+import { types } from "./commands/types.ts";
 import { LIST_REQUESTS } from "./operations.ts";
 import {
   askOptions,
@@ -119,7 +122,16 @@ export function createProgram({ version, perform, performLocally, print }: Progr
       "create, list, revoke or tenant, with their options; default: print how they are used",
     )
     .allowUnknownOption()
-    .action((words: string[]) => performLocally(({ keys }) => keys(words)));
+    .action((words: string[]) => performLocally(({ operate }) => operate("keys", words)));
+  add("upgrade", "convert the database of MONGODB_URL from an earlier version, as a start does")
+    .option("--check", "only say what would be converted")
+    .action(({ check }: { check?: boolean }) =>
+      performLocally(({ operate }) => operate("upgrade", check ? ["--check"] : [])),
+    );
+  add(
+    "doctor",
+    "check this machine, the settings, the servers that they name, and the system if it runs; says what to change",
+  ).action(() => performs((context) => doctor(context, version)));
   withSentenceOptions(
     add("run", "plan a sentence, execute the plan, and follow it to its end")
       .addArgument(sentence())
@@ -185,6 +197,22 @@ export function createProgram({ version, perform, performLocally, print }: Progr
     .action((name: string | undefined, options: ToolsOptions) =>
       performs((context) => tools(context, name, options)),
     );
+  add(
+    "call",
+    "call one tool by hand: shows its contract, how long the call took, and the shape of its output",
+  )
+    .argument("<tool>", "its name, as tools lists it")
+    .argument("[arguments]", "a JSON object, or the file that has it; default: {}")
+    .option("--yes", "call it without asking, also when it has side effects")
+    .action((name: string, given: string | undefined, options: { yes?: boolean }) =>
+      performs((context) => call(context, { name, given }, options)),
+    );
+  add(
+    "types",
+    "write TypeScript types of all tools, with a definePlan that refuses wrong plans at compile time",
+  )
+    .option("--out <file>", "write them to this file; default: print them")
+    .action((options: { out?: string }) => performs((context) => types(context, options)));
   add("contracts", "suggest contracts for the tools of a server that publishes none; changes nothing")
     .addArgument(new Argument("<what>", "what to do").choices(["suggest"]))
     .argument("<server>", "its name in the servers file")
@@ -356,6 +384,8 @@ const EXAMPLES = {
     "planwright keys list",
     "planwright keys",
   ),
+  upgrade: examples("planwright upgrade --check", "planwright upgrade"),
+  doctor: examples("planwright doctor", "planwright doctor --json | jq .checks"),
   run: examples(
     'planwright run "Create author Alice with email alice@test.com"',
     'planwright run "Create author Alice with email alice@test.com" --tag team:billing nightly',
@@ -402,6 +432,12 @@ const EXAMPLES = {
     "planwright tools --slow",
     "planwright tools --reload blog",
   ),
+  call: examples(
+    "planwright call listAuthors",
+    `planwright call createAuthor '{"name": "Alice", "email": "alice@test.com"}' --yes`,
+    "planwright call createAuthor author.json --json --yes | jq .shape",
+  ),
+  types: examples("planwright types --out src/planwright-tools.ts", "planwright types | head"),
   contracts: examples(
     "planwright contracts suggest github",
     "planwright contracts suggest github --json | jq .tools",
@@ -452,7 +488,7 @@ const EXAMPLES = {
 const EXIT_CODES = `
 Exit codes:
   0    done; of a followed request: it is COMPLETED
-  1    the plan failed, ended PARTIAL or CANCELLED, is invalid, or could not be made
+  1    the plan failed, ended PARTIAL or CANCELLED, is invalid, or could not be made; doctor found a problem
   2    the command itself is wrong
   3    it waits for a person: an answer, an approval, a doubt, a start, a resume
   4    the API does not answer, or refused; nothing was changed

@@ -1,6 +1,7 @@
 export type { ResultOf, VariablesOf } from "gql.tada";
 export { type Client, createClient, type PlanInput, type SubmitOptions } from "./client.ts";
 export { commandLine } from "./command-line.ts";
+export { type DefinePlan, planDefiner, type ToolTypes } from "./define-plan.ts";
 export {
   ApiRefusedError,
   ApiUnreachableError,

@@ -1,3 +1,4 @@
+export { checkMachine, type Found, type MachineOptions } from "./check-machine.ts";
 export {
   type Child,
   type ChildOptions,
@@ -10,7 +11,8 @@ export {
   type UnexpectedEnd,
 } from "./child.ts";
 export { demo } from "./commands/demo.ts";
-export { keys } from "./commands/keys.ts";
+export { operate } from "./commands/operate.ts";
+export { DATA_DIR } from "./commands/program.ts";
 export { up } from "./commands/up.ts";
 export { holdFolder } from "./data-folders.ts";
 export {

@@ -96,7 +96,12 @@ interface Mongod {
  * @throws {ServerNotAvailableError} when none works
  */
 export async function findMongod(say: (line: string) => void): Promise<Mongod> {
-  return (await installedMongod()) ?? (await shippedMongod()) ?? (await downloadedMongod(say));
+  return (await usableMongod()) ?? (await downloadedMongod(say));
+}
+
+/** The same without a download; undefined when one is needed. @throws {ChecksumError} */
+export async function usableMongod(): Promise<Mongod | undefined> {
+  return (await installedMongod()) ?? (await shippedMongod());
 }
 
 async function installedMongod(): Promise<Mongod | undefined> {

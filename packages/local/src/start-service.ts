@@ -48,8 +48,7 @@ interface ServiceOptions {
  */
 export async function startService(options: ServiceOptions): Promise<ManagedProcess> {
   const { name, env, readyUrl, logFile, supervision } = options;
-  const main = options.main ?? fileURLToPath(new URL(`${name}/dist/main.js`, SERVICES));
-  if (!existsSync(main)) throw new NotBuiltError(name);
+  const main = options.main ?? builtProgram(name, "main.js");
   const args = [YOUNG_GENERATION, main];
   return supervise({
     ...supervision,
@@ -87,12 +86,24 @@ export function apiPortOf(env: NodeJS.ProcessEnv): number {
 }
 
 /**
- * The program that makes, lists and revokes API keys.
+ * The program of the commands that need the database and no running service.
  * @throws {NotBuiltError}
  */
-export function keysProgram(): string {
-  const program = fileURLToPath(new URL("api/dist/bin/keys.js", SERVICES));
-  if (!existsSync(program)) throw new NotBuiltError("api");
+export function operateProgram(): string {
+  return builtProgram("api", "bin/operate.js");
+}
+
+/**
+ * The program that runs all roles, which checks what settings name with `--check`.
+ * @throws {NotBuiltError}
+ */
+export function checksProgram(): string {
+  return builtProgram("planwright", "main.js");
+}
+
+function builtProgram(service: ServiceName, file: string): string {
+  const program = fileURLToPath(new URL(`${service}/dist/${file}`, SERVICES));
+  if (!existsSync(program)) throw new NotBuiltError(service);
   return program;
 }
 
@@ -101,8 +112,7 @@ export function keysProgram(): string {
  * @throws {WrongSettingsError} {NotBuiltError}
  */
 export async function checkSettings(service: ServiceName, env: NodeJS.ProcessEnv): Promise<void> {
-  const program = fileURLToPath(new URL(`${service}/dist/bin/check-settings.js`, SERVICES));
-  if (!existsSync(program)) throw new NotBuiltError(service);
+  const program = builtProgram(service, "bin/check-settings.js");
   const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "ignore", "pipe"] });
   const message = await text(child.stderr);
   if (message !== "") throw new WrongSettingsError(message.trim(), { service });

@@ -23,7 +23,7 @@ import { startMongo } from "./start-mongo.ts";
 import { hasRedis, startRedis } from "./start-redis.ts";
 import {
   checkSettings,
-  keysProgram,
+  operateProgram,
   type RoleName,
   type ServiceName,
   startService,
@@ -135,6 +135,11 @@ async function checkAllSettings({ env = process.env, settings }: StackOptions): 
   if (servers !== undefined && servers !== "")
     checks.push(checkSettings("executor", { ...given, ...settings?.executor }));
   await allOrError(checks);
+}
+
+/** The environment of a check of settings: with a placeholder for the database that a start would start. */
+export function environmentToCheck(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...withoutServiceSettings(env), MONGODB_URL: env["MONGODB_URL"] || NOT_YET.MONGODB_URL };
 }
 
 type Keep = <T extends { kill(): Promise<void> }>(starting: Promise<T>) => Promise<T>;
@@ -330,7 +335,7 @@ async function makeApiKey(env: NodeJS.ProcessEnv): Promise<string> {
     "--days",
     "1",
   ];
-  const child = spawn(process.execPath, [keysProgram(), ...words], {
+  const child = spawn(process.execPath, [operateProgram(), "keys", ...words], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,9 +1,6 @@
 export {
   awayForMs,
-  createModelCaller,
   isAnswered,
-  type ModelAsk,
-  type ModelCaller,
   modelPauseMs,
 } from "./calls/model-caller.ts";
 export {

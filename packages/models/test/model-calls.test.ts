@@ -1,14 +1,15 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { answer, type ModelRequest, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createCaller } from "../src/calls/model-caller.ts";
 import {
   type CallEnd,
   type CallMeter,
   type CallToCome,
   createDrafter,
-  createModelCaller,
   type DraftInput,
   type ModelSettingsInput,
+  ModelSettingsSchema,
 } from "../src/index.ts";
 import { BLOG } from "./catalogues/blog.ts";
 
@@ -345,7 +346,10 @@ test("an endpoint without a listener costs nothing", async () => {
 
 test("a model can also be asked for text", async () => {
   server.enqueue(answer("All done."));
-  const caller = createModelCaller(openAi());
+  const caller = createCaller(
+    { provider: "openai", model: "gpt-test", name: "openai:gpt-test" },
+    ModelSettingsSchema.parse(openAi()),
+  );
   const { signal } = new AbortController();
   const result = await caller.ask({ messages: [{ role: "user", content: "Tell me." }], signal });
   expect(result).toMatchObject({ text: "All done.", finishReason: "stop", model: "openai:gpt-test" });

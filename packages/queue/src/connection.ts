@@ -35,6 +35,47 @@ export async function requireNoEviction(client: Redis): Promise<void> {
   if (policy !== "noeviction") throw new RedisEvictsError(policy);
 }
 
+/** How long {@link inspectRedis} waits for an answer, in milliseconds. */
+const INSPECT_MS = 5_000;
+
+/** Redis did not answer. */
+export class RedisNotReachedError extends CodedError<{ address: string }> {
+  readonly code = "REDIS_NOT_REACHED";
+  readonly retryable = true;
+  constructor(address: string, cause?: unknown) {
+    super(
+      `Redis at ${address} does not answer; check that it runs, and that REDIS_URL names it`,
+      { address },
+      { cause },
+    );
+  }
+}
+
+/**
+ * Looks at a Redis as a worker does when it starts, and changes nothing.
+ * @returns the version of the server
+ * @throws {RedisNotReachedError | RedisEvictsError}
+ */
+export async function inspectRedis(redisUrl: string): Promise<string> {
+  const client = new Redis(redisUrl, {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    connectTimeout: INSPECT_MS,
+    commandTimeout: INSPECT_MS,
+  });
+  client.on("error", () => undefined); // the same error rejects connect()
+  try {
+    await client.connect();
+    await requireNoEviction(client);
+    return /^redis_version:(\S+)/m.exec(await client.info("server"))?.[1] ?? "unknown";
+  } catch (error) {
+    if (error instanceof CodedError) throw error;
+    throw new RedisNotReachedError(new URL(redisUrl).host, error);
+  } finally {
+    client.disconnect();
+  }
+}
+
 /**
  * The wait before a connection to Redis is tried again, in milliseconds: 50, doubling up to a maximum. For
  * the option `retryStrategy` of ioredis.

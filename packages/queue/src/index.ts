@@ -1,5 +1,11 @@
 export type { OnError } from "./connection.ts";
-export { connectFailFast, DEFAULT_PREFIX, RedisEvictsError } from "./connection.ts";
+export {
+  connectFailFast,
+  DEFAULT_PREFIX,
+  inspectRedis,
+  RedisEvictsError,
+  RedisNotReachedError,
+} from "./connection.ts";
 export type { Hint, QueueName } from "./fair-queue.ts";
 export { createFairQueue, createLocalFairQueue, type FairQueue, type QueuedHint } from "./fair-queue.ts";
 export {

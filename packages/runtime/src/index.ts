@@ -64,6 +64,7 @@ export { packageFile } from "./package-file.ts";
 export {
   HostNameSchema,
   MongodbUrlSchema,
+  parseRoleSettings,
   parseSettings,
   RedisUrlSchema,
   type RoleOptions,
@@ -71,7 +72,6 @@ export {
   runSettingsCheck,
   SettingsError,
   settingsOrExit,
-  WITHOUT_REDIS,
 } from "./parse-settings.ts";
 export {
   isSecretName,
@@ -114,3 +114,4 @@ export {
   type TraceOrigin,
   type Traces,
 } from "./traces.ts";
+export { VERSION } from "./version.ts";

@@ -137,7 +137,18 @@ export interface RoleOptions {
 }
 
 /** Replaces the settings of Redis in the schema of a role whose process works alone, without Redis. */
-export const WITHOUT_REDIS = { REDIS_URL: z.literal("").default("") };
+const WITHOUT_REDIS = { REDIS_URL: z.literal("").default("") };
+
+/** {@link parseSettings} for a role, which also works without Redis when its process is alone. */
+export function parseRoleSettings<Schema extends z.ZodObject>(
+  schema: Schema,
+  env: Readonly<Record<string, string | undefined>>,
+  { isAlone = false }: RoleOptions,
+): z.output<Schema> {
+  const settings: unknown = parseSettings(isAlone ? schema.extend(WITHOUT_REDIS) : schema, env);
+  // An empty address of Redis is a text too.
+  return settings as z.output<Schema>;
+}
 
 /** A name by which clients reach a server, without scheme, port and path; IPv6 addresses in brackets. */
 export const HostNameSchema = z

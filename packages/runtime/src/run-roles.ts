@@ -102,7 +102,11 @@ export interface RolesOptions<Store, Queues, StoreOptions> {
    */
   healthPort?: number | undefined;
   createStore(
-    options: StoreOptions & { url: string; journalMetrics: JournalCounters },
+    options: StoreOptions & {
+      url: string;
+      journalMetrics: JournalCounters;
+      onConversion: (progress: object) => void;
+    },
   ): Store | Promise<Store>;
   createQueues(options: {
     redisUrl: string;
@@ -189,7 +193,12 @@ async function openParts<
   );
   const store = await options.createStore(
     Object.assign(
-      { url: settings.MONGODB_URL, journalMetrics: createJournalMetrics(registry) },
+      {
+        url: settings.MONGODB_URL,
+        journalMetrics: createJournalMetrics(registry),
+        onConversion: (progress: object) =>
+          logger.info(progress, "the database has an earlier format and is converted"),
+      },
       ...roles.map((role) => role.storeOptions?.(registry)),
     ),
   );

@@ -1,16 +1,21 @@
 import { randomUUID, webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
-import { BSON, type Db, type Document, MongoClient, type MongoClientOptions } from "mongodb";
-import { createAccessStore, createTenantStore } from "./access-store.ts";
+import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import { type ApiKey, createAccessStore, createTenantStore } from "./access-store.ts";
 import { assembleStore } from "./assemble-store.ts";
-import { type Collections, createIndexes, openCollections, requireFormat } from "./database/collections.ts";
+import { createIndexes, openCollections } from "./database/collections.ts";
+import {
+  type ConversionProgress,
+  type FormatFacts,
+  inspectFormat,
+  prepareFormat,
+} from "./database/format.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
-import { createMongoEntryLog, entryIdOf } from "./journal/entry-log.ts";
+import { createMongoEntryLog } from "./journal/entry-log.ts";
 import { createGroupCommit } from "./journal/group-commit.ts";
 import type { JournalMetrics } from "./journal/journal.ts";
-import { followOneByOne, type HeadWrite } from "./journal/pending-write.ts";
 import type { ReadStore } from "./reads/reads.ts";
 import { type ChangeListener, watchChanges, watchRequestsAtRest } from "./reads/watch-changes.ts";
 import {
@@ -42,12 +47,15 @@ export interface StoreOptions {
   onBulk?: ((writes: number) => void) | undefined;
   /** Counts appends to journals. Default: nothing is counted. */
   journalMetrics?: JournalMetrics | undefined;
+  /** Told while documents of an earlier format are converted, before the store opens. Default: nobody. */
+  onConversion?: ((progress: ConversionProgress) => void) | undefined;
 }
 
 const DEFAULT_DATABASE = "planwright";
 
 /**
- * Connects, refuses a standalone or too old server and a database of another format, and makes the indexes.
+ * Connects, refuses a standalone or too old server and a database of a format that it cannot convert, converts
+ * an earlier one, and makes the indexes.
  * Every write is majority and journalled.
  * @throws {StandaloneServerError | ServerTooOldError | DatabaseFormatError | StoreNotReachedError}
  */
@@ -76,10 +84,9 @@ export async function createStore(options: StoreOptions) {
     await connect(client, clock);
     await groupClient.connect();
     const db = client.db(databaseOf(options.url));
-    await requireFormat(db);
     const collections = openCollections(client, db);
+    await prepareFormat({ db, collections }, { onProgress: options.onConversion });
     await createIndexes(collections);
-    await settleEarlierOutbox(db, collections);
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
     const owner = randomUUID();
     const groupCollections = openCollections(groupClient, groupClient.db(db.databaseName));
@@ -137,9 +144,59 @@ export async function createStore(options: StoreOptions) {
     };
   } catch (error) {
     await closeClients();
-    if (!isTransient(error)) throw error;
-    throw new StoreNotReachedError({ host: hostsOf(client), timeoutMs }, error);
+    throw notReached(error, client, timeoutMs);
   }
+}
+
+/** What {@link inspectDatabase} found. */
+export interface DatabaseFacts {
+  database: string;
+  /** Version of the server, such as "8.2.0". */
+  serverVersion: string;
+  format: FormatFacts;
+  /** How far the clock of this machine is ahead of the server's, in milliseconds. */
+  clockAheadMs: number;
+  keys: ApiKey[];
+}
+
+/**
+ * Looks at a database as {@link createStore} does when it opens it, and changes nothing.
+ * @throws the errors of {@link createStore}
+ */
+export async function inspectDatabase({
+  url,
+  timeoutMs = 10_000,
+}: Pick<StoreOptions, "url" | "timeoutMs">): Promise<DatabaseFacts> {
+  const timeouts = { connectTimeoutMS: timeoutMs, serverSelectionTimeoutMS: timeoutMs };
+  const client = new MongoClient(url, { ...timeouts, socketTimeoutMS: timeoutMs, appName: "planwright" });
+  try {
+    const clock = createServerClock();
+    await connect(client, clock);
+    const clockAheadMs = Date.now() - clock.now();
+    const db = client.db(databaseOf(url));
+    const collections = openCollections(client, db);
+    const access = createAccessStore({
+      collections,
+      clock,
+      randomBytes: (bytes) => webcrypto.getRandomValues(bytes),
+    });
+    return {
+      database: db.databaseName,
+      serverVersion: String((await db.command({ buildInfo: 1 }))["version"]),
+      format: await inspectFormat({ db, collections }),
+      clockAheadMs,
+      keys: await access.listApiKeys(),
+    };
+  } catch (error) {
+    throw notReached(error, client, timeoutMs);
+  } finally {
+    await client.close();
+  }
+}
+
+/** The error for people when the server was not reached; any other error as it is. */
+function notReached(error: unknown, client: MongoClient, timeoutMs: number): unknown {
+  return isTransient(error) ? new StoreNotReachedError({ host: hostsOf(client), timeoutMs }, error) : error;
 }
 
 /** Wire version of MongoDB 8.0, the first with bulk writes over several collections. */
@@ -176,61 +233,6 @@ async function readClock(client: MongoClient, clock: ServerClock): Promise<Docum
 function databaseOf(url: string): string {
   const path = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
   return path ? decodeURIComponent(path) : DEFAULT_DATABASE;
-}
-
-/** A document of the outbox: the writes that follow from the entry with this `writeId`, until they are done. */
-interface OutboxDocument {
-  _id: string;
-  requestId: string;
-  /** `{following: [..]}` as BSON. */
-  writes: Uint8Array | InstanceType<typeof BSON.Binary>;
-}
-
-/** A write in such a document. */
-type EarlierWrite = Pick<HeadWrite, "collection"> &
-  (
-    | { insert: Document & { _id: string } }
-    | ({ filter: Document } & ({ set: Document; stamps?: string[] } | { expressions: Document }))
-  );
-
-/**
- * Does what an earlier version of this program left undone when it died: its changes of requests were not one
- * transaction, and the writes behind an entry were kept in the collection `outbox` until they were done. This
- * version writes nothing there, so this is needed once, when a store is opened. A repeat changes nothing. Documents
- * without an entry belong to changes that were never made.
- */
-export async function settleEarlierOutbox(db: Db, collections: Collections): Promise<void> {
-  const outbox = db.collection<OutboxDocument>("outbox");
-  for (const kept of await outbox.find().toArray()) {
-    const { _id: writeId, requestId } = kept;
-    const entry = await collections.journal.findOne(
-      { requestId, writeId, _id: { $gt: `${requestId}/`, $lt: `${requestId}/:` } },
-      { projection: { requestId: 1, seq: 1 } },
-    );
-    if (!entry) continue;
-    const request = await collections.requests.findOne(
-      { _id: entry.requestId as never },
-      { projection: { _id: 1 } },
-    );
-    // A request that was removed meanwhile gets nothing back.
-    if (request) await followOneByOne(collections, writesOf(kept));
-    else await collections.journal.deleteOne({ _id: entryIdOf(entry), writeId });
-    await outbox.deleteOne({ _id: writeId });
-  }
-}
-
-function writesOf({ writes }: OutboxDocument): HeadWrite[] {
-  const bytes = writes instanceof BSON.Binary ? writes.value() : writes;
-  const kept: EarlierWrite[] = BSON.deserialize(bytes as Uint8Array)["following"];
-  return kept.map((write) => {
-    if ("insert" in write) return write as HeadWrite;
-    const { collection, filter, ...change } = write;
-    const { _id: id, ...condition } = filter;
-    const target = { collection, id: String(id), condition };
-    if ("expressions" in change) return { ...target, expressions: change.expressions } as HeadWrite;
-    const stamped = (change.stamps ?? []).map((field) => [field, new Date()]);
-    return { ...target, set: { ...change.set, ...Object.fromEntries(stamped) } } as HeadWrite;
-  });
 }
 
 /** All operations of the store, with `ping` and `close`. */

@@ -9,6 +9,8 @@ export {
 export {
   type ClientStore,
   createStore,
+  type DatabaseFacts,
+  inspectDatabase,
   type LiveStore,
   type RetentionStore,
   type Store,
@@ -154,7 +156,7 @@ export type {
   VersionOptions,
 } from "./requests/change-request.ts";
 export type { ArgumentChange } from "./requests/rerun.ts";
-export type { UnitDecision } from "./requests/resolve.ts";
+export type { UnitDecision, UnitDecisions } from "./requests/resolve.ts";
 export {
   type CountedCalls,
   hourOf,

@@ -1,6 +1,8 @@
 /** Amendments: a plan is replaced by another one, in every store. */
+
 import { type JsonObject, type Plan, parsePlan, type RequestId } from "@planwright/plan";
 import { IdempotencyKeyReusedError, type PlanDocument, type UnitRecord } from "@planwright/store";
+import { listSteps } from "@planwright/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type OpenStore, STORES } from "./open-stores.ts";
 import { playRecords } from "./play-records.ts";
@@ -47,8 +49,12 @@ const HALF = [
 ];
 
 describe.each(STORES)("with $name", ({ open }) => {
+  /** Of the store that was opened last. */
+  let plansOf: OpenStore["plansOf"];
+
   async function opened(): Promise<AnyStore> {
-    const { store, close } = await open();
+    const { store, plansOf: plans, close } = await open();
+    plansOf = plans;
     onTestFinished(close);
     return store;
   }
@@ -60,15 +66,15 @@ describe.each(STORES)("with $name", ({ open }) => {
     return plan.requestId;
   }
 
-  const versionsOf = async (store: AnyStore, id: RequestId) =>
-    (await store.listPlans("t1", id)).map(({ version, status }) => [version, status]);
+  const versionsOf = async (id: RequestId) =>
+    (await plansOf(id)).map(({ version, status }) => [version, status]);
 
   test("replaces a plan that was not started, which is SUPERSEDED and never runs", async () => {
     const store = await opened();
     const first = await submit(store, FIRST, false);
     const answer = await store.amendPlan("t1", first.requestId, amended(planOf({ id: "z" })));
     expect(answer).toMatchObject({ type: "amended", carried: [], repeated: [], notRepeated: [] });
-    expect(await versionsOf(store, first.requestId)).toEqual([
+    expect(await versionsOf(first.requestId)).toEqual([
       [2, "QUEUED"],
       [1, "SUPERSEDED"],
     ]);
@@ -95,7 +101,7 @@ describe.each(STORES)("with $name", ({ open }) => {
       repeated: [],
     });
     if (answer.type !== "amended") return;
-    expect(await versionsOf(store, id)).toEqual([
+    expect(await versionsOf(id)).toEqual([
       [2, "QUEUED"],
       [1, "FAILED"],
     ]);
@@ -104,7 +110,7 @@ describe.each(STORES)("with $name", ({ open }) => {
       ["a", "COMPLETED"],
       ["b", "COMPLETED"],
     ]);
-    const steps = await store.listSteps("t1", [answer.plan._id]);
+    const steps = await listSteps(store, "t1", [answer.plan._id]);
     expect(steps.map(({ key, status, carriedFrom }) => [key, status, carriedFrom !== null])).toEqual([
       ["a", "COMPLETED", true],
       ["b", "COMPLETED", true],
@@ -160,7 +166,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     const store = await opened();
     const { requestId } = await submit(store, null, true);
     expect(await store.amendPlan("t1", requestId, amended(FIRST))).toMatchObject({ type: "amended" });
-    expect(await versionsOf(store, requestId)).toEqual([
+    expect(await versionsOf(requestId)).toEqual([
       [2, "QUEUED"],
       [1, "INVALID"],
     ]);
@@ -183,7 +189,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     });
     const asked = await store.createRequest({ tenant: "t1", query: "do", autoExecute: false });
     expect(await store.amendPlan("t1", asked._id, amended(FIRST))).toMatchObject({ type: "no plan" });
-    expect((await store.listPlans("t1", running.requestId)).length).toBe(1);
+    expect((await plansOf(running.requestId)).length).toBe(1);
   });
 
   test("does not change the arguments of a call that may have acted under a key", async () => {
@@ -230,7 +236,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     });
     const same = amended(planOf({ id: "a" }, { id: "b" }));
     expect(await store.amendPlan("t1", first.requestId, same)).toMatchObject({ type: "amended" });
-    const [again] = await store.listSteps("t1", [(await store.listPlans("t1", first.requestId))[0]!._id]);
+    const [again] = await listSteps(store, "t1", [(await plansOf(first.requestId))[0]!._id]);
     expect(again?.unanswered).toMatchObject([{ key: "a", planId: first._id }]);
   });
 
@@ -243,7 +249,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     const starting = store.queuePlan("t1", first._id, first.requestId);
     const made = (await Promise.all(amendments)).filter(({ type }) => type === "amended");
     await starting;
-    const versions = await versionsOf(store, first.requestId);
+    const versions = await versionsOf(first.requestId);
     if (made.length === 1) expect(versions.at(-1)).toEqual([1, "SUPERSEDED"]);
     else expect([made.length, versions]).toEqual([0, [[1, "QUEUED"]]]);
   });

@@ -1,6 +1,6 @@
 import { type Plan, type PlanId, parsePlan } from "@planwright/plan";
 import { createStore, type PlanClaim, type Store } from "@planwright/store";
-import { testServers } from "@planwright/testing";
+import { findDue, listSteps, testServers } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let store: Store;
@@ -63,21 +63,21 @@ test("a step that waits for approval shows its arguments, and its plan is due af
   const claim = await waiting();
   const planId = claim.plan._id;
   await store.releasePlan(claim, { status: "WAITING", reason: "approval", dueAtMs: null });
-  const [step] = await store.listSteps("t1", [planId]);
+  const [step] = await listSteps(store, "t1", [planId]);
   expect(step).toMatchObject({
     status: "WAITING_APPROVAL",
     arguments: { value: { to: "Alice" } },
     approvalHash: HASH,
     approved: false,
   });
-  expect(await store.planLeases.findDue(10)).not.toContain(planId);
+  expect(await findDue(store.planLeases, 10)).not.toContain(planId);
   const answer = await store.approveStep("t1", planId, decision({ reason: "$5 is fine" }));
   expect(answer).toMatchObject({
     type: "recorded",
     by: "operator",
     plan: { controlSeq: expect.any(Number) },
   });
-  await expect.poll(() => store.planLeases.findDue(10)).toContain(planId);
+  await expect.poll(() => findDue(store.planLeases, 10)).toContain(planId);
   expect(await approvalsOf(planId)).toMatchObject([
     { stepId: "a", approvalHash: HASH, reason: "$5 is fine", at: expect.any(Date) },
   ]);
@@ -85,7 +85,7 @@ test("a step that waits for approval shows its arguments, and its plan is due af
 
 test("large arguments: their size and beginning are stored", async () => {
   const claim = await waiting({ text: "x".repeat(40_000) });
-  const [step] = await store.listSteps("t1", [claim.plan._id]);
+  const [step] = await listSteps(store, "t1", [claim.plan._id]);
   expect(step).toMatchObject({
     arguments: { sizeBytes: 40_011, preview: expect.any(String) },
     argsHash: "b".repeat(64),

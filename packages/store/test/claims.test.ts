@@ -1,6 +1,7 @@
 import { JournalInvalidError } from "@planwright/engine";
 import { type Plan, parsePlan } from "@planwright/plan";
 import { type Intent, LeaseLostError, type PlanClaim } from "@planwright/store";
+import { findDue, listSteps } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type OpenStore, STORES } from "./open-stores.ts";
 import { playRecords } from "./play-records.ts";
@@ -96,7 +97,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       ).rejects.toBeInstanceOf(LeaseLostError);
       expect(await store.planLeases.findHeld("e1")).toEqual([]);
       await playRecords(store, second, [{ ...record, output: { from: "owner" } }]);
-      const [step] = await store.listSteps("t1", [planId]);
+      const [step] = await listSteps(store, "t1", [planId]);
       expect(step).toMatchObject({ status: "COMPLETED", output: { from: "owner" } });
     });
 
@@ -142,7 +143,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await expect(store.writeRecords(claim, [{ ...done, output: 2 }], [])).rejects.toBeInstanceOf(
         JournalInvalidError,
       );
-      expect((await store.listSteps("t1", [planId]))[0]?.output).toBe(1);
+      expect((await listSteps(store, "t1", [planId]))[0]?.output).toBe(1);
       const next = await ownerDead(planId, "e2");
       expect(next.records).toMatchObject([{ key: "a", status: "COMPLETED", output: 1 }]);
     });
@@ -222,7 +223,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await store.releasePlan(await claimed(planId), { status: "QUEUED" });
       // Due by the server's clock, which this process knows to a few milliseconds.
       await expect
-        .poll(() => store.planLeases.findDue(10), { timeout: TIMEOUT_MS, interval: 1 })
+        .poll(() => findDue(store.planLeases, 10), { timeout: TIMEOUT_MS, interval: 1 })
         .toEqual([planId]);
       expect((await claimed(planId, "e2")).epoch).toBe(2);
     });
@@ -246,7 +247,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         reason: "backoff",
         dueAtMs: store.now() + 3_600_000,
       });
-      expect(await store.planLeases.findDue(10)).toEqual([]);
+      expect(await findDue(store.planLeases, 10)).toEqual([]);
       expect(await store.claimPlan(planId, "e2")).toBeNull();
       expect(await store.getPlan("t1", planId)).toMatchObject({ status: "WAITING", waitReason: "backoff" });
     });
@@ -258,7 +259,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const ms = claim.plan.updatedAt.getTime() - (queuedAt?.getTime() ?? 0);
       expect(claim.waited).toEqual({ reason: "no worker", ms });
       await store.releasePlan(claim, { status: "WAITING", reason: "limit", dueAtMs: store.now() });
-      await expect.poll(() => store.planLeases.findDue(10)).toEqual([planId]);
+      await expect.poll(() => findDue(store.planLeases, 10)).toEqual([planId]);
       const next = await claimed(planId, "e2");
       expect(next.waited).toEqual({ reason: "limit", ms: expect.any(Number) });
       await store.planLeases.releaseUnheld([{ id: planId, epoch: next.epoch }]);
@@ -365,7 +366,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         outputs: { a: 1 },
       });
       expect(await store.getRequest("t1", claim.plan.requestId)).toMatchObject({ status: "PARTIAL" });
-      expect(await store.planLeases.findDue(10)).toEqual([]);
+      expect(await findDue(store.planLeases, 10)).toEqual([]);
     });
 
     test("is written with the last results, also large ones", async () => {
@@ -380,7 +381,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await store.writeIntents(claim, [intentOf("a"), intentOf("b")]);
       await store.finishPlan(claim, { type: "finish", ...end }, { records, ends: [] });
       expect(await store.getPlan("t1", planId)).toMatchObject({ ...end, counts: { COMPLETED: 2 } });
-      const [a, b] = await store.listSteps("t1", [planId]);
+      const [a, b] = await listSteps(store, "t1", [planId]);
       expect([a, b]).toMatchObject([
         { status: "COMPLETED", output: 1, finishedAt: expect.any(Date) },
         { status: "COMPLETED", outputRef: { id: expect.any(String) } },
@@ -398,7 +399,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         LeaseLostError,
       );
       expect(await store.getPlan("t1", planId)).toMatchObject({ status: "RUNNING", finishedAt: null });
-      const [step] = await store.listSteps("t1", [planId]);
+      const [step] = await listSteps(store, "t1", [planId]);
       expect([step?.status, step?.output]).toEqual(["PENDING", undefined]);
     });
 
@@ -434,13 +435,13 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const planId = await queued("a", "b");
       const claim = await claimed(planId);
       store.noteIntents(claim, [intentOf("a"), intentOf("b")]);
-      expect((await store.listSteps("t1", [planId])).map(({ status }) => status)).toEqual([
+      expect((await listSteps(store, "t1", [planId])).map(({ status }) => status)).toEqual([
         "PENDING",
         "PENDING",
       ]);
       const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
       await store.writeRecords(claim, [done], [end("a")]);
-      const [a, b] = await store.listSteps("t1", [planId]);
+      const [a, b] = await listSteps(store, "t1", [planId]);
       expect(a).toMatchObject({
         status: "COMPLETED",
         arguments: { value: { n: 1 } },
@@ -455,9 +456,9 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: { n: 7 } };
       store.noteIntents(claim, [intentOf("a")]);
       expect(store.noteRecords(claim, [done], [end("a")])).toEqual(new Map([["a", 7]]));
-      expect((await store.listSteps("t1", [planId]))[0]?.status).toBe("PENDING");
+      expect((await listSteps(store, "t1", [planId]))[0]?.status).toBe("PENDING");
       await store.writeIntents(claim, [intentOf("b")]);
-      const [a, b] = await store.listSteps("t1", [planId]);
+      const [a, b] = await listSteps(store, "t1", [planId]);
       expect([a?.status, a?.output, b?.status]).toEqual(["COMPLETED", { n: 7 }, "RUNNING"]);
       expect(a?.seq).toBe(b?.seq);
       expect(await store.readStoredOutputs(claim, ["a"])).toEqual([{ key: "a", output: { n: 7 } }]);
@@ -473,7 +474,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         store.writeRecords(claim, [{ ...failed, error }], [{ ...end("a"), outcome: "failed", error }]),
         store.writeIntents(claim, [intentOf("b")]),
       ]);
-      const [a, b] = await store.listSteps("t1", [planId]);
+      const [a, b] = await listSteps(store, "t1", [planId]);
       expect([a?.status, b?.status]).toEqual(["FAILED", "RUNNING"]);
       expect(a?.seq).toBeLessThanOrEqual(b?.seq ?? 0);
     });
@@ -491,9 +492,9 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       };
       expect(store.noteRecords(claim, [large], [end("a")])).toBeUndefined();
       await store.writeNoted(claim);
-      expect((await store.listSteps("t1", [planId]))[0]?.status).toBe("RUNNING");
+      expect((await listSteps(store, "t1", [planId]))[0]?.status).toBe("RUNNING");
       await store.writeRecords(claim, [large], [end("a")]);
-      expect((await store.listSteps("t1", [planId]))[0]?.status).toBe("COMPLETED");
+      expect((await listSteps(store, "t1", [planId]))[0]?.status).toBe("COMPLETED");
     });
 
     test("noted results are durable before the plan is released", async () => {
@@ -512,7 +513,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const claim = await claimed(planId);
       store.noteIntents(claim, [intentOf("a")]);
       await store.writeNoted(claim);
-      const [a] = await store.listSteps("t1", [planId]);
+      const [a] = await listSteps(store, "t1", [planId]);
       expect(a).toMatchObject({ status: "RUNNING", attempts: [{ attemptId: "try-a", outcome: null }] });
     });
 
@@ -520,7 +521,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       await store.writeIntents(claim, [intentOf("a")]);
-      expect((await store.listSteps("t1", [planId]))[0]).toMatchObject({ status: "RUNNING", argsHash: "h" });
+      expect((await listSteps(store, "t1", [planId]))[0]).toMatchObject({ status: "RUNNING", argsHash: "h" });
     });
   });
 
@@ -538,7 +539,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       return ownerDead(planId, "e2");
     }
     const statuses = async ({ plan }: PlanClaim) =>
-      (await store.listSteps("t1", [plan._id]))
+      (await listSteps(store, "t1", [plan._id]))
         .filter(({ item }) => item !== null)
         .map(({ status, attempts }) => [status, attempts.length]);
     const open = [
@@ -581,7 +582,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         attempts: 0,
       }));
       await store.writeRecords(claim, items, []);
-      const units = await store.listSteps("t1", [planId]);
+      const units = await listSteps(store, "t1", [planId]);
       expect(units.map((unit) => unit.item)).toEqual([null, ...items.map(({ item }) => item)]);
       const next = await ownerDead(planId, "e2");
       expect(next.records.map(({ key }) => key)).toEqual(items.map(({ key }) => key));

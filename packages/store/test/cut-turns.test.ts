@@ -129,8 +129,8 @@ async function ended(store: MemoryStore, status: "COMPLETED" | "FAILED", more: o
 
 /** Runs the current plan of a request to its end. */
 async function run(store: MemoryStore, id: RequestDocument["_id"], status: "COMPLETED" | "FAILED") {
-  const [stored] = await store.listPlans(TENANT, id);
-  const claim = await store.claimPlan(stored!._id, "executor");
+  const { planId } = (await store.getRequest(TENANT, id))!;
+  const claim = await store.claimPlan(planId, "executor");
   if (!claim) throw new TypeError("not claimed");
   await playRecords(store, claim, [{ key: "a", stepId: "a", status, attempts: 1 }]);
   await store.finishPlan(claim, { type: "finish", status, outputs: {} });

@@ -1,6 +1,6 @@
 import { type Plan, parsePlan, WAIT_REASONS } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
-import { testServers } from "@planwright/testing";
+import { findDue, testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -50,8 +50,8 @@ async function plansOf(ask: () => Promise<unknown>): Promise<{ summaries: string
 }
 
 test.each<[string, () => Promise<unknown>, RegExp]>([
-  ["plans that are due", () => store.planLeases.findDue(10), /^IXSCAN \{ dueAt: 1, tenant: 1 \}$/],
-  ["requests that are due", () => store.requestLeases.findDue(10), /^IXSCAN \{ dueAt: 1, tenant: 1 \}$/],
+  ["plans that are due", () => findDue(store.planLeases, 1_000), /^IXSCAN \{ dueAt: 1, tenant: 1 \}$/],
+  ["requests that are due", () => findDue(store.requestLeases, 1_000), /^IXSCAN \{ dueAt: 1, tenant: 1 \}$/],
   [
     "due plans in turns over the tenants",
     () => store.planLeases.findInTurns(1, []),

@@ -1,8 +1,15 @@
-import { createStore, DatabaseFormatError } from "@planwright/store";
+import { createStore, DatabaseFormatError, inspectDatabase } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { DATABASE_FORMAT } from "../src/database/collections.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openCollections } from "../src/database/collections.ts";
+import {
+  CONVERSIONS,
+  type Conversion,
+  type ConversionProgress,
+  DATABASE_FORMAT,
+  prepareFormat,
+} from "../src/database/format.ts";
 
 let client: MongoClient;
 let db: Db;
@@ -15,6 +22,7 @@ beforeEach(async () => {
 afterEach(() => client.close());
 
 const meta = () => db.collection<{ _id: string; version: number }>("meta");
+const names = () => db.collection<{ _id: number; name?: string; first?: string }>("names");
 
 test("a new database gets its format number from the first process, and all processes use it", async () => {
   const stores = await Promise.all(Array.from({ length: 5 }, () => createStore({ url })));
@@ -23,20 +31,144 @@ test("a new database gets its format number from the first process, and all proc
   await (await createStore({ url })).close();
 });
 
-test("a database of another format is refused with a message that says what to do, and is not changed", async () => {
+test("a database of a later format is refused with a message that says what to do, and is not changed", async () => {
   await meta().insertOne({ _id: "format", version: DATABASE_FORMAT + 1 });
   const refused = createStore({ url });
   await expect(refused).rejects.toBeInstanceOf(DatabaseFormatError);
   await expect(refused).rejects.toThrow(
-    new RegExp(`format ${DATABASE_FORMAT + 1}.* format ${DATABASE_FORMAT}; .*MONGODB_URL`),
+    `format ${DATABASE_FORMAT + 1}, and this version of Planwright reads format ${DATABASE_FORMAT}: install the version that wrote it`,
   );
   expect((await db.listCollections().toArray()).map(({ name }) => name)).toEqual(["meta"]);
 });
 
-test("a database without a format number is refused too", async () => {
+test("a database without a format number cannot be converted, and is not changed", async () => {
   await db.collection<{ _id: string }>("requests").insertOne({ _id: "req_1" });
   await expect(createStore({ url })).rejects.toMatchObject({
     facts: { found: 1, expected: DATABASE_FORMAT },
   });
   expect(await meta().countDocuments()).toBe(0);
+});
+
+test("every format from the first that is converted has a conversion to the next", () => {
+  const [first] = CONVERSIONS;
+  expect(CONVERSIONS.map(({ from }) => from)).toEqual(
+    Array.from(
+      { length: DATABASE_FORMAT - (first?.from ?? DATABASE_FORMAT) },
+      (_, n) => (first?.from ?? 0) + n,
+    ),
+  );
+});
+
+test("what a start would convert is told before, and nothing is changed", async () => {
+  expect((await inspectDatabase({ url })).format).toEqual({
+    found: null,
+    expected: DATABASE_FORMAT,
+    conversions: [],
+  });
+  await meta().insertOne({ _id: "format", version: 6 });
+  await db.collection("outbox").insertOne({ requestId: "req_1" });
+  expect((await inspectDatabase({ url })).format).toEqual({
+    found: 6,
+    expected: DATABASE_FORMAT,
+    conversions: [{ to: 7, what: "changes that a killed process left in the outbox", left: 1 }],
+  });
+  expect(await meta().findOne()).toEqual({ _id: "format", version: 6 });
+});
+
+describe("a conversion", () => {
+  const TO = DATABASE_FORMAT + 1;
+  /** Renames a field of ten documents, two at a time. @param onBatch - before each batch */
+  const renaming = (onBatch: () => Promise<void> | void = () => undefined): Conversion => ({
+    from: DATABASE_FORMAT,
+    what: "names",
+    countLeft: () => names().countDocuments({ name: { $exists: true } }),
+    async convertSome() {
+      await onBatch();
+      const some = await names()
+        .find({ name: { $exists: true } })
+        .limit(2)
+        .toArray();
+      const change = { $rename: { name: "first" } };
+      await names().updateMany({ _id: { $in: some.map(({ _id }) => _id) } }, change);
+      return some.length;
+    },
+  });
+  const prepare = (conversion: Conversion, more: object = {}) =>
+    prepareFormat(
+      { db, collections: openCollections(client, db) },
+      { conversions: [conversion], format: TO, lookEveryMs: 10, ...more },
+    );
+  const converted = async () => ({
+    version: (await meta().findOne({ _id: "format" }))?.version,
+    first: await names().countDocuments({ first: { $exists: true } }),
+  });
+
+  beforeEach(async () => {
+    await meta().insertOne({ _id: "format", version: DATABASE_FORMAT });
+    await names().insertMany(Array.from({ length: 10 }, (_, _id) => ({ _id, name: `n${_id}` })));
+  });
+
+  test("tells how far it is, and the number changes at its end", async () => {
+    const told: ConversionProgress[] = [];
+    await prepare(renaming(), { onProgress: (progress: ConversionProgress) => void told.push(progress) });
+    expect(told.map(({ done, left }) => [done, left])).toEqual([
+      [0, 10],
+      [2, 8],
+      [4, 6],
+      [6, 4],
+      [8, 2],
+      [10, 0],
+    ]);
+    expect(told[0]).toMatchObject({ from: DATABASE_FORMAT, to: TO, what: "names", isElsewhere: false });
+    expect(await converted()).toEqual({ version: TO, first: 10 });
+  });
+
+  test("is made by one process, and others wait for its end", async () => {
+    let running = 0;
+    let most = 0;
+    const counted = renaming(async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await names().countDocuments();
+      running -= 1;
+    });
+    await Promise.all(Array.from({ length: 5 }, () => prepare(counted)));
+    expect(most).toBe(1);
+    expect(await converted()).toEqual({ version: TO, first: 10 });
+  });
+
+  test("goes on where a process died", async () => {
+    let batches = 0;
+    const dies = renaming(() => {
+      batches += 1;
+      if (batches === 3) throw new Error("killed");
+    });
+    await expect(prepare(dies, { leaseMs: 50 })).rejects.toThrow("killed");
+    expect(await converted()).toEqual({ version: DATABASE_FORMAT, first: 4 });
+    await prepare(renaming(), { leaseMs: 50 });
+    expect(await converted()).toEqual({ version: TO, first: 10 });
+  });
+
+  test("stops when its lease has ended, and does not set the number", async () => {
+    const steals = renaming(async () => {
+      await meta().updateOne({ _id: "format" }, { $set: { version: TO } });
+    });
+    await prepare(steals);
+    expect(await converted()).toEqual({ version: TO, first: 2 });
+  });
+});
+
+test("work that names a later format is not claimed, so that a process of the format before leaves it", async () => {
+  const store = await createStore({ url });
+  try {
+    const accepted = { tenant: "t", query: "x", autoExecute: true };
+    const [later, now] = [await store.createRequest(accepted), await store.createRequest(accepted)];
+    const requests = db.collection<{ _id: string; minFormat?: number }>("requests");
+    await requests.updateOne({ _id: later._id }, { $set: { minFormat: DATABASE_FORMAT + 1 } });
+    await requests.updateOne({ _id: now._id }, { $set: { minFormat: DATABASE_FORMAT } });
+    expect(await store.claimRequest(later._id, "p1")).toBeNull();
+    expect(await store.claimRequest(now._id, "p1")).not.toBeNull();
+  } finally {
+    await store.close();
+  }
 });

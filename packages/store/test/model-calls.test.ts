@@ -7,7 +7,7 @@ import {
   type PlanningClaim,
   type Store,
 } from "@planwright/store";
-import { testServers } from "@planwright/testing";
+import { findDue, testServers } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 const TENANT = "t1";
@@ -58,6 +58,16 @@ async function begin(claim: PlanningClaim, next: ModelCallBegin): Promise<string
 const useOf = async ({ request }: PlanningClaim) =>
   (await store.getRequest(TENANT, request._id))?.modelUse ?? null;
 
+/** The calls of a request, with their texts. */
+async function callsOf({ request }: PlanningClaim) {
+  const heads = await store.listModelCallHeadsOf(TENANT, [request._id]);
+  const texts = await store.readModelCallTexts(
+    TENANT,
+    heads.map(({ _id }) => _id),
+  );
+  return heads.map((head) => ({ ...head, ...texts.find(({ _id }) => _id === head._id) }));
+}
+
 test("a call is stored and reserved before it is sent, and then counted by its real amounts", async () => {
   const claim = await claimed(LIMITS);
   const callId = await begin(claim, call(600, 0.2));
@@ -65,7 +75,7 @@ test("a call is stored and reserved before it is sent, and then counted by its r
     spent: { modelCalls: 0, tokens: 0, costUsd: 0 },
     reserved: { modelCalls: 1, tokens: 600, costUsd: 0.2 },
   });
-  const open = await store.listModelCalls(TENANT, claim.request._id);
+  const open = await callsOf(claim);
   expect(open).toMatchObject([{ answer: "", endedAt: null, spent: null, reserved: { tokens: 600 } }]);
 
   await store.endModelCall(callId, end(150, 0.03));
@@ -73,7 +83,7 @@ test("a call is stored and reserved before it is sent, and then counted by its r
     spent: { modelCalls: 1, tokens: 150, costUsd: 0.03 },
     reserved: { modelCalls: 0, tokens: 0, costUsd: 0 },
   });
-  const ended = await store.listModelCalls(TENANT, claim.request._id);
+  const ended = await callsOf(claim);
   expect(ended).toMatchObject([
     { answer: "{}", inputTokens: 145, costUsd: 0.03, pricing: "priced", endedAt: expect.any(Date) },
   ]);
@@ -97,7 +107,7 @@ test.each([
   const claim = await claimed(LIMITS);
   expect(await store.beginModelCall(claim, next)).toEqual({ type: "exceeded", ...facts, used: 0 });
   expect(await useOf(claim)).toBeNull();
-  expect(await store.listModelCalls(TENANT, claim.request._id)).toEqual([]);
+  expect(await callsOf(claim)).toEqual([]);
 });
 
 test("no more simultaneous calls begin than the limits allow", async () => {
@@ -129,7 +139,7 @@ test("reservations of a dead planner are kept: its successors can use only the r
 async function takenOver(requestId: PlanningClaim["request"]["_id"]): Promise<PlanningClaim | null> {
   // Its owner is an unknown worker.
   await store.takeFromDead({ declaresSilent: false });
-  await expect.poll(() => store.requestLeases.findDue(10)).toEqual([requestId]);
+  await expect.poll(() => findDue(store.requestLeases, 10)).toEqual([requestId]);
   return store.claimRequest(requestId, "another");
 }
 
@@ -148,7 +158,7 @@ test("a request waits no more for a model that has answered, and still waits for
   const error = { code: "MODEL_UNREACHABLE", message: "HTTP 500" };
   const away = { error, pauseMs: () => 0, requestedMs: 0, unreachableMs: 60_000 };
   await store.postponePlanning(first, away);
-  await expect.poll(() => store.requestLeases.findDue(5)).toEqual([request._id]);
+  await expect.poll(() => findDue(store.requestLeases, 5)).toEqual([request._id]);
   const claim = (await store.claimRequest(request._id, "p1"))!;
   const waitAfter = async (failure: typeof error | null) => {
     await store.endModelCall(await begin(claim, call(1)), { ...end(1), error: failure });

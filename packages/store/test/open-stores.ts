@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createStore } from "@planwright/store";
+import { createStore, type PlanDocument } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore, type MemoryStore } from "@planwright/store/memory";
 import { testServers } from "@planwright/testing";
 import { type Document, MongoClient } from "mongodb";
@@ -9,6 +9,8 @@ export interface OpenStore {
   store: MemoryStore;
   /** Changes a document without the store. */
   change(collection: "requests" | "plans" | "journal", id: string, fields: Document): Promise<void>;
+  /** All versions of a request's plan, newest first, read without the store. */
+  plansOf(requestId: string): Promise<Pick<PlanDocument, "_id" | "version" | "status">[]>;
   /** Removes a document without the store. */
   remove(collection: "requests" | "plans", id: string): Promise<void>;
   close(): Promise<void>;
@@ -30,6 +32,16 @@ async function openMongo(): Promise<OpenStore> {
       await client.db().collection<{ _id: string }>(collection).updateOne({ _id: id }, { $set: fields });
       await client.close();
     },
+    async plansOf(requestId) {
+      const client = await MongoClient.connect(url);
+      const plans = client.db().collection<PlanDocument>("plans");
+      const found = await plans
+        .find({ requestId: requestId as PlanDocument["requestId"] })
+        .sort({ version: -1 })
+        .toArray();
+      await client.close();
+      return found;
+    },
     async remove(collection, id) {
       const client = await MongoClient.connect(url);
       await client.db().collection<{ _id: string }>(collection).deleteOne({ _id: id });
@@ -45,6 +57,10 @@ async function openMemory(): Promise<OpenStore> {
     store: createMemoryStore({ database, owner: randomUUID() }),
     async change(collection, id, fields) {
       database.update(collection, { _id: id }, { set: fields, isPipeline: false });
+    },
+    async plansOf(requestId) {
+      const found = database.find("plans", { requestId }) as unknown as PlanDocument[];
+      return found.toSorted((one, other) => other.version - one.version);
     },
     async remove(collection, id) {
       database.remove(collection, { _id: id });

@@ -6,7 +6,7 @@ import {
   type PlanClaim,
   type Store,
 } from "@planwright/store";
-import { eventually, testServers } from "@planwright/testing";
+import { eventually, listSteps, testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STORES } from "./open-stores.ts";
@@ -94,7 +94,7 @@ describe("an output is read as the JSON that the tool returned", () => {
     const first = await claimed(planId, "e1");
     await playRecords(store, first, [done("a", output)]);
 
-    const [step] = await store.listSteps(TENANT, [planId]);
+    const [step] = await listSteps(store, TENANT, [planId]);
     const ref = step?.outputRef;
     expect(ref ? "separate" : "in the entry").toBe(where);
     if (ref) expect(ref.sizeBytes).toBe(Buffer.byteLength(JSON.stringify(output)));
@@ -126,7 +126,7 @@ describe("the text that a tool wrote is stored with the output", () => {
     const first = await claimed(planId, "e1");
     await playRecords(store, first, [{ ...done("a", output), outputText }]);
 
-    const [step] = await store.listSteps(TENANT, [planId]);
+    const [step] = await listSteps(store, TENANT, [planId]);
     expect(step?.outputRef ? "separate" : "in the entry").toBe(where);
     const isSeparateText = where === "separate" && typeof outputText === "string";
     expect(step?.outputText).toEqual(isSeparateText ? undefined : outputText);
@@ -155,7 +155,7 @@ test("an output that is too large for one document is stored in several", async 
   const planId = await planOf(store, "a");
   const output = { results: Array.from({ length: 14 }, (_, n) => `${n}${"🙂".repeat(262_144)}`) };
   await playRecords(store, await claimed(planId, "e1"), [done("a", output)]);
-  const [step] = await store.listSteps(TENANT, [planId]);
+  const [step] = await listSteps(store, TENANT, [planId]);
   expect(step?.outputRef?.parts).toBe(2);
   const second = await claimed(planId, "e2");
   expect(
@@ -227,7 +227,7 @@ test("an output is stored before the step that refers to it: after a crash in be
   await db.command({ collMod: "journal", validator: { "events.outputRef": { $exists: false } } });
   await expect(playRecords(store, claim, [done("a", "x".repeat(40 * KIB))])).rejects.toThrow("refused");
   expect(await storedOutputs()).toHaveLength(1);
-  const [step] = await store.listSteps(TENANT, [planId]);
+  const [step] = await listSteps(store, TENANT, [planId]);
   expect([step?.status, step?.outputRef]).toEqual(["PENDING", undefined]);
 });
 
@@ -248,7 +248,7 @@ test.each(STORES)(
 test("outputs of another tenant are not found", async () => {
   const planId = await planOf(store, "a");
   await playRecords(store, await claimed(planId, "e1"), [done("a", "x".repeat(40 * KIB))]);
-  const ref = (await store.listSteps(TENANT, [planId]))[0]?.outputRef;
+  const ref = (await listSteps(store, TENANT, [planId]))[0]?.outputRef;
   await expect(store.readOutputs("t2", ref ? [ref] : [])).rejects.toBeInstanceOf(OutputMissingError);
 });
 
@@ -260,7 +260,7 @@ test("large arguments: their size, hash and beginning are stored", async () => {
   await store.writeIntents(claim, [
     { call: { ...call, effectClass: "U" as const, mayAct: true }, attemptId: "try", argsHash: "h" },
   ]);
-  const [step] = await store.listSteps(TENANT, [planId]);
+  const [step] = await listSteps(store, TENANT, [planId]);
   expect(step).toMatchObject({
     argsHash: "h",
     arguments: { sizeBytes: 9 * KIB * KIB + 11, preview: `{"text":"${"x".repeat(KIB - 9)}` },
@@ -273,7 +273,7 @@ test("data of an error are stored up to 32 KiB; the error itself is always store
   const error = { code: "TOOL_FAILED", message: "no", retryable: false, data: "x".repeat(8 * KIB * KIB) };
   const failed = { key: "a", stepId: "a", status: "FAILED" as const, attempts: 1, error };
   await store.writeRecords(claim, [failed], []);
-  const [step] = await store.listSteps(TENANT, [planId]);
+  const [step] = await listSteps(store, TENANT, [planId]);
   expect(step?.error).toEqual({ code: "TOOL_FAILED", message: "no", retryable: false });
 });
 
@@ -295,7 +295,7 @@ test.each<[string, { message?: string; data?: JsonValue }, object]>([
   const planId = await planOf(store, "a", "b");
   const failed = { key: "a", stepId: "a", status: "FAILED" as const, attempts: 1 };
   await playRecords(store, await claimed(planId, "e1"), [{ ...failed, error: { ...FAILED, ...told } }]);
-  expect((await store.listSteps(TENANT, [planId]))[0]?.error).toEqual({ ...FAILED, ...expected });
+  expect((await listSteps(store, TENANT, [planId]))[0]?.error).toEqual({ ...FAILED, ...expected });
 });
 
 test("outputs that MongoDB would change are not stored in the plan", async () => {

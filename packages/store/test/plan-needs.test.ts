@@ -14,7 +14,7 @@ import { type OpenStore, STORES } from "./open-stores.ts";
 
 const TENANT = "t1";
 const LOST = { code: "EXECUTOR_LOST", message: "lost", retryable: false };
-let opened: OpenStore;
+let opened: Omit<OpenStore, "plansOf">;
 let store: OpenStore["store"];
 
 /** A claimed plan of two steps. */
@@ -46,7 +46,10 @@ const changed = (key: string, status: StepStatus): JournalEvent => ({
   stepId: key,
   status,
 });
-const retry = (key: string): UnitDecisions => ({ by: "operator", decisions: [{ key, resolution: { type: "retry" } }] });
+const retry = (key: string): UnitDecisions => ({
+  by: "operator",
+  decisions: [{ key, resolution: { type: "retry" } }],
+});
 
 /** Notes the call of a step; its record and end are those of a call that failed. */
 function failed(claim: PlanClaim, key: string, effect: "none" | "possible") {

@@ -10,7 +10,7 @@ import {
   type Store,
 } from "@planwright/store";
 import { testServers } from "@planwright/testing";
-import { type Db, MongoClient } from "mongodb";
+import { type Db, MongoClient, type Sort } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const TENANT = "t1";
@@ -70,19 +70,23 @@ async function withRecords(): Promise<RequestId> {
   return request._id;
 }
 
+/** All records of the first request. */
+const stored = (collection: string, order: Sort): Promise<{ _id: string }[]> =>
+  db.collection<{ _id: string }>(collection).find({ requestId: requestIds[0]! }).sort(order).toArray();
+
 type ReadPages = (tenant: string, page: ListPage) => Promise<Map<RequestId, Page<{ _id: string }>>>;
 
 const LISTS: { name: string; read: ReadPages; all: () => Promise<{ _id: string }[]>; cursor: string }[] = [
   {
     name: "versions",
     read: (tenant, page) => store.listPlanPages(tenant, requestIds, page),
-    all: () => store.listPlans(TENANT, requestIds[0]!),
+    all: () => stored("plans", { version: -1 }),
     cursor: planCursor({ version: 3 }),
   },
   {
     name: "model calls",
     read: (tenant, page) => store.listModelCallPages(tenant, requestIds, page),
-    all: () => store.listModelCalls(TENANT, requestIds[0]!),
+    all: () => stored("modelCalls", { createdAt: 1, _id: 1 }),
     cursor: modelCallCursor({ createdAt: new Date(1_700_000_000_000), _id: "0" }),
   },
 ];

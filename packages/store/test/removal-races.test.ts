@@ -7,7 +7,7 @@ import { emptyRequest, fold, type JournalEntry } from "@planwright/engine";
 import { type PlanId, parsePlan, type RequestId } from "@planwright/plan";
 import { createStore } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore, type MemoryStore } from "@planwright/store/memory";
-import { testServers } from "@planwright/testing";
+import { findDue, testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { expect, test } from "vitest";
 import { playRecords } from "./play-records.ts";
@@ -140,7 +140,7 @@ async function settle(world: World): Promise<void> {
   world.later(LATER_MS);
   const store = world.open();
   await store.reconcileRequests();
-  for (const planId of await store.planLeases.findDue(10)) {
+  for (const planId of await findDue(store.planLeases, 10)) {
     const [plan] = world.database.find("plans", { _id: planId });
     const isKept = world.database.find("requests", { _id: plan?.["requestId"] }).length > 0;
     // A version of a removed request is never executed.

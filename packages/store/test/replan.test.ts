@@ -1,6 +1,6 @@
 import { type Plan, PlanSchema, type RequestId, type StepStatus } from "@planwright/plan";
 import { createStore, LeaseLostError, type PlanningClaim, type Store } from "@planwright/store";
-import { eventually, testServers } from "@planwright/testing";
+import { eventually, findDue, listSteps, testServers } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { playRecords } from "./play-records.ts";
 
@@ -135,7 +135,7 @@ test.each<[string, object, Record<string, StepStatus>]>([
   const claim = await claimed(requestId);
   const plan = withCondition(when);
   const stored = await store.completeReplan(claim, { plan, raw: null, origin: MODEL, diagnostics: [] });
-  const units = await store.listSteps(TENANT, [stored._id]);
+  const units = await listSteps(store, TENANT, [stored._id]);
   expect(Object.fromEntries(units.map(({ key, status }) => [key, status]))).toEqual(expected);
 });
 
@@ -148,7 +148,7 @@ test("a replan runs the failed items of a completed list again, and the steps th
   const plan = PlanSchema.parse({ ...WITH_LIST, steps });
   const result = { plan, raw: null, origin: MODEL, diagnostics: [] };
   const stored = await store.completeReplan(claim, result);
-  const units = await store.listSteps(TENANT, [stored._id]);
+  const units = await listSteps(store, TENANT, [stored._id]);
   expect(Object.fromEntries(units.map(({ key, status }) => [key, status]))).toEqual({
     list: "PENDING",
     "list[0]": "COMPLETED",
@@ -172,7 +172,7 @@ test.each<[End, PlanOptions, "a planner" | "no planner", object]>([
   const requestId = await planned(options);
   await end(requestId, status);
   expect(await requestOf(requestId)).toMatchObject(expected);
-  const isWaiting = async () => (await store.requestLeases.findDue(1_000)).includes(requestId);
+  const isWaiting = async () => (await findDue(store.requestLeases, 1_000)).includes(requestId);
   await expect.poll(isWaiting).toBe(waitsFor === "a planner");
 });
 
@@ -193,7 +193,7 @@ test("a replan carries over completed steps that are in both versions, and start
     diagnostics: [],
   });
   expect(stored).toMatchObject({ version: 2, status: "QUEUED", isFresh: false, raw: "{}" });
-  const units = await store.listSteps(TENANT, [stored._id]);
+  const units = await listSteps(store, TENANT, [stored._id]);
   expect(units.map(({ key, status, position, carriedFrom }) => [key, status, position, carriedFrom])).toEqual(
     [
       ["d", "PENDING", 0, null],
@@ -218,7 +218,7 @@ test("a step that now needs approval is the same step: completed items are kept"
   const steps = SECOND.steps.map((step) => (step.id === "list" ? { ...step, approval: true } : step));
   const result = { plan: { ...SECOND, steps }, raw: null, origin: MODEL, diagnostics: [] };
   const stored = await store.completeReplan(await claimed(requestId), result);
-  const units = await store.listSteps(TENANT, [stored._id]);
+  const units = await listSteps(store, TENANT, [stored._id]);
   expect(units.filter(({ stepId }) => stepId === "list").map(({ key, status }) => [key, status])).toEqual([
     ["list", "PENDING"],
     ["list[0]", "COMPLETED"],
@@ -246,7 +246,7 @@ test("a planner that lost its lease stores no version, and a replan is completed
   await expect(store.failReplan(stale, { error: REFUSED, diagnostics: [] })).rejects.toThrow(LeaseLostError);
   const tries = await Promise.allSettled([1, 2, 3].map(() => store.completeReplan(claim, result)));
   expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-  expect(await store.listPlans(TENANT, requestId)).toHaveLength(2);
+  expect(await store.listPlanHeadsOf(TENANT, [requestId])).toHaveLength(2);
 });
 
 test("a replan that fails gives the request the status of its plan's end, with the error", async () => {
@@ -327,7 +327,10 @@ test("a plan with steps in doubt is not replanned before an operator settles the
   const options = { note: null, execute: true };
   expect(await store.requestReplan(TENANT, requestId, options)).toEqual({ type: "in doubt", keys: ["b"] });
   const { planId } = (await requestOf(requestId))!;
-  await store.resolveUnits(TENANT, planId, { by: "operator", decisions: [{ key: "b", resolution: { type: "retry" } }] });
+  await store.resolveUnits(TENANT, planId, {
+    by: "operator",
+    decisions: [{ key: "b", resolution: { type: "retry" } }],
+  });
   expect(await store.requestReplan(TENANT, requestId, options)).toMatchObject({ type: "replanning" });
 });
 

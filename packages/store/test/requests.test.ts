@@ -7,7 +7,7 @@ import {
   type ModelWait,
   type Store,
 } from "@planwright/store";
-import { testServers } from "@planwright/testing";
+import { findDue, listSteps, testServers } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 let url: string;
@@ -43,7 +43,7 @@ describe("planning", () => {
     });
     expect(plan).toMatchObject({ _id: request.planId, status: "READY" });
     expect(await store.getRequest("t1", request._id)).toMatchObject({ status: "READY" });
-    expect(await store.listSteps("t1", [plan._id])).toHaveLength(1);
+    expect(await listSteps(store, "t1", [plan._id])).toHaveLength(1);
   });
 
   test("queues the plan at once with autoExecute, also when it was set during planning", async () => {
@@ -58,7 +58,7 @@ describe("planning", () => {
     });
     expect(plan.status).toBe("QUEUED");
     expect(await store.getRequest("t1", request._id)).toMatchObject({ status: "EXECUTING" });
-    await expect.poll(() => store.planLeases.findDue(5)).toEqual([request.planId]);
+    await expect.poll(() => findDue(store.planLeases, 5)).toEqual([request.planId]);
   });
 
   test("by two planners stores one plan", async () => {
@@ -101,7 +101,7 @@ describe("planning", () => {
       error: { code: "PLAN_INVALID" },
     });
     expect(await store.getPlan("t1", request.planId)).toMatchObject({ status: "INVALID", raw: "{}" });
-    expect(await store.requestLeases.findDue(5)).toEqual([]);
+    expect(await findDue(store.requestLeases, 5)).toEqual([]);
   });
 
   test.each([
@@ -136,7 +136,7 @@ describe("planning", () => {
         diagnostics: [],
       });
       expect(plan).toMatchObject({ version, status: "QUEUED", _id: claim.request.planId });
-      expect((await store.listPlans("t1", request._id)).map((one) => one.status)).toEqual(
+      expect((await store.listPlanHeadsOf("t1", [request._id])).map((one) => one.status)).toEqual(
         raw === null ? ["QUEUED"] : ["QUEUED", "INVALID"],
       );
       expect(await store.getRequest("t1", request._id)).toMatchObject({ status: "EXECUTING", error: null });
@@ -178,7 +178,7 @@ describe("planning", () => {
     const waits: (ModelWait | null)[] = [];
     for (let tries = 1; tries <= 7; tries += 1) {
       waits.push(await postponed());
-      await expect.poll(() => store.requestLeases.findDue(5)).toEqual([request._id]);
+      await expect.poll(() => findDue(store.requestLeases, 5)).toEqual([request._id]);
     }
     const [first] = waits;
     expect(waits.map((wait) => wait?.tries)).toEqual([1, 2, 3, 4, 5, 6, 7]);

@@ -1,6 +1,6 @@
 import { type Plan, parsePlan, type StepStatus } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
-import { testServers } from "@planwright/testing";
+import { listSteps, testServers } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { playRecords } from "./play-records.ts";
 
@@ -47,7 +47,7 @@ async function endedPlan(statuses: Statuses, status: "FAILED" | "COMPLETED" | "C
 
 const FAILED: Statuses = { a: "COMPLETED", b: "FAILED", c: "SKIPPED" };
 const statusesOf = async (planId: string) =>
-  Object.fromEntries((await store.listSteps("t1", [planId])).map(({ key, status }) => [key, status]));
+  Object.fromEntries((await listSteps(store, "t1", [planId])).map(({ key, status }) => [key, status]));
 
 test("a rerun is a new version that carries over completed steps, and the old one is not changed", async () => {
   const { requestId, planId } = await endedPlan(FAILED);
@@ -61,7 +61,7 @@ test("a rerun is a new version that carries over completed steps, and the old on
   expect(await store.getPlan("t1", planId)).toEqual(before);
   expect(await statusesOf(planId)).toEqual(FAILED);
   expect(await statusesOf(answer.plan._id)).toEqual({ a: "COMPLETED", b: "PENDING", c: "PENDING" });
-  expect((await store.listPlans("t1", requestId)).map(({ version }) => version)).toEqual([2, 1]);
+  expect((await store.listPlanHeadsOf("t1", [requestId])).map(({ version }) => version)).toEqual([2, 1]);
 });
 
 test("an executor that claims the new version reads the carried outputs, also large ones", async () => {
@@ -98,7 +98,7 @@ test("simultaneous reruns make one version", async () => {
     Array.from({ length: 10 }, () => store.rerunPlan("t1", requestId, { from: null, autoExecute: true })),
   );
   expect(answers.map(({ type }) => type).toSorted()).toEqual([...Array(9).fill("not ended"), "rerun"]);
-  expect(await store.listPlans("t1", requestId)).toHaveLength(2);
+  expect(await store.listPlanHeadsOf("t1", [requestId])).toHaveLength(2);
 });
 
 test.each(["answered", "not answered"])(
@@ -129,7 +129,7 @@ test.each(["answered", "not answered"])(
     });
     // The executor of the first attempt died: its end is not written.
     for (const attempt of [1, 2]) await store.writeIntents(claim, [intentOf(attempt)]);
-    const [unit] = await store.listSteps("t1", [plan._id]);
+    const [unit] = await listSteps(store, "t1", [plan._id]);
     expect(unit).toMatchObject({ key: "a", status: "RUNNING", mayHaveActed: true });
     const error = { code: "TOOL_FAILED", message: "no", retryable: false };
     const isAnswered = end === "answered";
@@ -144,7 +144,7 @@ test.each(["answered", "not answered"])(
     await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {} });
     const answer = await store.rerunPlan("t1", request._id, { from: null, autoExecute: false });
     if (answer.type !== "rerun") throw new TypeError(answer.type);
-    const [again] = await store.listSteps("t1", [answer.plan._id]);
+    const [again] = await listSteps(store, "t1", [answer.plan._id]);
     const sameKey = { key: "a", planId: plan._id, argsHash: "h", ...(isAnswered && { isAnswered }) };
     expect(again?.unanswered).toEqual([sameKey]);
   },
@@ -157,7 +157,10 @@ test("steps in doubt refuse a rerun until an operator settles them", async () =>
   );
   const rerun = () => store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
   expect(await rerun()).toEqual({ type: "in doubt", keys: ["b"] });
-  await store.resolveUnits("t1", planId, { by: "operator", decisions: [{ key: "b", resolution: { type: "retry" } }] });
+  await store.resolveUnits("t1", planId, {
+    by: "operator",
+    decisions: [{ key: "b", resolution: { type: "retry" } }],
+  });
   const answer = await rerun();
   if (answer.type !== "rerun") throw new TypeError(answer.type);
   expect(await statusesOf(answer.plan._id)).toEqual({ a: "COMPLETED", b: "PENDING", c: "PENDING" });

@@ -1,6 +1,12 @@
 import { type Plan, parsePlan } from "@planwright/plan";
-import { createStore, type PlanClaim, type Store, type UnitDecision, type UnitDecisions } from "@planwright/store";
-import { testServers } from "@planwright/testing";
+import {
+  createStore,
+  type PlanClaim,
+  type Store,
+  type UnitDecision,
+  type UnitDecisions,
+} from "@planwright/store";
+import { findDue, listSteps, testServers } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 let store: Store;
@@ -75,7 +81,7 @@ async function endedInDoubt(keys?: readonly string[]): Promise<string> {
   return claim.plan._id;
 }
 
-const unitOf = async (planId: string) => (await store.listSteps("t1", [planId]))[0];
+const unitOf = async (planId: string) => (await listSteps(store, "t1", [planId]))[0];
 
 describe("while the plan runs, a decision", () => {
   test("is recorded for the executor, only for the attempt in doubt, and makes the plan due", async () => {
@@ -93,7 +99,7 @@ describe("while the plan runs, a decision", () => {
         at: expect.any(Date),
       },
     ]);
-    await expect.poll(() => store.planLeases.findDue(10)).toContain(planId);
+    await expect.poll(() => findDue(store.planLeases, 10)).toContain(planId);
     expect(await unitOf(planId)).toMatchObject({ status: "IN_DOUBT" });
   });
 
@@ -135,7 +141,9 @@ describe("in a plan that has ended, a unit", () => {
   test("gets its last state once", async () => {
     const planId = await endedInDoubt();
     const decisions = [completed({ n: 1 }), failed, completed({ n: 2 })];
-    const answers = await Promise.all(decisions.map((decision) => store.resolveUnits("t1", planId, decision)));
+    const answers = await Promise.all(
+      decisions.map((decision) => store.resolveUnits("t1", planId, decision)),
+    );
     expect(answers.filter(({ type }) => type === "recorded")).toHaveLength(1);
   });
 });
@@ -145,13 +153,19 @@ test.each([
   ["with a key that BSON cannot store", { "a\0b": 1 }],
 ])("an output %s is refused", async (_, output) => {
   const { plan } = await inDoubt();
-  expect(await store.resolveUnits("t1", plan._id, completed(output))).toEqual({ type: "too large", key: "a" });
+  expect(await store.resolveUnits("t1", plan._id, completed(output))).toEqual({
+    type: "too large",
+    key: "a",
+  });
 });
 
 test("a unit that is unknown, of another tenant, or not in doubt is refused", async () => {
   const { plan } = await inDoubt();
   expect(await store.resolveUnits("t2", plan._id, retry())).toEqual({ type: "unknown" });
-  expect(await store.resolveUnits("t1", plan._id, retry({ key: "b" }))).toEqual({ type: "unknown", key: "b" });
+  expect(await store.resolveUnits("t1", plan._id, retry({ key: "b" }))).toEqual({
+    type: "unknown",
+    key: "b",
+  });
   const fresh = await store.submitPlan({
     tenant: "t1",
     query: null,
@@ -190,7 +204,7 @@ describe("decisions that come together", () => {
   test("end the units of a plan that has ended in one entry", async () => {
     const planId = await endedInDoubt(["a", "b"]);
     expect(await store.resolveUnits("t1", planId, both)).toMatchObject({ type: "recorded" });
-    const steps = await store.listSteps("t1", [planId]);
+    const steps = await listSteps(store, "t1", [planId]);
     expect(steps.map(({ status }) => status)).toEqual(["FAILED", "FAILED"]);
   });
 });

@@ -1,6 +1,7 @@
 import { parsePlan } from "@planwright/plan";
 import { LeaseLostError, type PlanClaim } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore, type Reach } from "@planwright/store/memory";
+import { listSteps } from "@planwright/testing";
 import { beforeEach, expect, test } from "vitest";
 import { playRecords } from "./play-records.ts";
 
@@ -81,7 +82,7 @@ test("a claimer that was suspended before its first append does not take the pla
   expect(await claiming).toBeNull();
   const record = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
   await playRecords(open("owner"), owner, [record]);
-  expect((await open("reader").listSteps("t1", [planId]))[0]).toMatchObject({
+  expect((await listSteps(open("reader"), "t1", [planId]))[0]).toMatchObject({
     status: "COMPLETED",
     output: 1,
   });
@@ -118,13 +119,13 @@ test("only the owner inserts items: new units are fenced too", async () => {
   await ownersDied();
   const owner = await claimed("owner");
   await expect(open("stale").writeRecords(stale, [item(0)], [])).rejects.toBeInstanceOf(LeaseLostError);
-  expect(await open("reader").listSteps("t1", [planId])).toHaveLength(2);
+  expect(await listSteps(open("reader"), "t1", [planId])).toHaveLength(2);
   await open("owner").writeRecords(owner, [item(0), item(1)], []);
   await expect(open("stale").writeRecords(stale, [item(1)], [])).rejects.toBeInstanceOf(LeaseLostError);
   const done = { ...item(0), status: "COMPLETED" as const, output: 1 };
   await expect(playRecords(open("stale"), stale, [done])).rejects.toBeInstanceOf(LeaseLostError);
   await playRecords(open("owner"), owner, [done]);
-  const units = await open("reader").listSteps("t1", [planId]);
+  const units = await listSteps(open("reader"), "t1", [planId]);
   expect(units.map(({ key, status }) => [key, status])).toEqual([
     ["a", "PENDING"],
     ["each", "PENDING"],

@@ -20,7 +20,7 @@ import {
   type MemoryStore,
   type Reach,
 } from "@planwright/store/memory";
-import { testServers } from "@planwright/testing";
+import { listSteps, testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { STORES } from "./open-stores.ts";
@@ -218,7 +218,7 @@ test.each(STORES)(
     const { store: opened, close } = await open();
     const shown = async (isAtOnce: boolean) => {
       const planId = await cancelled(opened, isAtOnce);
-      const steps = await opened.listSteps(TENANT, [planId]);
+      const steps = await listSteps(opened, TENANT, [planId]);
       const readPage = readFrom(opened, planId);
       return {
         // Ids, times and numbers of entries differ.

@@ -8,7 +8,7 @@ import {
   toolDigest,
 } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
-import { eventually, testServers } from "@planwright/testing";
+import { eventually, listSteps, testServers } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { playRecords } from "./play-records.ts";
 
@@ -103,6 +103,6 @@ test("a completed step is carried over under the new name of its tool, but not t
       toolPins: pinTools(second, tools),
       ...common,
     });
-    expect((await store.listSteps(TENANT, [stored._id])).map((step) => step.status)).toEqual([status]);
+    expect((await listSteps(store, TENANT, [stored._id])).map((step) => step.status)).toEqual([status]);
   }
 });

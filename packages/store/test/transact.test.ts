@@ -8,8 +8,8 @@ import { createMemoryDatabase, UnreachableError } from "@planwright/store/memory
 import { testServers } from "@planwright/testing";
 import { BSON, type Document, MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { settleEarlierOutbox } from "../src/create-store.ts";
 import { type Collections, openCollections } from "../src/database/collections.ts";
+import { prepareFormat } from "../src/database/format.ts";
 import type { HeadWrite } from "../src/journal/pending-write.ts";
 import { type ColdWrite, createTransact, type TransactOptions } from "../src/journal/transact.ts";
 import { createMemoryCollections } from "../src/memory/create-memory-store.ts";
@@ -242,7 +242,13 @@ test("a transaction that conflicts with another write to its document is done af
   expect((await read()).request).toMatchObject({ version: 2, moves: 1, lease: { owner: "e1" } });
 });
 
-describe("documents that an earlier version left in its outbox", () => {
+describe("documents that a program of format 6 left in its outbox", () => {
+  /** As the start of a program of this format does. */
+  const converted = async (collections: ReturnType<typeof openCollections>): Promise<void> => {
+    const meta = client.db().collection<{ _id: string; version: number }>("meta");
+    await meta.updateOne({ _id: "format" }, { $set: { version: 6 } }, { upsert: true });
+    await prepareFormat({ db: client.db(), collections });
+  };
   const keep = async (_id: string, requestId: string, following: Document[]) => {
     const writes = BSON.serialize({ following });
     const outbox = client.db().collection<{ _id: string }>("outbox");
@@ -260,13 +266,13 @@ describe("documents that an earlier version left in its outbox", () => {
     },
   ];
 
-  test("are settled when a store is opened, once", async () => {
+  test("are settled by the conversion to the next format, once", async () => {
     const collections = openCollections(client, client.db());
     const of = await moving(collections);
     const entry: JournalEntry = { ...of.write.entry, at: new Date(), writeId: `w:${of.requestId}` };
     await collections.journal.insertOne({ _id: `${of.requestId}/00000001`, ...entry });
     const find = await keep(entry.writeId, of.requestId, earlier(of));
-    for (const _ of [1, 2]) await settleEarlierOutbox(client.db(), collections);
+    for (const _ of [1, 2]) await converted(collections);
     expect(await of.read()).toMatchObject({
       plan: of.plan,
       request: { version: 2, planId: of.planId, moves: 1 },
@@ -283,9 +289,9 @@ describe("documents that an earlier version left in its outbox", () => {
     const entry: JournalEntry = { ...gone.write.entry, at: new Date(), writeId: `g:${gone.requestId}` };
     await collections.journal.insertOne({ _id: `${gone.requestId}/00000001`, ...entry });
     const findGone = await keep(entry.writeId, gone.requestId, earlier(gone));
-    await settleEarlierOutbox(client.db(), collections);
+    await converted(collections);
     expect(await unmade.read()).toMatchObject(NOTHING);
-    expect(await find()).not.toBeNull();
+    expect(await find()).toBeNull();
     expect(await gone.read()).toEqual({ entry: null, plan: null, request: null });
     expect(await findGone()).toBeNull();
   });

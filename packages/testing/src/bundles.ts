@@ -64,6 +64,8 @@ export async function bundleProgram(folder: string): Promise<string> {
   await Promise.all(parts.map((part) => cp(join(CLI, part), join(folder, part), { recursive: true })));
   await bundleWithCodeCache(join(folder, "dist"), join(CLI, "src/main.ts"), ["--version"]);
   await writeFile(join(folder, "dist/main.js"), 'import "./start.cjs";\n');
+  // The built services are where the published package has them.
+  await symlink(join(ROOT, "services"), join(folder, "services"));
   await mkdir(join(folder, ".bin"));
   await symlink("../bin/planwright.js", join(folder, ".bin/planwright"));
   return folder;

@@ -49,6 +49,7 @@ export {
   startWholeSystem,
   type WholeSystem,
 } from "./start-system.ts";
+export { findDue, listSteps } from "./store-reads.ts";
 export { type CasePart, testAndProof } from "./test-and-proof.ts";
 export {
   type ServerProxy,

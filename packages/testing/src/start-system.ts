@@ -25,6 +25,8 @@ export interface SystemOptions {
   tools?: readonly CountingTool[];
   /** Additional tool servers, in the form of the servers file. */
   mcpServers?: Readonly<Record<string, object>>;
+  /** Fills the database before the roles start. Default: it is new. */
+  fillDatabase?: (mongodbUrl: string) => Promise<void>;
 }
 
 /** API, planner and executor, with a counting tool server and a scripted model. */
@@ -176,8 +178,9 @@ const OF_A_REQUEST: ReadonlySet<string> = new Set([
 ]);
 
 /** What a system has beside its roles. */
-async function openParts({ env, tools: moreTools, mcpServers }: SystemOptions) {
+async function openParts({ env, tools: moreTools, mcpServers, fillDatabase }: SystemOptions) {
   const servers = testServers();
+  await fillDatabase?.(servers.mongodbUrl);
   const folder = await mkdtemp(join(tmpdir(), "planwright-system-"));
   const tools = await startCountingToolServer({
     ledgerFile: join(folder, "ledger.jsonl"),

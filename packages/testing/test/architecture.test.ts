@@ -1,6 +1,6 @@
-/** The state diagrams of docs/architecture.md are generated from the lifecycle tables. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+/** docs/architecture.md: its state diagrams are generated from the lifecycle tables, and its map is the tree. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PLAN_LIFECYCLE, REQUEST_LIFECYCLE, STEP_LIFECYCLE } from "@planwright/plan";
 import { expect, test } from "vitest";
@@ -34,6 +34,46 @@ test("a state diagram begins with the initial statuses and ends with statuses wi
     ["stateDiagram-v2", "  [*] --> READY", "  READY --> DONE", "  DONE --> [*]"].join("\n"),
   );
 });
+
+test("the map has every folder with source, and none has more files than the map allows", () => {
+  const budgets = foldersOfMap();
+  const found = foldersOfTree();
+  expect([...found.keys()].toSorted()).toEqual([...budgets.keys()].toSorted());
+  const full = [...found].filter(([folder, files]) => files > (budgets.get(folder) ?? 0));
+  expect(full.map(([folder, files]) => `${folder}: ${files} files, of ${budgets.get(folder)}`)).toEqual([]);
+});
+
+/** The folders of the map, from the root, with the number of files that each may have. */
+function foldersOfMap(): Map<string, number> {
+  const [, map = ""] = /### The map\n([\s\S]*?)\n## /.exec(readFileSync(join(ROOT, FILE), "utf8")) ?? [];
+  const rows = [...map.matchAll(/^\| ([a-z/-]+) \| (.* \d+) \|$/gm)];
+  return new Map(
+    rows.flatMap(([, name = "", folders = ""]) =>
+      folders.split(", ").map((one): [string, number] => {
+        const [folder = "", files] = one.split(" ");
+        const source = `${name.includes("/") ? name : `packages/${name}`}/src`;
+        return [folder === "src" ? source : `${source}/${folder}`, Number(files)];
+      }),
+    ),
+  );
+}
+
+/** The folders with source, from the root, with the numbers of their files. */
+function foldersOfTree(): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const top of ["packages", "services"])
+    for (const name of readdirSync(join(ROOT, top))) {
+      const source = `${top}/${name}/src`;
+      if (!existsSync(join(ROOT, source))) continue;
+      for (const file of readdirSync(join(ROOT, source), { recursive: true, encoding: "utf8" })) {
+        if (!/\.tsx?$/.test(file) || /\.(test|fixture)\.tsx?$|^schema\/introspection\.ts$/.test(file))
+          continue;
+        const folder = dirname(`${source}/${file}`);
+        found.set(folder, (found.get(folder) ?? 0) + 1);
+      }
+    }
+  return found;
+}
 
 /**
  * A Mermaid state diagram of a lifecycle table, with every status and every move. A status without moves is

@@ -2,11 +2,10 @@ import {
   HostNameSchema,
   MongodbUrlSchema,
   OutboundAddressesSchema,
-  parseSettings,
+  parseRoleSettings,
   RedisUrlSchema,
   type RoleOptions,
   SettingsError,
-  WITHOUT_REDIS,
 } from "@planwright/runtime";
 import { TenantSchema } from "@planwright/store";
 import { z } from "zod";
@@ -140,8 +139,8 @@ export interface ApiSettings extends z.infer<typeof ApiSettingsSchema> {
  * Reads the settings from the environment.
  * @throws {SettingsError} also when issuer or audience of tokens is missing
  */
-export function readApiSettings(env: NodeJS.ProcessEnv, { isAlone = false }: RoleOptions = {}): ApiSettings {
-  const settings = parseSettings(isAlone ? ApiSettingsSchema.extend(WITHOUT_REDIS) : ApiSettingsSchema, env);
+export function readApiSettings(env: NodeJS.ProcessEnv, options: RoleOptions = {}): ApiSettings {
+  const settings = parseRoleSettings(ApiSettingsSchema, env, options);
   return { ...settings, tokens: tokenSettings(settings) };
 }
 

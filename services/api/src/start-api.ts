@@ -11,6 +11,7 @@ import {
   type RoleOptions,
   type RoleParts,
   type Traces,
+  VERSION,
 } from "@planwright/runtime";
 import type {
   AccessStore,
@@ -296,7 +297,10 @@ export async function serveApi(dependencies: ApiDependencies): Promise<Api> {
       // The service is ready without workers: accepted work waits for them and is not lost.
       details: async () => {
         const live = await liveWorkers();
-        return { missing: (["planner", "executor"] as const).filter((kind) => live[kind] === 0) };
+        return {
+          version: VERSION,
+          missing: (["planner", "executor"] as const).filter((kind) => live[kind] === 0),
+        };
       },
       metrics: registry,
       stopping: stopping.signal,

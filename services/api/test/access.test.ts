@@ -214,10 +214,7 @@ test("secrets in a plan that an agent submits belong to the tenant of its key, a
   await client.callTool({ name: "execute_tool_plan", arguments: { plan, wait: false } });
   await running.graphql(SUBMIT, { plan }, key);
   const { items } = await running.store.listRequests("acme", { first: 10 });
-  const stored = await running.store.getPlans(
-    "acme",
-    items.map(({ planId }) => planId),
-  );
+  const stored = await Promise.all(items.map(({ planId }) => running.store.getPlan("acme", planId)));
   expect(stored).toHaveLength(2);
   for (const one of stored) {
     // Only the name: the executor decides by server, tool and this tenant whether the secret may be sent.

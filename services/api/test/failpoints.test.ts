@@ -101,10 +101,7 @@ for (const { cases, options } of testAndProof(CASES, ({ setting }) => setting, I
 
       const { items } = await store.listRequests(TENANT, { first: 10 });
       expect(items).toMatchObject([{ _id: requestId, status: expected.request }]);
-      const plans = await store.getPlans(
-        TENANT,
-        items.map(({ planId }) => planId),
-      );
+      const plans = await Promise.all(items.map(({ planId }) => store.getPlan(TENANT, planId)));
       expect(plans[0]?.status).toBe(expected.plan);
     },
   );

@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { createStore } from "@planwright/store";
 import { testServers } from "@planwright/testing";
+import { MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
 import { KeysUsageError, parseKeysCommand, runKeysCommand } from "../src/access/keys-command.ts";
 
@@ -82,20 +83,48 @@ test.each([
   expect(() => parseKeysCommand(args.split(" "), 0)).toThrow(hint);
 });
 
+async function run(args: string[], env: Record<string, string>) {
+  const main = fileURLToPath(new URL("../src/bin/operate.ts", import.meta.url));
+  const nodeArgs = ["--import", "tsx", "-C", "@planwright/source", main, ...args];
+  const child = spawn(process.execPath, nodeArgs, { env: { PATH: process.env["PATH"], ...env } });
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return { out, err, code };
+}
+
 test("the program prints a key that a script can read, and names a missing setting", async () => {
-  const run = async (args: string[], env: Record<string, string>) => {
-    const main = fileURLToPath(new URL("../src/bin/keys.ts", import.meta.url));
-    const nodeArgs = ["--import", "tsx", "-C", "@planwright/source", main, ...args];
-    const child = spawn(process.execPath, nodeArgs, { env: { PATH: process.env["PATH"], ...env } });
-    const [out, err, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, "exit"),
-    ]);
-    return { out, err, code };
-  };
   const { mongodbUrl } = testServers();
-  const made = await run(["create", "--tenant", "acme", "--scope", "read"], { MONGODB_URL: mongodbUrl });
+  const made = await run(["keys", "create", "--tenant", "acme", "--scope", "read"], {
+    MONGODB_URL: mongodbUrl,
+  });
   expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^pw_[\w-]{43}\n$/) });
-  expect(await run(["list"], {})).toMatchObject({ code: 1, err: expect.stringContaining("MONGODB_URL") });
+  expect(await run(["keys", "list"], {})).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("MONGODB_URL"),
+  });
+});
+
+test("upgrade says what it would convert, converts it, and then has nothing to do", async () => {
+  const MONGODB_URL = testServers().mongodbUrl;
+  const client = await MongoClient.connect(MONGODB_URL);
+  onTestFinished(() => client.close());
+  const meta = client.db().collection<{ _id: string; version: number }>("meta");
+  await meta.insertOne({ _id: "format", version: 6 });
+  await client.db().collection("outbox").insertOne({ requestId: "req_1" });
+  const checked = await run(["upgrade", "--check"], { MONGODB_URL });
+  expect(checked).toMatchObject({ code: 0, err: "" });
+  expect(checked.out).toContain("has format 6; this version writes format 7");
+  expect(checked.out).toContain("in the outbox (1 document)");
+  expect(checked.out).toContain("mongodump");
+  expect((await meta.findOne())?.version).toBe(6);
+  expect(await run(["upgrade"], { MONGODB_URL })).toMatchObject({
+    code: 0,
+    err: "Format 7: 0 done, 1 left\nFormat 7: 1 done, 0 left\n",
+    out: expect.stringContaining("Done: the database has format 7."),
+  });
+  expect((await run(["upgrade"], { MONGODB_URL })).out).toContain("Nothing to convert");
+  await meta.updateOne({ _id: "format" }, { $set: { version: 8 } });
+  expect(await run(["upgrade"], { MONGODB_URL })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("install the version that wrote it, or a later one"),
+  });
 });

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import type { PlanDocument } from "@planwright/store";
+import { findDue } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
 import { bearer } from "./keys.ts";
@@ -144,8 +145,8 @@ test("a client that waits for a plan, or for its end, holds no slot", async () =
   };
   await expect.poll(() => reads).toBeGreaterThan(1);
   const planned = running.graphql(`mutation { createPlanWithRequestId(query: "wait for me") { requestId } }`);
-  await expect.poll(async () => (await running.store.requestLeases.findDue(10)).length).toBe(1);
-  const [dueId] = await running.store.requestLeases.findDue(10);
+  await expect.poll(async () => (await findDue(running.store.requestLeases, 10)).length).toBe(1);
+  const [dueId] = await findDue(running.store.requestLeases, 10);
   expect((await running.graphql(CREATE, { query: "let me in" })).status).toBe(200);
   await planAs(running.store, dueId!);
   await executeAs(running.store, planId);

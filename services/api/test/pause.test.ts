@@ -1,3 +1,4 @@
+import { findDue } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { executeAs } from "./workers.ts";
@@ -32,7 +33,7 @@ test("pause stops a queued plan, and resume offers it to the executors", async (
     plan: { status: "PAUSED", waitReason: "paused", pauseRequestedAt: expect.any(String) },
   });
   expect(data.pause.plan.steps[0]).toEqual({ waitReason: "paused" });
-  expect(await running.store.planLeases.findDue(100)).not.toContain(planId);
+  expect(await findDue(running.store.planLeases, 100)).not.toContain(planId);
   running.offered.length = 0;
   const resumed = await ask("resume", requestId);
   expect(resumed.data.resume.plan).toMatchObject({ status: "QUEUED", pauseRequestedAt: null });

@@ -1,3 +1,4 @@
+import { findDue } from "@planwright/testing";
 import { buildSchema, Kind, parse } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SDL } from "../src/index.ts";
@@ -11,7 +12,7 @@ beforeAll(async () => {
   running = await startTestApi();
   const { store } = running;
   workers = playWorkers(running, async (planId) => {
-    if ((await store.planLeases.findDue(100)).includes(planId)) await executeAs(store, planId);
+    if ((await findDue(store.planLeases, 100)).includes(planId)) await executeAs(store, planId);
   });
 });
 afterAll(async () => {
@@ -32,6 +33,7 @@ const SITUATIONS: [string, ((planId: string) => Promise<unknown>) | null][] = [
   ["requestUpdated(", (planId) => executeAs(running.store, planId)],
   ["approve(", (planId) => askApprovalAs(running.store, planId)],
   ["resolveInDoubt(", (planId) => doubtAs(running.store, planId)],
+  ["resolveManyInDoubt(", (planId) => doubtAs(running.store, planId)],
   ["output(ref", (planId) => executeAs(running.store, planId)],
   ["amendPlan(", null],
   ["rerun(", (planId) => failAs(running.store, planId)],

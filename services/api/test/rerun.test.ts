@@ -128,7 +128,7 @@ test("of concurrent reruns one creates a version", async () => {
   const { requestId } = await submitted(failAs);
   const answers = await Promise.all(Array.from({ length: 8 }, () => rerun(requestId)));
   expect(answers.filter(({ errors }) => errors === undefined)).toHaveLength(1);
-  expect(await running.store.listPlans("default", requestId)).toHaveLength(2);
+  expect(await running.store.listPlanHeadsOf("default", [requestId])).toHaveLength(2);
 });
 
 test("a request that never had a valid plan is refused as by executePlan", async () => {
@@ -221,7 +221,7 @@ test("the arguments of a completed step cannot change, also when it is run again
       remedy: expect.stringContaining("submitPlan"),
     });
   }
-  expect(await running.store.listPlans("default", RequestIdSchema.parse(requestId))).toHaveLength(1);
+  expect(await running.store.listPlanHeadsOf("default", [RequestIdSchema.parse(requestId)])).toHaveLength(1);
 });
 
 test("the arguments of a step in doubt cannot change, and an unknown step is not found", async () => {
@@ -273,7 +273,7 @@ test("a failed call that may have acted says so, and is called again only when i
   expect((await rerun(requestId, { acceptRepeat: ["nothing"] })).errors).toMatchObject([
     { extensions: { code: "NOT_FOUND" } },
   ]);
-  expect(await running.store.listPlans("default", requestId as never)).toHaveLength(1);
+  expect(await running.store.listPlanHeadsOf("default", [requestId as never])).toHaveLength(1);
   const { data } = await rerun(requestId, { acceptRepeat: ["createAuthor"] });
   expect(data.rerun.plan.steps).toMatchObject([
     { id: "createAuthor", status: "PENDING", warnings: [expect.stringContaining(planId)] },

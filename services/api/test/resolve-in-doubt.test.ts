@@ -174,8 +174,8 @@ test.each<[string, object[], string]>([
   ],
   ["one without its output", [{ stepKey: "createAuthor", resolution: "completed" }], "decisions[0].output"],
   [
-    "one with an output of another tool",
-    [{ stepKey: "createAuthor", resolution: "completed", output: 1 }],
+    "one with an output that is too large",
+    [{ stepKey: "createAuthor", resolution: "completed", output: { text: "x".repeat(40_000) } }],
     "decisions[0].output",
   ],
   ["one without its reason", [{ stepKey: "createAuthor", resolution: "failed" }], "decisions[0].reason"],

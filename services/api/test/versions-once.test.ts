@@ -64,7 +64,7 @@ test("a rerun whose answer was lost repeats no effect: a retry with the same key
   await executeAs(store, made.planId);
   const later = await clients[1].graphql(CALLS.rerun, variables);
   expect(later.body.data.again).toEqual({ version: 2, planId: made.planId, status: "COMPLETED" });
-  expect(await store.listPlans("default", id as never)).toHaveLength(2);
+  expect(await store.listPlanHeadsOf("default", [id as never])).toHaveLength(2);
 });
 
 test("a replan whose answer was lost is counted and made once", async () => {

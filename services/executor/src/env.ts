@@ -1,8 +1,7 @@
 import {
   OutboundAddressesSchema,
-  parseSettings,
+  parseRoleSettings,
   type RoleOptions,
-  WITHOUT_REDIS,
   WORKER_SETTINGS,
 } from "@planwright/runtime";
 import { loadServersFile, type ServersConfig } from "@planwright/tools";
@@ -55,11 +54,8 @@ export interface ExecutorSettings extends z.infer<typeof ExecutorSettingsSchema>
  */
 export async function readExecutorSettings(
   env: NodeJS.ProcessEnv,
-  { isAlone = false }: RoleOptions = {},
+  options: RoleOptions = {},
 ): Promise<ExecutorSettings> {
-  const settings = parseSettings(
-    isAlone ? ExecutorSettingsSchema.extend(WITHOUT_REDIS) : ExecutorSettingsSchema,
-    env,
-  );
+  const settings = parseRoleSettings(ExecutorSettingsSchema, env, options);
   return { ...settings, servers: await loadServersFile(settings.MCP_SERVERS_FILE, env) };
 }

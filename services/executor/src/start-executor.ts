@@ -30,6 +30,8 @@ import {
   createServerReloads,
 } from "./tool-servers.ts";
 
+export { readExecutorSettings } from "./env.ts";
+
 /** Where reads and writes of the store and their acknowledgements begin and end. */
 const STORE_FAILPOINTS = {
   claimPlan: "executor.claim",

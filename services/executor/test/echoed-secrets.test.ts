@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isTerminalPlanStatus, type JsonObject, parsePlan } from "@planwright/plan";
+import { listSteps } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
@@ -101,7 +102,7 @@ async function execute(tenant: string, steps: JsonObject[]) {
   const ended = async () =>
     isTerminalPlanStatus((await bench.store.getPlan(tenant, plan._id))?.status ?? "READY");
   await expect.poll(ended, { timeout: 60_000 }).toBe(true);
-  return await bench.store.listSteps(tenant, [plan._id]);
+  return await listSteps(bench.store, tenant, [plan._id]);
 }
 
 /** The plan of tenant t1 that sends the secret to the server. */

@@ -10,6 +10,7 @@ import { createQueues } from "@planwright/queue";
 import { createStore, type PlanDocument, type Store } from "@planwright/store";
 import {
   type CountingToolServer,
+  listSteps,
   spawnService,
   startCountingToolServer,
   startRoles,
@@ -117,7 +118,7 @@ export async function openWorkbench(
   });
 
   async function steps(planId: string): Promise<Map<string, StepRun>> {
-    const documents = await store.listSteps(TENANT, [planId]);
+    const documents = await listSteps(store, TENANT, [planId]);
     return new Map(documents.map((document) => [document.key, document]));
   }
 

@@ -1,6 +1,6 @@
 import { createDrafter, type Drafter, ModelSettingsSchema } from "@planwright/models";
 import { createOfflineDrafter } from "@planwright/offline";
-import { parseSettings, type RoleOptions, WITHOUT_REDIS, WORKER_SETTINGS } from "@planwright/runtime";
+import { parseRoleSettings, type RoleOptions, WORKER_SETTINGS } from "@planwright/runtime";
 import { z } from "zod";
 import { readPrices } from "./calls/read-prices.ts";
 
@@ -38,12 +38,9 @@ export interface PlannerSettings extends z.infer<typeof PlannerSettingsSchema> {
  */
 export async function readPlannerSettings(
   env: NodeJS.ProcessEnv,
-  { isAlone = false }: RoleOptions = {},
+  options: RoleOptions = {},
 ): Promise<PlannerSettings> {
-  const settings = parseSettings(
-    isAlone ? PlannerSettingsSchema.extend(WITHOUT_REDIS) : PlannerSettingsSchema,
-    env,
-  );
+  const settings = parseRoleSettings(PlannerSettingsSchema, env, options);
   const drafter = createDrafter(settings, createOfflineDrafter);
   return { ...settings, drafter, prices: await readPrices(settings) };
 }

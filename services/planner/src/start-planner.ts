@@ -28,8 +28,9 @@ import type {
 import { partialText } from "./calls/call-meter.ts";
 import type { ModelMetrics } from "./calls/model-metrics.ts";
 import { type PlannerSettings, readPlannerSettings } from "./env.ts";
-import { createContractAsks, createModelQuota } from "./jobs/contract-asks.ts";
+import { createContractAsks } from "./jobs/contract-asks.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
+import { createModelQuota } from "./jobs/model-quota.ts";
 import {
   type ClaimTraces,
   createPlanningLog,
@@ -38,6 +39,8 @@ import {
 } from "./jobs/plan-request.ts";
 import { createPlanningWork } from "./jobs/planning-work.ts";
 import { countRuns, type PlanningMetrics } from "./jobs/run-metrics.ts";
+
+export { readPlannerSettings } from "./env.ts";
 
 /** Where reads and writes of the store and their acknowledgements begin and end. */
 const STORE_FAILPOINTS = {

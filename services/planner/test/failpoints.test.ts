@@ -4,7 +4,7 @@
  * one extra model call. `npm test` has one point of each kind of work; `npm run proof` has the others.
  */
 import type { JsonObject } from "@planwright/plan";
-import { answer, type ModelScript, testAndProof } from "@planwright/testing";
+import { answer, listSteps, type ModelScript, testAndProof } from "@planwright/testing";
 import { test } from "vitest";
 import { openCrashBench, PAUSE_MS, SLOW_MODEL_MS } from "./crashing-planner.ts";
 import { ANSWER, SENTENCE } from "./tools.ts";
@@ -116,7 +116,7 @@ for (const { cases, options } of testAndProof(CASES, ({ setting, work }) => `${s
       const hasEnded = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";
       await expect.poll(hasEnded).toBe(true);
       const request = await store.getRequest(TENANT, requestId);
-      const plans = await store.listPlans(TENANT, requestId);
+      const plans = await store.listPlanHeadsOf(TENANT, [requestId]);
       expect(request?.status).toBe(status ?? "EXECUTING");
       expect(model.requests.length).toBeLessThanOrEqual(calls + 1);
       if (status !== undefined) {
@@ -125,7 +125,8 @@ for (const { cases, options } of testAndProof(CASES, ({ setting, work }) => `${s
       }
       expect(plans).toMatchObject([{ _id: request?.planId, status: "QUEUED", version: 1 }]);
       expect(
-        await store.listSteps(
+        await listSteps(
+          store,
           TENANT,
           plans.map(({ _id }) => _id),
         ),

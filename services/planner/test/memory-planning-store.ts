@@ -89,7 +89,6 @@ export function createMemoryPlanningStore(input: {
       releaseUnheld: async () => [],
       recordSurvived: async () => undefined,
       findInTurns: async () => [],
-      findDue: async () => (request.status === "PLANNING" && !request.lease ? [request._id] : []),
     },
     async completePlanning(claim, result) {
       settle(claim);

@@ -115,7 +115,7 @@ test("a model plans over HTTP, and its call is recorded under the request", asyn
   const request = await accept("Anything for Work and Hello that only a model understands");
   await start(withModel());
   await expect.poll(() => statusOf(request._id)).toBe("READY");
-  expect(await store.listModelCalls(TENANT, request._id)).toMatchObject([
+  expect(await store.listModelCallHeadsOf(TENANT, [request._id])).toMatchObject([
     { purpose: "draft", model: "openai:test", inputTokens: 100, outputTokens: 20, error: null },
   ]);
 });
@@ -148,7 +148,7 @@ test("a sentence outlives a model that answers 500, its planner, and a model tha
   const port = Number(new URL(model.openAiUrl).port);
   model = await startModelServer({ port, script: () => answer(ANSWER) });
   await expect.poll(() => statusOf(request._id), { timeout: 40_000 }).toBe("READY");
-  const calls = await store.listModelCalls(TENANT, request._id);
+  const calls = await store.listModelCallHeadsOf(TENANT, [request._id]);
   expect(calls.at(-1)).toMatchObject({ error: null });
   expect(calls.slice(0, -1).every(({ error }) => error?.code === "MODEL_UNREACHABLE")).toBe(true);
   expect(await waitOf()).toBeNull();
@@ -188,7 +188,7 @@ test("a planner that is killed during the model call is replaced, and there is o
   await stop(first, "SIGKILL");
   await start(withModel());
   await expect.poll(() => statusOf(request._id)).toBe("READY");
-  const plans = await store.listPlans(TENANT, request._id);
+  const plans = await store.listPlanHeadsOf(TENANT, [request._id]);
   expect(plans.map((plan) => plan._id)).toEqual([request.planId]);
   expect(asked).toBe(2);
 });

@@ -6,7 +6,7 @@
  */
 import { PlanSchema, type RequestId } from "@planwright/plan";
 import type { Store } from "@planwright/store";
-import { answer, eventually, testAndProof } from "@planwright/testing";
+import { answer, eventually, listSteps, testAndProof } from "@planwright/testing";
 import { test } from "vitest";
 import { openCrashBench, PAUSE_MS } from "./crashing-planner.ts";
 import { ANSWER, SENTENCE } from "./tools.ts";
@@ -118,7 +118,7 @@ for (const { cases, options } of testAndProof(ALL, ({ setting, work }) => `${set
       };
       await expect.poll(hasEnded).toBe(true);
       const request = await store.getRequest(TENANT, requestId);
-      const plans = await store.listPlans(TENANT, requestId);
+      const plans = await store.listPlanHeadsOf(TENANT, [requestId]);
       expect(model.requests).toHaveLength(setting === "planner.settle.before=kill" ? 2 : 1);
       if (work === "answer") {
         expect(request).toMatchObject({ status: "COMPLETED", answer: "It is done.", answerError: null });
@@ -130,7 +130,7 @@ for (const { cases, options } of testAndProof(ALL, ({ setting, work }) => `${set
         [2, "QUEUED"],
         [1, "FAILED"],
       ]);
-      const units = await store.listSteps(TENANT, [plans[0]!._id]);
+      const units = await listSteps(store, TENANT, [plans[0]!._id]);
       expect(units.map(({ key, status, carriedFrom }) => [key, status, carriedFrom])).toEqual([
         ["createFolder", "COMPLETED", plans[1]?._id],
         ["createNote", "PENDING", null],

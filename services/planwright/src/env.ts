@@ -5,6 +5,7 @@ import { CodedError } from "@planwright/plan";
 import { readPlanner } from "@planwright/planner";
 import { parseSettings, RedisUrlSchema } from "@planwright/runtime";
 import { z } from "zod";
+import { CHECK_NAMES } from "./check.ts";
 
 /** Settings of the process itself. Its roles read theirs from the same environment. */
 export const PlanwrightSettingsSchema = z.object({
@@ -29,15 +30,13 @@ export class RoleNotReadError extends CodedError<{ role?: string }> {
 }
 
 /**
- * Reads what the process runs: the roles of `--roles` with their settings, and the settings of the process.
- * @param args - of the command line
+ * Reads what the process runs: these roles with their settings, and the settings of the process.
  * @throws {RoleNotReadError} for the first role with a setting that cannot work
  */
 export async function readProcess(
-  args: string[],
+  [first, ...others]: RoleNames,
   env: NodeJS.ProcessEnv,
 ): Promise<{ roles: [AnyRole, ...AnyRole[]]; healthPort: number; isAlone: boolean }> {
-  const [first, ...others] = rolesOf(args);
   const { HEALTH_PORT: healthPort, REDIS_URL } = parseSettings(PlanwrightSettingsSchema, env);
   const isAlone = REDIS_URL === undefined && others.length + 1 === Object.keys(READERS).length;
   const read = async (name: RoleName): Promise<AnyRole> => {
@@ -53,25 +52,38 @@ export async function readProcess(
   return { roles, healthPort, isAlone };
 }
 
-function rolesOf(args: string[]): [RoleName, ...RoleName[]] {
-  const options = { roles: { type: "string", default: ALL } } as const;
-  let text: string;
+/** At least one role. */
+type RoleNames = [RoleName, ...RoleName[]];
+
+/**
+ * Reads the command line: the roles to run, or with `--check` what to check instead.
+ * @throws {RoleNotReadError}
+ */
+export function readArguments(args: string[]): { roles: RoleNames; check?: string[] } {
+  const options = { roles: { type: "string", default: ALL }, check: { type: "string" } } as const;
+  let values: { roles: string; check?: string | undefined };
   try {
-    text = parseArgs({ args, options }).values.roles;
+    ({ values } = parseArgs({ args, options }));
   } catch (error) {
     throw new RoleNotReadError(
       `${error instanceof Error ? error.message : String(error)}; use --roles ${ALL}`,
       {},
     );
   }
-  const [first, ...others] = [...new Set(text.split(","))].map((name) => {
-    if (isRole(name)) return name;
-    throw new RoleNotReadError(
-      `--roles has "${name}": use one or more of ${ALL}, with commas between them`,
-      {},
-    );
-  });
-  return first ? [first, ...others] : ["api"];
+  const [first = "api", ...others] = namesOf("--roles", values.roles, Object.keys(READERS)).filter(isRole);
+  const check = values.check === undefined ? {} : { check: namesOf("--check", values.check, CHECK_NAMES) };
+  return { roles: [first, ...others], ...check };
+}
+
+/** @throws {RoleNotReadError} for a name that is not one of these */
+function namesOf(option: string, text: string, known: readonly string[]): string[] {
+  const names = [...new Set(text.split(","))];
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return names;
+  throw new RoleNotReadError(
+    `${option} has "${unknown}": use one or more of ${known.join(",")}, with commas between them`,
+    {},
+  );
 }
 
 function isRole(name: string): name is RoleName {

@@ -188,8 +188,12 @@ function terminalZone(): { timezone?: string } {
   return isTimezone(timeZone) ? { timezone: timeZone } : {};
 }
 
-/** The object that the user typed, or the content of the file that the user named. */
-async function objectOf(option: string, typed: string, signal: AbortSignal): Promise<JsonObject> {
+/**
+ * The object that the user typed, or the content of the file that the user named.
+ * @param option - names it in errors
+ * @throws {UsageError}
+ */
+export async function objectOf(option: string, typed: string, signal: AbortSignal): Promise<JsonObject> {
   const value = typed.trimStart().startsWith("{") ? parsed(option, typed) : await readJsonFile(typed, signal);
   if (isJsonObject(value)) return value;
   throw new UsageError(`${option} is not a JSON object`);

@@ -183,7 +183,9 @@ export async function resolve(
 
 /** The calls in doubt that an operator named: one, or all items of a list. */
 function theDoubts(request: RequestRecord, name: string | undefined): (StepRun & StepValues)[] {
-  const items = request.plan ? stepsInDoubt(request.plan).filter(({ id, item }) => item !== null && id === name) : [];
+  const items = request.plan
+    ? stepsInDoubt(request.plan).filter(({ id, item }) => item !== null && id === name)
+    : [];
   return items.length > 0 ? items : [theStep(request, stepsInDoubt, name, "is in doubt")];
 }
 

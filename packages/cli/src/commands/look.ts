@@ -113,23 +113,28 @@ async function listSlow({ client, output, isJson, now }: CommandContext): Promis
   return EXIT.OK;
 }
 
-async function showTool({ client, output, isJson, now }: CommandContext, name: string): Promise<ExitCode> {
-  const { tools: all, toolServers } = await client.execute(EXPLAIN_TOOLS, {});
-  const tool = all.find((one) => one.name === name);
-  if (!tool) {
-    const listed = toolServers.flatMap(({ name: server, leftOut }) =>
-      leftOut.map((each) => ({ server, ...each })),
-    );
-    const found = findLeftOut(listed, name);
-    throw new UsageError(
-      found
-        ? `Plans cannot use ${oneLine(name, 120)}: server ${oneLine(found.server, 60)} lists it, but it is left out because ${oneLine(found.reason, 300)}`
-        : `No tool is named ${oneLine(name, 120)}; planwright tools lists all tools`,
-    );
-  }
+async function showTool(context: CommandContext, name: string): Promise<ExitCode> {
+  const { output, isJson, now } = context;
+  const tool = await findTool(context, name);
   if (isJson) output.printJson(tool, { isIndented: true });
   else output.print(toolText(tool, { style: output.style, nowMs: now() }));
   return EXIT.OK;
+}
+
+/** A tool that plans may use. @throws {UsageError} that says why there is none of this name */
+export async function findTool({ client }: CommandContext, name: string): Promise<ExplainedTool> {
+  const { tools: all, toolServers } = await client.execute(EXPLAIN_TOOLS, {});
+  const tool = all.find((one) => one.name === name);
+  if (tool) return tool;
+  const listed = toolServers.flatMap(({ name: server, leftOut }) =>
+    leftOut.map((each) => ({ server, ...each })),
+  );
+  const found = findLeftOut(listed, name);
+  throw new UsageError(
+    found
+      ? `Plans cannot use ${oneLine(name, 120)}: server ${oneLine(found.server, 60)} lists it, but it is left out because ${oneLine(found.reason, 300)}`
+      : `No tool is named ${oneLine(name, 120)}; planwright tools lists all tools`,
+  );
 }
 
 /** Done when every executor has the new connection. */

@@ -5,7 +5,7 @@ import { CodedError } from "@planwright/plan";
 export const EXIT = {
   /** What was asked for is done; of a followed request: it is COMPLETED. */
   OK: 0,
-  /** The plan failed, ended PARTIAL or CANCELLED, is invalid, or could not be made. */
+  /** The plan failed, ended PARTIAL or CANCELLED, is invalid, or could not be made; `doctor` found a problem. */
   PLAN_FAILED: 1,
   /** The command itself is wrong. */
   USAGE: 2,

@@ -31,6 +31,21 @@ export function toolText(tool: ExplainedTool, { style, nowMs }: { style: Style; 
   ];
 }
 
+/** What a call of a tool promises: its effect and its contract. */
+export function contractText(tool: ExplainedTool, style: Style): string[] {
+  return [
+    `${style("strong", oneLine(tool.name, 120))}  of server ${oneLine(tool.server, 60)}`,
+    ...part("Effect", [effectLine(tool)], style),
+    ...part("Contract", contractLines(tool.contractReport), style),
+  ];
+}
+
+/** The shape of an output, from the schema of its observation: fields by name with their types. */
+export function shapeLines(schema: JsonValue): string[] {
+  const fields = seenFields(schema, MAX_LEVELS);
+  return fields.length === 0 ? [kindOf(schema)] : fields;
+}
+
 function part(title: string, lines: readonly string[], style: Style): string[] {
   return lines.length === 0 ? [] : ["", style("strong", title), ...lines.map((line) => `  ${line}`)];
 }
@@ -63,8 +78,7 @@ const MAX_LEVELS = 4;
 function seenPart(observed: ToolRecord["observedOutput"], style: Style): string[] {
   if (!observed) return [];
   const title = `Output, as seen in ${observed.outputs} ${observed.outputs === 1 ? "run" : "runs"}`;
-  const fields = seenFields(observed.schema, MAX_LEVELS);
-  return part(title, fields.length === 0 ? [kindOf(observed.schema)] : fields, style);
+  return part(title, shapeLines(observed.schema), style);
 }
 
 /**

@@ -271,7 +271,7 @@ async function execute(tenant: string, plan: Plan, approves?: string): Promise<s
 }
 
 async function approve(planId: PlanId, stepId: string): Promise<void> {
-  const steps = await store.listSteps(LARGE, [planId]);
+  const steps = await store.listStepHeads(LARGE, [planId]);
   const { approvalHash } = steps.find(({ key }) => key === stepId) ?? {};
   const approval = { stepId, approvalHash: approvalHash ?? "", approved: true, reason: null, by: "bench" };
   await store.approveStep(LARGE, planId, approval);

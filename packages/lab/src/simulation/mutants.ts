@@ -506,6 +506,13 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: "repeat-that-nobody-accepted",
+    violates: ["versions-once", "plain-effect-once", "verified-effect-once"],
+    settings: { histories: 1 },
+    store: (store) =>
+      withRepeats(store, (repeat) => (repeat.type === "not accepted" ? { type: "new" } : repeat)),
+  },
+  {
     name: "removal-without-a-claim",
     violates: ["acknowledged-is-kept"],
     firstSeed: 20,

@@ -24,32 +24,18 @@ import { shownUrl } from "../providers/checked-fetch.ts";
 import { endingOf, type Provider } from "../providers/registry.ts";
 import {
   addressOf,
-  ModelSettingError,
   type ModelSettings,
-  type ModelSettingsInput,
-  ModelSettingsSchema,
   missingVariable,
   type NamedModel,
   openChat,
   parseFallbackSetting,
-  parseModelSetting,
 } from "./model-setting.ts";
 import { isFormRefused, spentOf, toModelError } from "./to-model-error.ts";
 
 /**
- * A caller for the models of `MODEL` and `FALLBACK_MODEL`. The library of a provider is loaded at its first
- * call.
- * @throws {ModelSettingError} also for MODEL=offline
+ * A caller for a model and `FALLBACK_MODEL`. The library of a provider is loaded at its first call.
  * @throws {ModelError} with MODEL_KEY_MISSING
  */
-export function createModelCaller(input: ModelSettingsInput): ModelCaller {
-  const settings = ModelSettingsSchema.parse(input);
-  const setting = parseModelSetting(settings.MODEL);
-  if (setting.kind === "offline") throw new ModelSettingError({ variable: "MODEL", setting: "offline" });
-  return createCaller(setting, settings);
-}
-
-/** {@link createModelCaller} for settings that are already parsed. */
 export function createCaller(first: NamedModel, settings: ModelSettings): ModelCaller {
   const slotsOf = slotsByProvider(settings.MODEL_MAX_CONCURRENCY);
   const open = (model: NamedModel): OneModel =>

@@ -11,6 +11,7 @@
 import { groupBy, PRIORITIES, type Priority, placeInLine, WAIT_REASONS } from "@planwright/plan";
 import type { Collection, Document } from "mongodb";
 import { type Collections, LINES_INDEX } from "../database/collections.ts";
+import { CAN_DO_WORK } from "../database/format.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { Leased, RequestDocument } from "../records/request-document.ts";
@@ -36,7 +37,7 @@ export interface ClaimRules {
 }
 
 /** By MongoDB's clock. */
-const IS_DUE_NOW = { $and: [{ $ne: ["$dueAt", null] }, { $lte: ["$dueAt", "$$NOW"] }] };
+const IS_DUE_NOW = { $and: [{ $ne: ["$dueAt", null] }, { $lte: ["$dueAt", "$$NOW"] }, CAN_DO_WORK] };
 
 /** Expressions by which a worker takes a lease. */
 function takenBy(owner: string): Document {
@@ -197,16 +198,6 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
         }),
       );
       await Promise.all(records);
-    },
-
-    /** Work that is due and that no worker holds, oldest first: for counts. */
-    async findDue(limit: number): Promise<Id[]> {
-      const due = await collection
-        .find({ dueAt: isDue(new Date(clock.now())) }, { projection: { _id: 1 } })
-        .sort({ dueAt: 1 })
-        .limit(limit)
-        .toArray();
-      return due.map(({ _id }) => _id as Id);
     },
   };
 }

@@ -65,11 +65,29 @@ export interface VersionSteps {
 type Unit = Omit<FoldedUnit, "item" | "tool"> & { item: number | null; effect: Effect | null };
 
 /** The units of a version that have events, in plan order. Pure. */
-export function unitsOfVersion({ plan, folded, ...version }: EarlierVersion): Unit[] {
-  const outline = outlineOf({ ...version, plan, status: folded.status });
-  return [...unitsInOrder({ outline, plan: folded })].flatMap(({ unit, item }) =>
+export function unitsOfVersion(version: EarlierVersion): readonly Unit[] {
+  return indexedUnits(version).all;
+}
+
+interface IndexedUnits {
+  all: readonly Unit[];
+  byStep: ReadonlyMap<string, readonly Unit[]>;
+}
+
+/** A cache, because versions are immutable. */
+const unitsOfVersions = new WeakMap<EarlierVersion, IndexedUnits>();
+
+function indexedUnits(version: EarlierVersion): IndexedUnits {
+  const known = unitsOfVersions.get(version);
+  if (known) return known;
+  const { folded, ...document } = version;
+  const outline = outlineOf({ ...document, status: folded.status });
+  const all = [...unitsInOrder({ outline, plan: folded })].flatMap(({ unit, item }) =>
     unit ? [{ ...unit, item, effect: effectOfUnit(unit) }] : [],
   );
+  const indexed = { all, byStep: groupBy(all, ({ stepId }) => stepId) };
+  unitsOfVersions.set(version, indexed);
+  return indexed;
 }
 
 /** The facts that decide a rerun. */
@@ -246,8 +264,7 @@ interface VersionContext {
 function contextOf(version: EarlierVersion, { plan: { policy } }: VersionFacts): VersionContext {
   const { plan, folded } = version;
   const { units } = folded;
-  const all = unitsOfVersion(version);
-  const byStep = groupBy(all, ({ stepId }) => stepId);
+  const { all, byStep } = indexedUnits(version);
   const unfinished = unfinishedLists(all);
   const steps = new Map(plan.steps.map((step) => [step.id as string, step]));
   const isMerged = policy.mergeDependencyOutputs;
@@ -510,12 +527,8 @@ export function carriedVersion(
   { plan, versions: [latest] }: Pick<VersionFacts, "plan" | "versions">,
   { sources, again, isOwn }: VersionSteps,
 ): CarriedVersion {
-  const unitsOf = new Map<EarlierVersion, Map<string, Unit[]>>();
-  const ofStep = (version: EarlierVersion, stepId: string): readonly Unit[] => {
-    const known = unitsOf.get(version) ?? groupBy(unitsOfVersion(version), (unit) => unit.stepId);
-    unitsOf.set(version, known);
-    return known.get(stepId) ?? [];
-  };
+  const ofStep = (version: EarlierVersion, stepId: string): readonly Unit[] =>
+    indexedUnits(version).byStep.get(stepId) ?? [];
   const unanswered = plan.steps.flatMap((step) =>
     latest && again.has(step.id) && isOwn(step) ? unansweredOf(ofStep(latest, step.id), latest) : [],
   );

@@ -17,7 +17,7 @@ import { createTenantReads, IN_ONE_BATCH, readLists } from "../database/read-lis
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type EntryLog, idsAfter } from "../journal/entry-log.ts";
 import { measureOutputParts, readOutputPart, readOutputs } from "../journal/outputs.ts";
-import { OUTLINE, readStepRuns, type UnitReads, withValues } from "../journal/unit-reads.ts";
+import { OUTLINE, type UnitReads, withValues } from "../journal/unit-reads.ts";
 import { countUnfinished } from "../leases/lease-table.ts";
 import { withDecisions } from "../plans/plan-needs.ts";
 import {
@@ -35,7 +35,6 @@ import {
   type StoredPlanHead,
   type WantedValues,
 } from "../records/document-heads.ts";
-import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { OutputRef, PlanDocument } from "../records/plan-document.ts";
 import type { JournalDocument, RequestDocument } from "../records/request-document.ts";
 import type { ToolDocument } from "../records/tool-documents.ts";
@@ -47,7 +46,7 @@ import { createReadWorkload, type ModelCosts, readModelCosts } from "./workload.
 
 /** The part of the store that reads for clients. */
 export function createReads({ collections, unitReads, clock }: StoreDependencies) {
-  const { requests, plans, modelCalls, tools } = collections;
+  const { requests, plans, tools } = collections;
   // Polling clients read these: many clients of one request cost MongoDB one read.
   const readRequest = createTenantReads(
     (tenant, ids: RequestId[]) => requests.find({ _id: { $in: ids }, tenant }, IN_ONE_BATCH).toArray(),
@@ -57,15 +56,8 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
     (tenant, ids: PlanId[]) => plans.find({ _id: { $in: ids }, tenant }, IN_ONE_BATCH).toArray(),
     (plan) => plan._id,
   );
-  /** All steps of a plan, with all values. */
-  async function readSteps(tenant: string, planId: PlanId): Promise<StepRun[]> {
-    const read = await unitReads.ofPlan(tenant, planId);
-    return read ? readStepRuns(unitReads.log, read, { body: true, output: true }) : [];
-  }
   const getRequest = async (tenant: string, id: RequestId): Promise<RequestDocument | null> =>
     (await readRequest({ tenant, id }))[0] ?? null;
-  const getPlan = async (tenant: string, id: PlanId): Promise<PlanDocument | null> =>
-    (await readPlan({ tenant, id }))[0] ?? null;
 
   return {
     /**
@@ -83,23 +75,13 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
     /** What the tenant's model calls cost that were sent from a time on and before another. */
     modelCosts: (tenant: string, time: { from: Date; before: Date }): Promise<ModelCosts> =>
       readModelCosts(collections, tenant, time),
-    /** As with `getPlan` and `listSteps`, calls of the same turn share one read. */
+    /** As with `getPlan`, calls of the same turn share one read. */
     getRequest,
     /** Many requests in one read, in the order of the ids; null for unknown ones. */
     getRequests: (tenant: string, requestIds: readonly RequestId[]): Promise<(RequestDocument | null)[]> =>
       Promise.all(requestIds.map((id) => getRequest(tenant, id))),
-    getPlan,
-    /** All versions of a request's plan, newest first. */
-    listPlans: (tenant: string, requestId: RequestId): Promise<PlanDocument[]> =>
-      plans.find({ tenant, requestId }).sort({ version: -1 }).toArray(),
-
-    /** Many plans at once, in the order of the ids; null for unknown ones. */
-    getPlans: (tenant: string, planIds: readonly PlanId[]): Promise<(PlanDocument | null)[]> =>
-      Promise.all(planIds.map((id) => getPlan(tenant, id))),
-    /** Steps and items in plan order, the steps of several plans in one read. */
-    listSteps: async (tenant: string, planIds: readonly PlanId[]): Promise<StepRun[]> =>
-      (await Promise.all(planIds.map((id) => readSteps(tenant, id)))).flat(),
-
+    getPlan: async (tenant: string, id: PlanId): Promise<PlanDocument | null> =>
+      (await readPlan({ tenant, id }))[0] ?? null,
     /**
      * Outputs that are stored separately (`outputRef`), by id of the reference.
      * @throws {OutputMissingError}
@@ -122,9 +104,6 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
     getRequestWithPlan: createReadWithPlan(collections, unitReads),
     ...createStateReads(collections, unitReads.log),
 
-    /** Calls of chat models for one request, oldest first. */
-    listModelCalls: (tenant: string, requestId: RequestId): Promise<ModelCallDocument[]> =>
-      modelCalls.find({ tenant, requestId }).sort({ createdAt: 1, _id: 1 }).toArray(),
     /** The catalogue, as executors last published it, by server and name. */
     listTools: (): Promise<ToolDocument[]> => tools.find().sort({ _id: 1 }).toArray(),
     ...createToolReads(collections),

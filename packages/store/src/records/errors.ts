@@ -68,12 +68,17 @@ export class StandaloneServerError extends storeError(
     `The MongoDB server at ${host} is not part of a replica set; start it with --replSet and run rs.initiate()`,
 ) {}
 
-/** The database was written by a version with another format of documents. Nothing was read or changed. */
+/**
+ * The database was written by a later version, or by one whose format cannot be converted. Nothing was read or
+ * changed.
+ */
 export class DatabaseFormatError extends storeError(
   "STORE_FORMAT",
   false,
   ({ database, found, expected }: { database: string; found: number; expected: number }) =>
-    `The database "${database}" has format ${found}, but this version of Planwright reads only format ${expected}; name another database in MONGODB_URL, or remove this one (with npm start: the folder .data/planwright)`,
+    found > expected
+      ? `The database "${database}" has format ${found}, and this version of Planwright reads format ${expected}: install the version that wrote it, or a later one`
+      : `The database "${database}" has format ${found}, which this version of Planwright (format ${expected}) cannot convert; name another database in MONGODB_URL, or remove this one (with npm start: the folder .data/planwright)`,
 ) {}
 
 /** Group commit writes to several collections in one command, which needs MongoDB 8.0 or later. */

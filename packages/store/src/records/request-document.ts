@@ -182,6 +182,8 @@ export interface Leased {
   survivedEpoch?: number;
   /** The previous owner, if it had not released the lease at the last claim; otherwise null or absent. */
   takenFrom?: string | null;
+  /** The least format of the database whose programs can do this work: others do not claim it. Absent: any. */
+  minFormat?: number;
 }
 
 /** The author of a plan. */

@@ -209,7 +209,7 @@ function createAmend(context: StoreDependencies) {
      * plan is checked: an amendment that is in the journal is not checked again. @throws
      * {IdempotencyKeyReusedError} when the key was used for something else
      */
-    findAmended: (tenant: string, _: RequestId, idempotency: Idempotency): Promise<Repeated | undefined> =>
+    findAmended: (tenant: string, idempotency: Idempotency): Promise<Repeated | undefined> =>
       findRepeated(context, tenant, entryKeyOf(OPERATION, idempotency)),
 
     /**

@@ -1,4 +1,3 @@
-import { type Diagnostic, type Plan, parsePlan, pinTools, type ToolPin } from "@planwright/plan";
 import type { AmendedPlan, RequestDocument } from "@planwright/store";
 import { applyPatch, type PatchOperation, parsePatch } from "../arguments/json-patch.ts";
 import { type GivenPlan, readPlanInput } from "../arguments/plan-input.ts";
@@ -7,7 +6,7 @@ import { BadInputError, MAX_NAMED, PlanInvalidError, StateConflictError } from "
 import type { OperationContext } from "../operation/context.ts";
 import { refuseVersion } from "./execute-plan.ts";
 import { findRequest } from "./find-request.ts";
-import { storedDiagnostics } from "./submit-plan.ts";
+import { parseKnown } from "./submit-plan.ts";
 
 /** Arguments of the mutation amendPlan. */
 export interface AmendInput extends VersionInput, RepeatInput {
@@ -45,12 +44,17 @@ export async function amendPlan(context: OperationContext, input: AmendInput): P
   const request = await findRequest(context, input.requestId);
   const { _id: requestId } = request;
   const earlier =
-    version.idempotency && (await context.store.findAmended(context.tenant, requestId, version.idempotency));
+    version.idempotency && (await context.store.findAmended(context.tenant, version.idempotency));
   if (earlier) return repeated(earlier);
   const { value, raw } = await planOf(context, request, given, version.fromVersion);
-  const { plan, toolPins, diagnostics } = await checked(context, request, value);
+  const { parsed, toolPins, diagnostics } = await parseKnown(context, value);
+  if (!parsed.ok) {
+    const remedy =
+      "Correct the plan as the diagnostics say and try again; nothing was stored, and the earlier plan is kept.";
+    throw new PlanInvalidError({ requestId, planId: request.planId }, parsed.diagnostics, { remedy });
+  }
   const answer = await context.store.amendPlan(context.tenant, requestId, {
-    plan,
+    plan: parsed.plan,
     toolPins,
     raw,
     diagnostics,
@@ -173,30 +177,6 @@ async function patched(
   if (!plan) return refuseVersion(requestId, { type: "no plan", request }, words);
   if (plan.plan === null) return refuseVersion(requestId, { type: "invalid", request, plan }, words);
   return readPlanInput(applyPatch(plan.plan, patch));
-}
-
-/** @throws {PlanInvalidError} then nothing is stored */
-async function checked(
-  { knownTools, tenant, maxStepTimeoutMs }: OperationContext,
-  { _id: requestId, planId }: RequestDocument,
-  value: unknown,
-): Promise<{ plan: Plan; toolPins: ToolPin[]; diagnostics: Diagnostic[] }> {
-  const { tools, parsed } = await knownTools.ask(
-    tenant,
-    (known, leftOut) => ({
-      tools: known,
-      parsed: parsePlan(value, { tools: known, leftOut, maxStepTimeoutMs }),
-    }),
-    ({ parsed: { ok } }) => ok,
-  );
-  if (parsed.ok) {
-    const { plan, diagnostics } = parsed;
-    return { plan, toolPins: pinTools(plan, tools), diagnostics: storedDiagnostics(diagnostics) };
-  }
-  throw new PlanInvalidError({ requestId, planId }, parsed.diagnostics, {
-    remedy:
-      "Correct the plan as the diagnostics say and try again; nothing was stored, and the earlier plan is kept.",
-  });
 }
 
 function repeated({ request }: { request: RequestDocument }): Amendment {

@@ -1,11 +1,5 @@
 import type { Resolution, StepRun } from "@planwright/engine";
-import {
-  isForEachStep,
-  type JsonValue,
-  JsonValueSchema,
-  readDeclaredOutput,
-  toolOfStep,
-} from "@planwright/plan";
+import { isForEachStep, JsonValueSchema, readDeclaredOutput, toolOfStep } from "@planwright/plan";
 import type { PlanApproval, RequestDocument, UnitDecision } from "@planwright/store";
 import { checkFilledIn, checkJsonShape, requireFit } from "../arguments/json-patch.ts";
 import { parseStepId, parseStepKey, parseText } from "../arguments/text.ts";
@@ -226,7 +220,11 @@ function parseResolution(input: DecisionInput, by: string, argument: string): Re
       return { type: "completed", output: JsonValueSchema.parse(input.output) };
     case "failed":
       if (reason === null) {
-        throw new BadInputError(`${argument}reason`, "failed needs a reason", "Say in reason why the call failed.");
+        throw new BadInputError(
+          `${argument}reason`,
+          "failed needs a reason",
+          "Say in reason why the call failed.",
+        );
       }
       return {
         type: "failed",

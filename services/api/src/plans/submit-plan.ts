@@ -22,30 +22,21 @@ export interface SubmitInput extends RequestOptionsInput {
  * key returns the first answer, even if the tool catalogue has changed.
  * @throws {BadInputError | PlanInvalidError | IdempotencyKeyReusedError}
  */
-export async function submitPlan(
-  { store, knownTools, offers, tenant, modelLimits: service, maxStepTimeoutMs, operation }: OperationContext,
-  input: SubmitInput,
-): Promise<RequestDocument> {
+export async function submitPlan(context: OperationContext, input: SubmitInput): Promise<RequestDocument> {
+  const { store, offers, tenant, operation } = context;
   const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);
   const { value, raw } = readPlanInput(input.plan);
-  const { options, payload } = parseRequestOptions(input, service);
+  const { options, payload } = parseRequestOptions(input, context.modelLimits);
   const asked = ["submitPlan", query, input.execute, value, ...payload];
   const idempotency = toIdempotency(input.idempotencyKey, asked);
-  const { tools, parsed } = await knownTools.ask(
-    tenant,
-    (known, leftOut) => ({
-      tools: known,
-      parsed: parsePlan(value, { tools: known, leftOut, maxStepTimeoutMs }),
-    }),
-    ({ parsed: { ok } }) => ok,
-  );
+  const { parsed, toolPins, diagnostics } = await parseKnown(context, value);
   const { request, plan } = await store.submitPlan({
     tenant,
     query,
     plan: parsed.ok ? parsed.plan : null,
-    toolPins: parsed.ok ? pinTools(parsed.plan, tools) : undefined,
+    toolPins,
     raw,
-    diagnostics: storedDiagnostics(parsed.diagnostics),
+    diagnostics,
     autoExecute: input.execute,
     ...options,
     trace: operation?.origin,
@@ -59,8 +50,22 @@ export async function submitPlan(
   return request;
 }
 
+/** A plan parsed with the tools that the tenant knows, and what is stored with it. */
+export async function parseKnown({ knownTools, tenant, maxStepTimeoutMs }: OperationContext, value: unknown) {
+  const { tools, parsed } = await knownTools.ask(
+    tenant,
+    (known, leftOut) => ({
+      tools: known,
+      parsed: parsePlan(value, { tools: known, leftOut, maxStepTimeoutMs }),
+    }),
+    ({ parsed: { ok } }) => ok,
+  );
+  const toolPins = parsed.ok ? pinTools(parsed.plan, tools) : undefined;
+  return { parsed, toolPins, diagnostics: storedDiagnostics(parsed.diagnostics) };
+}
+
 /** The stored diagnostics: errors before warnings, otherwise in order, at most 1,000. */
-export function storedDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+function storedDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const isError = (diagnostic: Diagnostic) => diagnostic.severity === "error";
   const errorsFirst = [...diagnostics.filter(isError), ...diagnostics.filter((one) => !isError(one))];
   return errorsFirst.slice(0, STORED_DIAGNOSTICS);
@@ -74,15 +79,7 @@ interface PlanCheck {
 }
 
 /** Checks a plan against the catalogue and stores nothing. @throws {BadInputError} */
-export async function checkPlan(
-  { knownTools, tenant, maxStepTimeoutMs }: OperationContext,
-  plan: unknown,
-): Promise<PlanCheck> {
-  const { value } = readPlanInput(plan);
-  const parsed = await knownTools.ask(
-    tenant,
-    (tools, leftOut) => parsePlan(value, { tools, leftOut, maxStepTimeoutMs }),
-    ({ ok }) => ok,
-  );
+export async function checkPlan(context: OperationContext, plan: unknown): Promise<PlanCheck> {
+  const { parsed } = await parseKnown(context, readPlanInput(plan).value);
   return { valid: parsed.ok, plan: parsed.ok ? parsed.plan : null, diagnostics: parsed.diagnostics };
 }

@@ -29,7 +29,14 @@ import {
   type SentenceInput,
   type WaitInput,
 } from "../plans/create-plan.ts";
-import { type ApprovalInput, approve, type ResolutionInput, type ResolutionsInput, resolveInDoubt, resolveManyInDoubt } from "../plans/decisions.ts";
+import {
+  type ApprovalInput,
+  approve,
+  type ResolutionInput,
+  type ResolutionsInput,
+  resolveInDoubt,
+  resolveManyInDoubt,
+} from "../plans/decisions.ts";
 import { type ExecuteInput, executePlan } from "../plans/execute-plan.ts";
 import { cancelRequest, pauseRequest, resumeRequest } from "../plans/pause.ts";
 import { type ReplanInput, type RerunInput, replan, rerun } from "../plans/rerun.ts";

@@ -3,6 +3,7 @@
  * happens more often than it was accepted, no step is completed whose effect never happened, and no operator is
  * asked about a call that is done.
  */
+
 import type { Outcome } from "@planwright/engine";
 import {
   type Diagnostic,
@@ -16,6 +17,7 @@ import {
 import { createLogger } from "@planwright/runtime";
 import type { PlanDocument } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
+import { listSteps } from "@planwright/testing";
 import { expect, test } from "vitest";
 import { createPlanTools } from "./plan-tools.ts";
 import { startPlanRun } from "./start-plan-run.ts";
@@ -180,7 +182,7 @@ function createWorld(random: Random) {
       }).done;
       const now = await store.getPlan(TENANT, _id);
       if (now && isTerminalPlanStatus(now.status)) return;
-      for (const step of await store.listSteps(TENANT, [_id])) {
+      for (const step of await listSteps(store, TENANT, [_id])) {
         if (step.status !== "WAITING_APPROVAL") continue;
         const { stepId, approvalHash } = step;
         asked.push({ stepId, plan });
@@ -238,7 +240,7 @@ test.each(Array.from({ length: 30 }, (_, index) => index + 36))(
           count: Math.min(count, 1 + (allowed.get(call) ?? 0)),
           log,
         });
-      for (const unit of await store.listSteps(TENANT, [now._id])) {
+      for (const unit of await listSteps(store, TENANT, [now._id])) {
         const one = steps.find(({ id }) => id === unit.stepId);
         if (!one || unit.status !== "COMPLETED" || (one.form === "list" && unit.item === null)) continue;
         const call = `${one.tool} ${one.values[unit.item ?? 0]}`;

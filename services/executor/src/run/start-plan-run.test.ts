@@ -4,6 +4,7 @@ import { groupBy, type JsonObject, type JsonValue, PlanSchema, type ToolDescript
 import { createLogger } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
+import { listSteps } from "@planwright/testing";
 import { expect, test } from "vitest";
 import { createSecrets } from "../secrets.ts";
 import { createPlanTools } from "./plan-tools.ts";
@@ -79,7 +80,7 @@ test("a run that releases its plan starts nothing more, whatever events arrive b
   });
   await expect.poll(async () => (await store.getPlan(TENANT, planId))?.status).toBe("WAITING");
 
-  const approvalHash = (await store.listSteps(TENANT, [planId]))[0]!.approvalHash!;
+  const approvalHash = (await listSteps(store, TENANT, [planId]))[0]!.approvalHash!;
   await store.approveStep(TENANT, planId, {
     stepId: "a",
     approved: true,
@@ -91,7 +92,7 @@ test("a run that releases its plan starts nothing more, whatever events arrive b
   answer();
   await run.done;
   expect(called).toEqual([]);
-  expect((await store.listSteps(TENANT, [planId]))[0]).toMatchObject({ status: "WAITING_APPROVAL" });
+  expect((await listSteps(store, TENANT, [planId]))[0]).toMatchObject({ status: "WAITING_APPROVAL" });
 });
 
 test.each([
@@ -152,7 +153,7 @@ test("no secret is read for a tool that has changed", async () => {
   });
   await run.done;
   expect(read).toEqual([]);
-  expect((await store.listSteps(TENANT, [planId]))[0]).toMatchObject({
+  expect((await listSteps(store, TENANT, [planId]))[0]).toMatchObject({
     status: "FAILED",
     error: { code: "TOOL_CHANGED" },
   });
@@ -177,7 +178,7 @@ async function runOfReads(steps: object[]) {
     logger: createLogger({ service: "test", level: "silent" }),
   });
   const statuses = async () =>
-    (await claimed.store.listSteps(TENANT, [claimed.planId])).map(({ status }) => status);
+    (await listSteps(claimed.store, TENANT, [claimed.planId])).map(({ status }) => status);
   /** Waits until this call, numbered from 1, is made. */
   async function made(call: number): Promise<void> {
     await expect.poll(() => answers.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(call);
@@ -202,7 +203,7 @@ test("short reads that depend on each other are one entry, with the lease and th
     status: "COMPLETED",
     counts: { COMPLETED: 4 },
   });
-  const steps = await store.listSteps(TENANT, [planId]);
+  const steps = await listSteps(store, TENANT, [planId]);
   expect(steps.map(({ seq, attempts }) => [seq, attempts.length])).toEqual(steps.map(() => [1, 1]));
   expect(claim.journal.seq()).toBe(1);
 });
@@ -307,7 +308,7 @@ test.each([
     const next = await takeOver();
     const { done } = run(next);
     const statuses = async () => {
-      const items = (await store.listSteps(TENANT, [planId])).filter(({ item }) => item !== null);
+      const items = (await listSteps(store, TENANT, [planId])).filter(({ item }) => item !== null);
       return [...groupBy(items, ({ status }) => status)].map(([status, of]) => [status, of.length] as const);
     };
     await done;
@@ -353,7 +354,7 @@ test("the rest of a cancelled list is one event, and is written in one part", as
   const events = database.find("journal", {}).flatMap((entry) => entry["events"] as JournalEvent[]);
   const closed = events.filter((event) => event.type === "items.closed");
   expect(closed).toMatchObject([{ stepId: "list", to: ITEMS.length - 1, status: "CANCELLED" }]);
-  const items = (await store.listSteps(TENANT, [planId])).filter(({ item }) => item !== null);
+  const items = (await listSteps(store, TENANT, [planId])).filter(({ item }) => item !== null);
   const statuses = [...groupBy(items, ({ status }) => status)].map(([status, of]) => [status, of.length]);
   const from = closed[0]?.from ?? 0;
   expect(statuses).toEqual([

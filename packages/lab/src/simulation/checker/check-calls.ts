@@ -227,8 +227,12 @@ export interface EffectsCheck {
   allowedAgain(unit: string): void;
   /** The operator has said that after the end of its plan: a call of a later version has another key. */
   leftToRerun(unit: string): void;
-  /** A caller has accepted that calls of the unit are repeated, or an operator has approved or denied one. */
-  repeatAccepted(unit: string): void;
+  /**
+   * A caller has accepted that calls of the unit are repeated in a version of its request, or an operator has
+   * approved one there.
+   * @param version - absent: in any version, because an operator has said that the call did not happen
+   */
+  repeatAccepted(unit: string, version?: number): void;
   /** A call with these units is sent: it needs the arguments and the key of their earlier calls. */
   sent(units: readonly string[], call: SentCall): void;
   /** A plan is submitted again after its request was removed: its calls are other calls. */
@@ -241,6 +245,8 @@ interface SentCall {
   /** Those of each unit. */
   each: readonly string[];
   planId: string;
+  /** The version of its plan. */
+  version: number;
   effectClass: EffectClass;
   key: string | undefined;
   /**
@@ -259,7 +265,12 @@ export function createEffectsCheck(
   const allowed = new Map<string, number>();
   const rerun = new Map<string, number>();
   const sentBefore = new Map<string, SentCall>();
+  /** Units and versions, and units in any version. */
   const accepted = new Set<string>();
+  /** Effects of calls whose repeat was accepted, by unit and arguments. */
+  const acceptedEffects = new Map<string, number>();
+  const isAccepted = (unit: string, version: number | undefined): boolean =>
+    accepted.has(unit) || accepted.has(`${unit} ${version}`);
   /** The last call of each unit with the same arguments, in any version. */
   const lastCalls = new Map<string, SentCall>();
   const unitsOfKey = new Map<string, string>();
@@ -269,11 +280,12 @@ export function createEffectsCheck(
       const name = `${unit} ${args}`;
       const count = (effects.get(name) ?? 0) + 1;
       effects.set(name, count);
-      const invariant = accepted.has(unit) ? undefined : ONCE[effectClass];
-      const most = 1 + ((effectClass === "K" ? rerun : allowed).get(unit) ?? 0);
-      if (invariant && count > most) {
-        fail(invariant, `${unit} acted ${count} times; ${most} is allowed`);
-      }
+      const again = acceptedEffects.get(name) ?? 0;
+      const most = 1 + ((effectClass === "K" ? rerun : allowed).get(unit) ?? 0) + again;
+      const invariant = ONCE[effectClass];
+      if (!invariant || count <= most) return;
+      if (isAccepted(unit, lastCalls.get(name)?.version)) acceptedEffects.set(name, again + 1);
+      else fail(invariant, `${unit} acted ${count} times; ${most} is allowed`);
     },
     allowedAgain(unit) {
       allowed.set(unit, (allowed.get(unit) ?? 0) + 1);
@@ -281,9 +293,9 @@ export function createEffectsCheck(
     leftToRerun(unit) {
       rerun.set(unit, (rerun.get(unit) ?? 0) + 1);
     },
-    repeatAccepted: (unit) => void accepted.add(unit),
+    repeatAccepted: (unit, version) => void accepted.add(version === undefined ? unit : `${unit} ${version}`),
     forget(plan) {
-      for (const known of [effects, allowed, rerun, accepted, lastCalls])
+      for (const known of [effects, allowed, rerun, accepted, acceptedEffects, lastCalls])
         for (const unit of known.keys()) if (unit.startsWith(`${plan}/`)) known.delete(unit);
     },
     sent(units, call) {
@@ -292,7 +304,7 @@ export function createEffectsCheck(
         const last = lastCalls.get(one);
         lastCalls.set(one, call);
         const isOther = last && last.planId !== call.planId && call.effectClass !== "R";
-        if (!isOther || accepted.has(unit) || allowed.has(unit)) continue;
+        if (!isOther || isAccepted(unit, call.version) || allowed.has(unit)) continue;
         if (call.effectClass === "K" && last.key === call.key) continue;
         // With a key an answered error may be followed by another call, of which the tool knows that it is another.
         const mayHaveActed = effects.has(one) || (call.effectClass !== "K" && isOpen(last.planId, unit));

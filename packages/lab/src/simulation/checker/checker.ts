@@ -239,6 +239,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
           arguments: JSON.stringify(call.arguments),
           each: argumentsOfEach(call),
           planId: facts.document._id,
+          version: facts.document.version,
           effectClass: step.tool.effectClass,
           key: call.idempotencyKey,
           mayDiffer,

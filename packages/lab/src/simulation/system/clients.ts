@@ -306,10 +306,12 @@ function namesIn(steps: Plan["steps"]): Set<string> {
   return new Set([...planGraph({ steps }).dependencies.values()].flat());
 }
 
-/** The calls of a step, in either plan, may be repeated. */
-function accepted({ world }: Client, { plan }: PlanDocument, next: Plan, id: string): void {
-  for (const step of [...(plan?.steps ?? []), ...next.steps])
-    if (step.id === id) for (const unit of unitsOfStep(step)) world.checker.effects.repeatAccepted(unit);
+/** The calls of a step, in either plan, may be repeated in the next version. */
+function accepted({ world }: Client, { plan, version }: PlanDocument, next: Plan, id: string): void {
+  for (const step of [...(plan?.steps ?? []), ...next.steps]) {
+    if (step.id !== id) continue;
+    for (const unit of unitsOfStep(step)) world.checker.effects.repeatAccepted(unit, version + 1);
+  }
 }
 
 const TOOLS = [
@@ -530,7 +532,8 @@ export function startOperator(world: World, api: SimulatedApi): (change: UnitCha
     const approved = random.chance(0.9);
     later(async () => {
       if (!approvalHash) return;
-      for (const one of unitsOf(planId, stepId)) checker.effects.repeatAccepted(one);
+      const version = checker.facts(planId)?.document.version;
+      for (const one of unitsOf(planId, stepId)) checker.effects.repeatAccepted(one, version);
       const decision = { stepId, approved, approvalHash, reason: null, by: "operator" };
       const { type } = await api.ask((store) => store.approveStep(TENANT, planId, decision));
       log.note("operator says", approved ? "yes" : "no", "to", `${unit.planId}/${unit.key}`, type);

@@ -1,0 +1,19 @@
+import { spawnSync } from "node:child_process";
+import { operateProgram } from "../start-service.ts";
+import { printError } from "./program.ts";
+
+/**
+ * Runs a command on the database of `MONGODB_URL` with the program of the API, which needs no running service: `keys`
+ * makes, lists and revokes API keys; `upgrade` converts a database of an earlier format. Sets the exit code of this
+ * process to that of the program.
+ * @param words - arguments of the command, such as `["list", "--tenant", "acme"]`
+ */
+export function operate(command: "keys" | "upgrade", words: readonly string[]): void {
+  try {
+    process.exitCode =
+      spawnSync(process.execPath, [operateProgram(), command, ...words], { stdio: "inherit" }).status ?? 1;
+  } catch (error) {
+    printError(error);
+    process.exitCode = 1;
+  }
+}
