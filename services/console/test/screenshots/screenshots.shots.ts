@@ -1,11 +1,11 @@
-/** `npm run screenshots`: every view in light and dark, into a folder that is not tracked. */
+/** `npm run screenshots`: every view in light, dark and on a phone, into a folder that is not tracked. */
 
 import { mkdir, rm } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, test } from "vitest";
-import { type ConsoleSystem, startConsole } from "../console-system.ts";
+import { type ConsoleSystem, SCREEN, startConsole } from "../console-system.ts";
 import { CHARGE, makeStates, SHOP_TOOLS, type States } from "./states.ts";
 
 const FOLDER = fileURLToPath(new URL("../../.screenshots/", import.meta.url));
@@ -25,8 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => system?.close());
 
-/** The page as it is, in both colour schemes. */
+/** The page as it is, in both colour schemes, and on a phone. */
 async function take(page: Page, name: string): Promise<void> {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+  await page.screenshot({ path: `${FOLDER}${name}-phone.png` });
+  await page.setViewportSize(SCREEN);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.screenshot({ path: `${FOLDER}${name}-${colorScheme}.png` });
@@ -36,7 +40,7 @@ async function take(page: Page, name: string): Promise<void> {
 test("empty views", async () => {
   const page = await system.open("/");
   await page.getByText("There is no request yet").waitFor();
-  await page.getByText("No planner takes work").waitFor();
+  await page.getByText("No planner takes work").first().waitFor();
   await take(page, "home-empty");
   await page.goto(page.url().replace(/\/console.*/, "/console/fleet"));
   await page.getByText("None is alive").waitFor();
