@@ -59,6 +59,7 @@ const SHARING: ReadonlySet<string> = new Set([
   "packages/tools",
   "services/api",
   "services/blog-tools",
+  "services/console",
   "services/executor",
   "services/planner",
 ]);

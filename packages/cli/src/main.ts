@@ -1,76 +1,8 @@
 import { readFileSync } from "node:fs";
-import { createClient } from "@planwright/client";
-import { CommanderError } from "commander";
-import type { CommandContext } from "./commands/command-context.ts";
-import { printError } from "./commands/print-error.ts";
-import { createProgram } from "./program.ts";
-import type { GlobalOptions } from "./program-options.ts";
-import { EXIT, type ExitCode, GaveUpWaitingError, InterruptedError } from "./report/exit-code.ts";
-import { createCommandLine } from "./report/format.ts";
-import { createOutput, visibleText } from "./terminal.ts";
+import process from "node:process";
+import { runProgram } from "./run-program.ts";
 
-const { env, stdin, stdout, stderr } = process;
 const { version }: { version: string } = JSON.parse(
   readFileSync(new URL("../package.json", import.meta.url), "utf8"),
 );
-const output = createOutput(stdout, stderr, env);
-
-// The reader has closed the pipe, as `head` does.
-stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(process.exitCode ?? EXIT.OK);
-  throw error;
-});
-
-const stopping = new AbortController();
-
-async function perform(
-  options: GlobalOptions,
-  isUrlGiven: boolean,
-  command: (context: CommandContext) => Promise<ExitCode>,
-): Promise<void> {
-  const { url, token, timeout, json: isJson = false } = options;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, () => {
-      // The second signal ends the process at once.
-      if (stopping.signal.aborted) process.exit(signal === "SIGINT" ? EXIT.INTERRUPTED : EXIT.TERMINATED);
-      stopping.abort(new InterruptedError(signal));
-    });
-  }
-  if (timeout !== undefined) {
-    setTimeout(() => stopping.abort(new GaveUpWaitingError(timeout)), timeout).unref();
-  }
-  const { signal } = stopping;
-  const context: CommandContext = {
-    client: createClient({ url, token, signal }),
-    output,
-    isJson,
-    canAsk: !isJson && stdin.isTTY === true && output.isTerminal,
-    command: createCommandLine({
-      program: env["npm_command"] === "exec" ? "npx planwright" : "planwright",
-      url: isUrlGiven ? url : undefined,
-    }),
-    signal,
-    now: Date.now,
-  };
-  try {
-    process.exitCode = await command(context);
-  } catch (error) {
-    process.exitCode = printError(error, { output, isJson });
-  }
-}
-
-const program = createProgram({
-  version,
-  perform,
-  // Loaded when it is needed: it has the drivers of both databases.
-  performLocally: async (command) => command(await import("@planwright/local")),
-  print: (text) => void stdout.write(text),
-});
-program.exitOverride().configureOutput({ writeErr: (text) => void stderr.write(visibleText(text)) });
-for (const command of program.commands) command.copyInheritedSettings(program);
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (!(error instanceof CommanderError)) throw error;
-  process.exitCode = error.exitCode === 0 ? EXIT.OK : EXIT.USAGE;
-}
+await runProgram(process.argv.slice(2), { version, host: process });

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { stripVTControlCharacters, styleText } from "node:util";
 import { visibleText as textWithCodes, unmarkNumbers } from "@planwright/plan";
 
@@ -28,14 +28,13 @@ export interface Output {
   live(): Promise<LiveView>;
 }
 
+/** An output of a process, which may be a terminal. */
+export type OutputStream = Writable & { isTTY?: boolean; columns?: number; rows?: number };
+
 /** Output to the two streams of a process. */
-export function createOutput(
-  stdout: NodeJS.WriteStream,
-  stderr: NodeJS.WriteStream,
-  env: NodeJS.ProcessEnv,
-): Output {
+export function createOutput(stdout: OutputStream, stderr: OutputStream, env: NodeJS.ProcessEnv): Output {
   const isTerminal = stdout.isTTY === true;
-  const styleFor = (stream: NodeJS.WriteStream) =>
+  const styleFor = (stream: OutputStream) =>
     wantsColour(env, stream.isTTY === true) ? colourStyle : plainStyle;
   return {
     isTerminal,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CliStack, startCliStack } from "./cli-stack.ts";
-import { start } from "./planwright.ts";
+import { type CliSystem, startCliSystem } from "./cli-stack.ts";
+import { startProcess } from "./planwright.ts";
 
-let system: CliStack;
+let system: CliSystem;
 beforeAll(async () => {
-  system = await startCliStack();
+  system = await startCliSystem();
 });
 afterAll(() => system?.close());
 
@@ -35,7 +35,7 @@ test("bulk retry shows the failed requests and changes nothing; with --yes it re
 test("on a terminal it asks, and changes nothing after a refusal", async () => {
   const requestId = await failed();
   const ask = () =>
-    start(["bulk", "retry", "--failed"], { env: { ...system.env, NO_COLOR: "1" }, isTerminal: true });
+    startProcess(["bulk", "retry", "--failed"], { env: { ...system.env, NO_COLOR: "1" }, isTerminal: true });
   const declined = ask();
   await declined.said("Retry 1 request?");
   declined.type("n");

@@ -5,13 +5,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, graphql, type ResultOf } from "@planwright/client";
 import { type Stack, startStack } from "@planwright/local";
-import { bundledServices, type CountingToolServer, startCountingToolServer } from "@planwright/testing";
+import {
+  bundledServices,
+  type CountingToolServer,
+  type System,
+  startCountingToolServer,
+  startSystem,
+  testServers,
+} from "@planwright/testing";
 import { buildSchema, type GraphQLSchema } from "graphql";
 import { build, cleanEnv, planwright, type Ran, shell } from "./planwright.ts";
 
-/** The complete system, with tools that a test can make fail. */
-export interface CliStack {
-  stack: Stack;
+/** What tests of commands do with a system. */
+interface Operations {
   /** The counting server that listens now. */
   tools(): CountingToolServer;
   /** The environment of a user, with the address of the API. */
@@ -27,6 +33,19 @@ export interface CliStack {
   read(requestId: string): Promise<Read>;
   /** Waits until the request has reached a state. */
   until(requestId: string, isReached: (read: Read) => boolean): Promise<Read>;
+  close(): Promise<void>;
+}
+
+/** The complete system in the process of the test, with tools that a test can make fail. */
+export interface CliSystem extends Operations {
+  apiUrl: string;
+  /** Runs the planner with other settings until `during` has returned. */
+  withPlanner<T>(env: Record<string, string>, during: () => Promise<T>): Promise<T>;
+}
+
+/** The complete system as processes, which a test may kill and restart. */
+export interface CliStack extends Operations {
+  stack: Stack;
   /** Stops the counting server; `startTools` starts it on the same port again. */
   stopTools(): Promise<void>;
   startTools(): Promise<void>;
@@ -36,7 +55,6 @@ export interface CliStack {
     env: NodeJS.ProcessEnv,
     during?: () => Promise<T>,
   ): Promise<T | undefined>;
-  close(): Promise<void>;
 }
 
 const READ = graphql(`query ($requestId: ID!) {
@@ -48,39 +66,18 @@ const READ = graphql(`query ($requestId: ID!) {
 export type Read = NonNullable<ResultOf<typeof READ>["request"]>;
 
 const TIMEOUT_MS = 60_000;
-/** Bundled services start in a third of the time. */
-const bundles = bundledServices("api", "planner", "executor", "blog-tools");
 
-/**
- * Builds and starts the system. Leases are short, so that a dead worker is noticed soon.
- * @param moreServers - further entries of the servers file, made for the folder of the stack
- */
-export async function startCliStack(moreServers: (folder: string) => object = () => ({})): Promise<CliStack> {
-  build();
-  const folder = mkdtempSync(join(tmpdir(), "planwright-cli-"));
-  const ledgerFile = join(folder, "ledger.jsonl");
-  let tools = await startCountingToolServer({ ledgerFile });
-  const { port } = tools;
-  const serversFile = join(folder, "mine.json");
-  const counting = { url: tools.url, trusted: true, tools: { set_value: { requires_approval: true } } };
-  writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting, ...moreServers(folder) } }));
-  const dataDir = join(folder, "data");
-  const stack = await startStack({
-    dataDir,
-    env: cleanEnv({ MCP_SERVERS_FILE: serversFile }),
-    settings: { executor: { DEAD_AFTER_MS: "3000", LIMIT_LEASE_MS: "3000" } },
-    mains: bundles,
-  });
-  const env = { PLANWRIGHT_URL: stack.apiUrl };
-  /** Killed at the end, also when a test fails. */
-  const extra = new Set<ChildProcess>();
+/** Settings of the counting server. */
+const COUNTING = { tools: { set_value: { requires_approval: true } } };
 
-  const client = createClient({ url: stack.apiUrl });
+function operations(
+  apiUrl: string,
+  folder: string,
+): Pick<Operations, "env" | "folder" | "cli" | "shell" | "submit" | "read" | "until"> {
+  const env = { PLANWRIGHT_URL: apiUrl };
+  const client = createClient({ url: apiUrl });
   const read = (requestId: string): Promise<Read> => client.readRequest(READ, requestId);
-
   return {
-    stack,
-    tools: () => tools,
     env,
     folder,
     cli: (...args) => planwright(args, { env }),
@@ -101,6 +98,79 @@ export async function startCliStack(moreServers: (folder: string) => object = ()
         await new Promise((resolve) => setTimeout(resolve, 30));
       }
     },
+  };
+}
+
+/**
+ * Starts the system in the process of the test, with the blog tools and the planner that needs no model.
+ * @param moreServers - further entries of the servers file, made for the folder of the system
+ */
+export async function startCliSystem(
+  moreServers: (folder: string) => Readonly<Record<string, object>> = () => ({}),
+): Promise<CliSystem> {
+  const folder = mkdtempSync(join(tmpdir(), "planwright-cli-"));
+  const blog = {
+    command: process.execPath,
+    args: [bundledServices("blog-tools")["blog-tools"], "--stdio"],
+    env: { MONGODB_URL: testServers().mongodbUrl },
+    trusted: true,
+  };
+  const system: System = await startSystem({
+    counting: COUNTING,
+    mcpServers: { blog, ...moreServers(folder) },
+  });
+  const withoutModel = { MODEL: "" };
+  let planner = await system.startPlanner(withoutModel);
+  return {
+    ...operations(system.apiUrl, folder),
+    apiUrl: system.apiUrl,
+    tools: () => system.tools,
+    async withPlanner(env, during) {
+      await planner.end();
+      const other = await system.startPlanner(env);
+      try {
+        return await during();
+      } finally {
+        await other.end();
+        planner = await system.startPlanner(withoutModel);
+      }
+    },
+    async close() {
+      await system.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Builds and starts the system as processes. Leases are short, so that a dead worker is noticed soon.
+ * @param moreServers - further entries of the servers file, made for the folder of the stack
+ */
+export async function startCliStack(moreServers: (folder: string) => object = () => ({})): Promise<CliStack> {
+  build();
+  // Bundled services start in a third of the time.
+  const bundles = bundledServices("api", "planner", "executor", "blog-tools");
+  const folder = mkdtempSync(join(tmpdir(), "planwright-cli-"));
+  const ledgerFile = join(folder, "ledger.jsonl");
+  let tools = await startCountingToolServer({ ledgerFile });
+  const { port } = tools;
+  const serversFile = join(folder, "mine.json");
+  const counting = { url: tools.url, trusted: true, ...COUNTING };
+  writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting, ...moreServers(folder) } }));
+  const dataDir = join(folder, "data");
+  const stack = await startStack({
+    dataDir,
+    env: cleanEnv({ MCP_SERVERS_FILE: serversFile }),
+    settings: { executor: { DEAD_AFTER_MS: "3000", LIMIT_LEASE_MS: "3000" } },
+    mains: bundles,
+  });
+  /** Killed at the end, also when a test fails. */
+  const extra = new Set<ChildProcess>();
+
+  return {
+    ...operations(stack.apiUrl, folder),
+    stack,
+    tools: () => tools,
     stopTools: () => tools.close(),
     async startTools() {
       tools = await startCountingToolServer({ ledgerFile, port });

@@ -9,10 +9,10 @@ import { createClient, graphql } from "@planwright/client";
 import { freePort } from "@planwright/local";
 import { startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
-import { planwright, start } from "./planwright.ts";
+import { type CliSystem, startCliSystem, statusOf } from "./cli-stack.ts";
+import { planwright, start, startProcess } from "./planwright.ts";
 
-let system: CliStack;
+let system: CliSystem;
 const SHELF_SERVER = fileURLToPath(new URL("../../tools/test/file-tool-server.mjs", import.meta.url));
 const SHELF = [
   { name: "find_book", inputSchema: { type: "object" } },
@@ -20,13 +20,13 @@ const SHELF = [
   { name: "two\nlines" },
 ];
 /** A stdio server whose tools are in a file of the folder, read when its process starts. */
-function shelf(folder: string): object {
+function shelf(folder: string): Record<string, object> {
   const [toolsFile, callsFile] = [join(folder, "shelf.json"), join(folder, "shelf-calls")];
   writeFileSync(toolsFile, JSON.stringify(SHELF));
   return { shelf: { command: process.execPath, args: [SHELF_SERVER, toolsFile, callsFile] } };
 }
 beforeAll(async () => {
-  system = await startCliStack(shelf);
+  system = await startCliSystem(shelf);
 });
 afterAll(() => system?.close());
 
@@ -88,7 +88,7 @@ test("run --json prints events, one a line, and ends with the complete request",
 
 test("Ctrl-C leaves the plan running, prints how to follow it again, and exits with 130", async () => {
   const requestId = await hanging();
-  const watching = start(["watch", requestId], { env: system.env });
+  const watching = startProcess(["watch", requestId], { env: system.env });
   await watching.said("RUNNING");
   watching.kill("SIGINT");
   const { exitCode, stderr } = await watching.ended;
@@ -106,22 +106,11 @@ test("--timeout ends the wait with 124, and the plan continues", async () => {
   expect((await system.read(requestId)).status).toBe("EXECUTING");
 });
 
-test("watching survives a restart of the API", async () => {
-  system.tools().script({ read_value: [{ type: "latency", ms: 6_000 }] });
-  const requestId = await system.submit([{ id: "slow", tool: "read_value", arguments: { value: 1 } }]);
-  const watching = start(["watch", requestId], { env: system.env });
-  await watching.said("RUNNING");
-  await system.stack.processes.api.restart();
-  const { exitCode, stdout } = await watching.ended;
-  expect(exitCode).toBe(0);
-  expect(stdout).toContain("plan COMPLETED");
-});
-
 test("following is live: the command subscribes once, and the API sends each change", async () => {
   const requestId = await hanging();
   const watching = start(["watch", requestId], { env: system.env });
   await watching.said("RUNNING");
-  const metrics = await (await fetch(new URL("/metrics", system.stack.apiUrl))).text();
+  const metrics = await (await fetch(new URL("/metrics", system.apiUrl))).text();
   expect(metrics).toMatch(/^planwright_api_subscriptions_open\S* [1-9]/m);
   await system.cli("cancel", requestId);
   expect(await watching.ended).toMatchObject({ exitCode: 1, stderr: "" });
@@ -130,7 +119,7 @@ test("following is live: the command subscribes once, and the API sends each cha
 test("when a proxy blocks the event stream, the request is polled", async () => {
   const forward = async (request: IncomingMessage, response: ServerResponse) => {
     const headers = { "content-type": "application/json" };
-    const answer = await fetch(system.stack.apiUrl, { method: "POST", headers, body: await text(request) });
+    const answer = await fetch(system.apiUrl, { method: "POST", headers, body: await text(request) });
     response.writeHead(answer.status, headers).end(await answer.text());
   };
   const proxy = createServer((request, response) => {
@@ -189,13 +178,9 @@ test.each([[["--watch"]], [[]]])(
 
 test("replan prints the new version, or why there is none", async () => {
   const model = await startModelServer();
-  await system.stack.processes.planner.kill();
-  onTestFinished(async () => {
-    await system.stack.processes.planner.restart();
-    await model.close();
-  });
+  onTestFinished(() => model.close());
   const settings = { MODEL: "openai:scripted", OPENAI_BASE_URL: model.openAiUrl, OPENAI_API_KEY: "none" };
-  await system.withService("planner", settings, async () => {
+  await system.withPlanner(settings, async () => {
     system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
     const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
     await system.until(requestId, ({ status }) => status === "FAILED");
@@ -304,7 +289,7 @@ test("--profile and --policy, from a file or as JSON, are used for the plan; a w
   const query = graphql(
     `query ($requestId: ID!) { request(requestId: $requestId) { policy plan { document } } }`,
   );
-  const request = await createClient({ url: system.stack.apiUrl }).readRequest(query, requestId);
+  const request = await createClient({ url: system.apiUrl }).readRequest(query, requestId);
   expect(request.policy).toEqual({ profile: "orchestrator", maxParallel: 3 });
   expect(request.plan?.document).toMatchObject({
     policy: { profile: "orchestrator", maxParallel: 3, mergeDependencyOutputs: true },
@@ -316,14 +301,14 @@ test("--profile and --policy, from a file or as JSON, are used for the plan; a w
 
 test("a sentence is read in the time zone of the terminal, or in that of --timezone or --context", async () => {
   const contextOf = async (...args: string[]) => {
-    const ran = await planwright(["plan", "Create author Jo with email jo@test.com", ...args], {
+    const ran = await startProcess(["plan", "Create author Jo with email jo@test.com", ...args], {
       env: { ...system.env, TZ: "Asia/Tokyo" },
-    });
+    }).ended;
     const [, requestId = ""] = /planwright execute (\S+)/.exec(ran.stdout) ?? [];
     const query = graphql(
       `query ($requestId: ID!) { request(requestId: $requestId) { context { now timezone locale facts } } }`,
     );
-    return (await createClient({ url: system.stack.apiUrl }).readRequest(query, requestId)).context;
+    return (await createClient({ url: system.apiUrl }).readRequest(query, requestId)).context;
   };
   expect(await contextOf()).toMatchObject({ timezone: "Asia/Tokyo", locale: null, facts: {} });
   const file = join(system.folder, "context.json");
@@ -481,7 +466,7 @@ test("FORCE_COLOR turns colours on, and NO_COLOR overrides it", async () => {
 describe("on a terminal", () => {
   const FRAMES = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/gu;
   const onTerminal = (...args: string[]) =>
-    start(args, { env: { ...system.env, NO_COLOR: "1" }, isTerminal: true });
+    startProcess(args, { env: { ...system.env, NO_COLOR: "1" }, isTerminal: true });
 
   test("the steps are drawn as an animated tree, and only the last tree stays", async () => {
     const requestId = await hanging();

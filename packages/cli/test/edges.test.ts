@@ -5,7 +5,7 @@ import { parseUrl } from "../src/program-options.ts";
 import { createCommandLine } from "../src/report/format.ts";
 import { bashCompletion } from "../src/shell-completion.ts";
 import { wantsColour } from "../src/terminal.ts";
-import { planwright } from "./planwright.ts";
+import { startProcess } from "./planwright.ts";
 
 describe("commands to type", () => {
   test.each([
@@ -81,10 +81,10 @@ describe("completion", () => {
 
   /** The candidates that the scripts of zsh and fish get from the program. */
   async function candidatesOf(shell: "zsh" | "fish", ...words: string[]): Promise<string[]> {
-    const { stdout: printed, exitCode } = await planwright(["completion", shell]);
+    const { stdout: printed, exitCode } = await startProcess(["completion", shell]).ended;
     expect(exitCode).toBe(0);
     const [, entry = ""] = /(?:requestComp="|results \()planwright (complete --)/.exec(printed) ?? [];
-    const { stdout, stderr } = await planwright([...entry.split(" "), ...words]);
+    const { stdout, stderr } = await startProcess([...entry.split(" "), ...words]).ended;
     expect(stderr).toBe("");
     return stdout.split("\n").flatMap((line) => (line === "" ? [] : [line.split("\t")[0] ?? ""]));
   }

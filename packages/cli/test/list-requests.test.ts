@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { parseSince } from "../src/commands/list-requests.ts";
-import { type CliStack, startCliStack } from "./cli-stack.ts";
+import { type CliSystem, startCliSystem } from "./cli-stack.ts";
 
 test.each([
   ["24h", { agoMs: 86_400_000 }],
@@ -21,9 +21,9 @@ test.each(["24", "", "0h", "-1h", "h", "soon", "24 lightyears", "2026-99-99", "9
   },
 );
 
-let system: CliStack;
+let system: CliSystem;
 beforeAll(async () => {
-  system = await startCliStack();
+  system = await startCliSystem();
 });
 afterAll(() => system?.close());
 

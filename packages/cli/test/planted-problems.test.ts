@@ -9,7 +9,7 @@ import { type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ChangingServer, plainTool, startChangingServer } from "../../tools/test/changing-server.ts";
 import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
-import { planwright, type Ran, start } from "./planwright.ts";
+import { planwright, type Ran, start, startProcess } from "./planwright.ts";
 
 let system: CliStack;
 /** A server whose tools change. */
@@ -489,6 +489,17 @@ test("not started: that the plan was not started, and the command that starts it
   await typeToEnd(requestId);
 });
 
+test("watching survives a restart of the API", async () => {
+  system.tools().script({ read_value: [{ type: "latency", ms: 6_000 }] });
+  const requestId = await system.submit([{ id: "slow", tool: "read_value", arguments: { value: 1 } }]);
+  const watching = start(["watch", requestId], { env: system.env });
+  await watching.said("RUNNING");
+  await system.stack.processes.api.restart();
+  const { exitCode, stdout } = await watching.ended;
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain("plan COMPLETED");
+});
+
 test("questions: how many, and the command that asks them at the terminal", async () => {
   const { stdout } = await system.cli("run", "--detach", "Create author Quinn");
   const requestId = stdout.trim();
@@ -496,7 +507,7 @@ test("questions: how many, and the command that asks them at the terminal", asyn
   const report = await head(requestId);
   expect(report).toContain("Cause   the planner needs 1 answer before it can continue");
   const [, words = ""] = /^ {10}planwright (.*)$/m.exec(report) ?? [];
-  const answering = start(words.split(" "), { env: system.env, isTerminal: true });
+  const answering = startProcess(words.split(" "), { env: system.env, isTerminal: true });
   await answering.said("email");
   answering.type("planted.quinn@test.com\r");
   expect(await answering.ended).toMatchObject({ exitCode: 0 });

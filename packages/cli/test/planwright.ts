@@ -1,16 +1,14 @@
 import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { delimiter, join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { bundledProgram } from "@planwright/testing";
+import { type ProgramHost, runProgram } from "../src/run-program.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const PACKAGE = bundledProgram();
-const PROGRAM = join(PACKAGE, "bin/planwright.js");
 const TERMINAL = new URL("./pretend-terminal.mjs", import.meta.url).href;
-/** The folder of `planwright` for the PATH. */
-const BIN = join(PACKAGE, ".bin");
 const TURBO = join(ROOT, "node_modules/.bin/turbo");
 
 /** The result of a process. */
@@ -20,16 +18,20 @@ export interface Ran {
   stderr: string;
 }
 
-/** The program as a running process. */
+/** The running program. */
 export interface Running {
   ended: Promise<Ran>;
   /** Resolves once it has printed this. */
   said(part: string): Promise<void>;
   /** Everything printed so far. */
   printed(): string;
+  kill(signal: "SIGINT" | "SIGTERM"): void;
+}
+
+/** The program as a running process. */
+export interface RunningProcess extends Running {
   /** Writes to its standard input. */
   type(keys: string): void;
-  kill(signal: NodeJS.Signals): void;
 }
 
 /** Builds everything: a stack checks its settings with built programs. A current build takes a moment. */
@@ -49,41 +51,91 @@ export interface StartOptions {
   env?: NodeJS.ProcessEnv;
   /** All of its standard input. */
   input?: string;
-  /** True pretends that it runs on a terminal, where a user can type. */
-  isTerminal?: boolean;
 }
 
-/** Starts the program. */
-export function start(
+/**
+ * Starts the program in the process of the test, which takes a tenth of the processor time of a process of its own;
+ * for tests whose subject is not the process.
+ */
+export function start(args: readonly string[], { env = {}, input = "" }: StartOptions = {}): Running {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const signals = new EventEmitter();
+  const host: ProgramHost = {
+    env: cleanEnv(env),
+    stdin: Readable.from([Buffer.from(input)]),
+    stdout,
+    stderr,
+    exitCode: 0,
+    on: (signal, listener) => signals.on(signal, listener),
+    exit(code) {
+      throw new TypeError(`The program ended the process with ${code}`);
+    },
+  };
+  // The library of commands reads its variables from the process, before the first `await`.
+  const before = { ...process.env };
+  Object.assign(process.env, env);
+  const running = runProgram(args, { version: "0.0.0", host });
+  for (const name of Object.keys(env)) {
+    if (before[name] === undefined) delete process.env[name];
+    else process.env[name] = before[name];
+  }
+  const exit = running.then(() => {
+    stdout.end();
+    stderr.end();
+    return Number(host.exitCode);
+  });
+  return follow({ stdout, stderr, exit, kill: (signal) => void signals.emit(signal) });
+}
+
+/** Starts the program as a process. @param options - with `isTerminal` it takes its pipes for a terminal */
+export function startProcess(
   args: readonly string[],
-  { env = {}, input = "", isTerminal = false }: StartOptions = {},
-): Running {
+  { env = {}, isTerminal = false }: { env?: NodeJS.ProcessEnv; isTerminal?: boolean } = {},
+): RunningProcess {
+  const program = join(bundledProgram(), "bin/planwright.js");
   const before = isTerminal ? ["--import", TERMINAL] : [];
-  const child = spawn(process.execPath, [...before, PROGRAM, ...args], { env: cleanEnv(env) });
-  if (!isTerminal) child.stdin.end(input);
+  const child = spawn(process.execPath, [...before, program, ...args], { env: cleanEnv(env) });
+  const { stdin, stdout, stderr } = child;
+  if (!isTerminal) stdin.end();
+  const exit = once(child, "close").then(([exitCode]) => exitCode);
+  const running = follow({ stdout, stderr, exit, kill: (signal) => void child.kill(signal) });
+  return { ...running, type: (keys) => void stdin.write(keys) };
+}
+
+/** Reads what a program prints. */
+function follow({
+  stdout,
+  stderr,
+  exit,
+  kill,
+}: {
+  stdout: Readable;
+  stderr: Readable;
+  exit: Promise<number | null>;
+  kill: Running["kill"];
+}): Running {
   let output = "";
-  child.stdout.on("data", (chunk: Buffer) => {
+  stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString();
   });
-  const stdout = text(child.stdout);
-  const stderr = text(child.stderr);
+  const texts = Promise.all([text(stdout), text(stderr)]);
   const ended = (async () => {
-    const [exitCode] = await once(child, "close");
-    return { exitCode, stdout: await stdout, stderr: await stderr };
+    const exitCode = await exit;
+    const [printed, noted] = await texts;
+    return { exitCode, stdout: printed, stderr: noted };
   })();
   return {
     ended,
     async said(part) {
       while (!output.includes(part)) {
-        const hasEnded = await Promise.race([once(child.stdout, "data"), ended.then(() => "ended")]);
+        const hasEnded = await Promise.race([once(stdout, "data"), ended.then(() => "ended")]);
         if (hasEnded === "ended" && !output.includes(part)) {
           throw new TypeError(`It ended without printing ${part}: ${JSON.stringify(await ended)}`);
         }
       }
     },
     printed: () => output,
-    type: (keys) => void child.stdin.write(keys),
-    kill: (signal) => void child.kill(signal),
+    kill,
   };
 }
 
@@ -92,9 +144,11 @@ export async function shell(
   line: string,
   { env, folder }: { env: NodeJS.ProcessEnv; folder: string },
 ): Promise<Ran> {
+  // The folder of `planwright` for the PATH.
+  const bin = join(bundledProgram(), ".bin");
   const child = spawn("bash", ["-c", line], {
     cwd: folder,
-    env: cleanEnv({ ...env, PATH: `${BIN}${delimiter}${process.env["PATH"]}` }),
+    env: cleanEnv({ ...env, PATH: `${bin}${delimiter}${process.env["PATH"]}` }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [stdout, stderr, [exitCode]] = await Promise.all([
@@ -105,7 +159,7 @@ export async function shell(
   return { exitCode, stdout, stderr };
 }
 
-/** Runs the program to its end. */
+/** Runs the program to its end, in the process of the test. */
 export function planwright(args: readonly string[], options?: StartOptions): Promise<Ran> {
   return start(args, options).ended;
 }

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { linesNotPrinted, readmeBlocks } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createProgram } from "../src/program.ts";
-import { type CliStack, readText, startCliStack, statusOf } from "./cli-stack.ts";
-import { start } from "./planwright.ts";
+import { type CliSystem, readText, startCliSystem, statusOf } from "./cli-stack.ts";
+import { startProcess } from "./planwright.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const BLOCKS = readmeBlocks(ROOT, "packages/cli/README.md");
@@ -22,9 +22,9 @@ const SOME_PLAN_HASH = "8c41d05e92bb";
 const LOCAL_COMMANDS = ["up", "demo", "keys"];
 const README = readText("../README.md");
 
-let system: CliStack;
+let system: CliSystem;
 beforeAll(async () => {
-  system = await startCliStack();
+  system = await startCliSystem();
   const [plan, patch] = BLOCKS.filter(({ language }) => language === "json");
   writeFileSync(join(system.folder, "plan.json"), plan?.text ?? "");
   writeFileSync(join(system.folder, "patch.json"), patch?.text ?? "");
@@ -139,7 +139,7 @@ test("run and debug print what the README shows", async () => {
   const [ofRun, ofDebug] = BLOCKS.filter(({ language }) => language === "");
   const sentence = (email: string) =>
     `Create author Alice with email ${email}, then create blog by Alice titled Hello about world`;
-  const running = start(["run", sentence("alice-1795253322@test.com")], {
+  const running = startProcess(["run", sentence("alice-1795253322@test.com")], {
     env: system.env,
     isTerminal: true,
   });

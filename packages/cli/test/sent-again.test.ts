@@ -1,4 +1,4 @@
-/** Which operations `planwright` as a process sends again when the answer of the API is lost. */
+/** Which operations `planwright` sends again when the answer of the API is lost. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

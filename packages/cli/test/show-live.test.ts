@@ -46,6 +46,7 @@ async function drawingsOf(follow: (drawings: string[]) => Client["follow"]): Pro
       isJson: false,
       canAsk: false,
       command: createCommandLine({ program: "planwright" }),
+      stdin: new PassThrough(),
       signal: new AbortController().signal,
       now: () => NOW_MS,
     },

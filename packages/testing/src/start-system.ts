@@ -23,6 +23,8 @@ export interface SystemOptions {
   api?: Record<string, string>;
   /** Additional tools of the counting server. */
   tools?: readonly CountingTool[];
+  /** Further settings of the counting server in the servers file. */
+  counting?: object;
   /** Additional tool servers, in the form of the servers file. */
   mcpServers?: Readonly<Record<string, object>>;
   /** Fills the database before the roles start. Default: it is new. */
@@ -178,7 +180,7 @@ const OF_A_REQUEST: ReadonlySet<string> = new Set([
 ]);
 
 /** What a system has beside its roles. */
-async function openParts({ env, tools: moreTools, mcpServers, fillDatabase }: SystemOptions) {
+async function openParts({ env, tools: moreTools, counting, mcpServers, fillDatabase }: SystemOptions) {
   const servers = testServers();
   await fillDatabase?.(servers.mongodbUrl);
   const folder = await mkdtemp(join(tmpdir(), "planwright-system-"));
@@ -190,7 +192,9 @@ async function openParts({ env, tools: moreTools, mcpServers, fillDatabase }: Sy
   const serversFile = join(folder, "mcp-servers.json");
   await writeFile(
     serversFile,
-    JSON.stringify({ mcpServers: { counting: { url: tools.url, trusted: true }, ...mcpServers } }),
+    JSON.stringify({
+      mcpServers: { counting: { url: tools.url, trusted: true, ...counting }, ...mcpServers },
+    }),
   );
   const loggedProblems: string[] = [];
   const logLines: LogLine[] = [];

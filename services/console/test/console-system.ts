@@ -1,9 +1,11 @@
-import { AxeBuilder } from "@axe-core/playwright";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { createClient, graphql } from "@planwright/client";
 import { type System, type SystemOptions, startSystem } from "@planwright/testing";
+import type { Result } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { expect, onTestFinished, vi } from "vitest";
-import { openBrowser } from "./open-browser.ts";
+import { sharedBrowser } from "./open-browser.ts";
 
 const SUBMIT = graphql(`
   mutation ($plan: JSON!, $query: String!, $execute: Boolean!) {
@@ -28,17 +30,17 @@ export interface ConsoleView {
 /** The system in the process of the test, with a browser that shows its console. */
 export type ConsoleSystem = System & ConsoleView;
 
-/** Starts the system and the browser. Call `close` at the end. */
+/** Starts the system for the browser of this process. Call `close` at the end. */
 export function startConsole(options: SystemOptions = {}): Promise<ConsoleSystem> {
   return openConsole(startSystem(options));
 }
 
-/** Starts a browser for a system that is starting. Call `close` at the end: it also ends the system. */
+/** Shows a system that is starting in the browser. Call `close` at the end: it ends the system. */
 export async function openConsole<Started extends Pick<System, "apiUrl" | "close">>(
   starting: Promise<Started>,
 ): Promise<Started & ConsoleView> {
   const system = await starting;
-  const browser = await openBrowser();
+  const browser = await sharedBrowser();
   const client = createClient({ url: system.apiUrl });
   return {
     ...system,
@@ -55,10 +57,7 @@ export async function openConsole<Started extends Pick<System, "apiUrl" | "close
       );
     },
     open: (path, colorScheme = "light") => openPage(browser, system.apiUrl, path, colorScheme),
-    async close() {
-      await browser.close();
-      await system.close();
-    },
+    close: () => system.close(),
   };
 }
 
@@ -81,13 +80,18 @@ async function openPage(
   return page;
 }
 
-/** Fails when axe finds an accessibility problem on the page. */
+/** Minified, because every page that is checked compiles it. */
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/**
+ * Fails when axe finds an accessibility problem on the page. A page gets axe once, and sends back only what is wrong:
+ * axe and its results take more processor time than its rules.
+ */
 export async function expectAccessible(page: Page): Promise<void> {
-  // In the page itself, which has no frames: otherwise each look opens another page to put its parts together.
-  const { violations } = await new AxeBuilder({ page })
-    .setLegacyMode()
-    .options({ resultTypes: ["violations"] })
-    .analyze();
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(AXE);
+  const violations = await page.evaluate<Result[]>(
+    `axe.run(document, { resultTypes: ["violations"] }).then((results) => results.violations)`,
+  );
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`)).toEqual(
     [],
   );

@@ -35,3 +35,11 @@ export async function chromiumPath(): Promise<string> {
 export async function openBrowser(): Promise<Browser> {
   return driver.launch({ executablePath: await chromiumPath(), args: ARGUMENTS });
 }
+
+let shared: Promise<Browser> | undefined;
+
+/** The browser of all test files of this process, with which it ends. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= openBrowser();
+  return shared;
+}

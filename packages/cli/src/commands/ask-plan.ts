@@ -69,7 +69,7 @@ async function createPlan(
   asked: { query: string; execute: boolean },
   options: AskOptions & SentenceOptions,
 ): Promise<string> {
-  const inputs = await sentenceVariables(options, context.signal);
+  const inputs = await sentenceVariables(options, context);
   const variables = { ...asked, ...inputs, ...askVariables(options) };
   const { client, signal } = context;
   const { accepted: made } = await sendAgain(() => client.execute(CREATE_PLAN, variables), {
@@ -85,7 +85,7 @@ export async function submit(
   file: string,
   { execute = false, query, detach, ...options }: SubmitOptions,
 ): Promise<ExitCode> {
-  const document = await readJsonFile(file, context.signal);
+  const document = await readJsonFile(file, context);
   const variables = { plan: document, execute, query, ...askVariables(options) };
   const { client, signal } = context;
   const { accepted: stored } = await sendAgain(() => client.execute(SUBMIT_PLAN, variables), {
@@ -170,15 +170,12 @@ export interface SentenceOptions {
 }
 
 /** The options as variables of the mutation. @throws {UsageError} */
-async function sentenceVariables(
-  { context, timezone, profile, policy }: SentenceOptions,
-  signal: AbortSignal,
-) {
-  const given = context === undefined ? {} : await objectOf("--context", context, signal);
+async function sentenceVariables({ context, timezone, profile, policy }: SentenceOptions, from: ReadFrom) {
+  const given = context === undefined ? {} : await objectOf("--context", context, from);
   return {
     context: { ...terminalZone(), ...given, ...(timezone === undefined ? {} : { timezone }) },
     profile,
-    policy: policy === undefined ? undefined : await objectOf("--policy", policy, signal),
+    policy: policy === undefined ? undefined : await objectOf("--policy", policy, from),
   };
 }
 
@@ -193,8 +190,8 @@ function terminalZone(): { timezone?: string } {
  * @param option - names it in errors
  * @throws {UsageError}
  */
-export async function objectOf(option: string, typed: string, signal: AbortSignal): Promise<JsonObject> {
-  const value = typed.trimStart().startsWith("{") ? parsed(option, typed) : await readJsonFile(typed, signal);
+export async function objectOf(option: string, typed: string, from: ReadFrom): Promise<JsonObject> {
+  const value = typed.trimStart().startsWith("{") ? parsed(option, typed) : await readJsonFile(typed, from);
   if (isJsonObject(value)) return value;
   throw new UsageError(`${option} is not a JSON object`);
 }
@@ -210,7 +207,7 @@ function parsed(option: string, text: string): unknown {
 /** Checks a plan against the tools that the API knows, and stores nothing. */
 export async function validate(context: CommandContext, file: string): Promise<ExitCode> {
   const { client, output, isJson } = context;
-  const plan = await readJsonFile(file, context.signal);
+  const plan = await readJsonFile(file, context);
   const { check } = await client.execute(VALIDATE_PLAN, { plan });
   const { valid, diagnostics } = check;
   if (isJson) output.printJson({ valid, diagnostics }, { isIndented: true });
@@ -225,6 +222,9 @@ export async function validate(context: CommandContext, file: string): Promise<E
   return valid ? EXIT.OK : EXIT.PLAN_FAILED;
 }
 
+/** What reading a document uses of the program. */
+type ReadFrom = Pick<CommandContext, "stdin" | "signal">;
+
 /** The API takes documents of 1 MiB. */
 const MAX_BYTES = 1_048_576;
 
@@ -233,12 +233,10 @@ const MAX_BYTES = 1_048_576;
  * the document itself.
  * @throws {UsageError}
  */
-export async function readJsonFile(file: string, signal: AbortSignal): Promise<JsonValue> {
+export async function readJsonFile(file: string, { stdin, signal }: ReadFrom): Promise<JsonValue> {
   const isGiven = file.trimStart().startsWith("[");
   const name = isGiven ? "the given list" : file === "-" ? "standard input" : file;
-  const text = isGiven
-    ? file
-    : await readText(file === "-" ? process.stdin : createReadStream(file), name, signal);
+  const text = isGiven ? file : await readText(file === "-" ? stdin : createReadStream(file), name, signal);
   try {
     return JsonValueSchema.parse(parseExactJson(text));
   } catch (error) {

@@ -29,7 +29,10 @@ export async function call(
   { yes = false }: { yes?: boolean } = {},
 ): Promise<ExitCode> {
   const { client, output, isJson, canAsk, signal } = context;
-  const [tool, args] = await Promise.all([findTool(context, name), objectOf("The arguments", given, signal)]);
+  const [tool, args] = await Promise.all([
+    findTool(context, name),
+    objectOf("The arguments", given, context),
+  ]);
   if (!isJson) output.print([...contractText(tool, output.style), ""]);
   const contract = isJsonObject(tool.contract) ? tool.contract : {};
   if (contract["sideEffects"] !== false && !yes) {

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { Client } from "@planwright/client";
 import type { CommandLine } from "../report/format.ts";
 import type { Output } from "../terminal.ts";
@@ -5,6 +6,8 @@ import type { Output } from "../terminal.ts";
 /** The dependencies of commands. */
 export interface CommandContext {
   client: Client;
+  /** Read for a document that is named "-". */
+  stdin: Readable;
   output: Output;
   /** True prints JSON and nothing else. */
   isJson: boolean;

@@ -219,14 +219,14 @@ export async function amend(
   { requestId, file }: { requestId: string; file: string | undefined },
   { patch, restore, fromVersion, repeat, execute = false, watch }: AmendOptions,
 ): Promise<ExitCode> {
-  const { client, output, isJson, command, signal } = context;
+  const { client, output, isJson, command } = context;
   if ([file, patch, restore].filter((given) => given !== undefined).length !== 1) {
     throw new UsageError(
       "Give a file with the complete plan, or --patch with a file of changes (JSON Patch), or --restore with an earlier version",
     );
   }
   const seen = fromVersion ?? (patch === undefined ? null : await currentVersion(context, requestId));
-  const content = restore === undefined ? await readJsonFile(patch ?? file ?? "-", signal) : null;
+  const content = restore === undefined ? await readJsonFile(patch ?? file ?? "-", context) : null;
   const given = patch === undefined ? { plan: content } : { patch: content };
   const variables = {
     requestId,
