@@ -94,7 +94,10 @@ async function resolveAll(
   await checkOutputs(context, request, decisions);
   const asked = {
     by: context.by,
-    decisions: decisions.map(({ argument: _, ...decision }) => decision),
+    decisions: decisions.map((given) => {
+      const { argument: _, ...decision } = given;
+      return decision;
+    }),
   };
   const answer = await context.store.resolveUnits(context.tenant, request.planId, asked);
   switch (answer.type) {
