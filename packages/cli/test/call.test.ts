@@ -1,7 +1,7 @@
 /** `planwright call`: one call by hand, over a running system. */
 import { type System, startSystem } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { planwright, start } from "./planwright.ts";
+import { planwright, startProcess } from "./planwright.ts";
 
 let system: System;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ test("a call with side effects needs --yes where nobody can be asked, and is mad
 
 test("on a terminal a person is asked, and a no calls nothing", async () => {
   const before = (await system.tools.ledger()).length;
-  const running = start(["call", "keyed_effect", '{"value": 42}'], {
+  const running = startProcess(["call", "keyed_effect", '{"value": 42}'], {
     env: { PLANWRIGHT_URL: system.apiUrl },
     isTerminal: true,
   });

@@ -39,15 +39,14 @@ export interface MachineOptions {
  */
 export async function checkMachine(options: MachineOptions): Promise<Found[]> {
   const { env = process.env, dataDir, isRunning } = options;
-  const found = await Promise.all([
-    checkNode(),
+  const [folder, port, mongod, inProcess] = await Promise.all([
     checkFolder(resolve(dataDir)),
-    isRunning ? [] : checkPort(env),
-    env["MONGODB_URL"] || isRunning ? [] : checkMongod(),
-    env["REDIS_URL"] ? [] : checkNoRedis(env),
+    isRunning ? undefined : checkPort(env),
+    env["MONGODB_URL"] || isRunning ? undefined : checkMongod(),
     checkInProcess(env, isRunning),
   ]);
-  return found.flat();
+  const noRedis = env["REDIS_URL"] ? undefined : checkNoRedis(env);
+  return [checkNode(), folder, port, mongod, noRedis, inProcess].flatMap((found) => found ?? []);
 }
 
 /** The versions that the packages name in `engines`: from these minors on, and every later major. */
