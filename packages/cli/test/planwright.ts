@@ -8,6 +8,11 @@ import { bundledProgram } from "@planwright/testing";
 import { type ProgramHost, runProgram } from "../src/run-program.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+// Asked for at the top, because making it may take longer than a test may on a busy machine.
+const PACKAGE = bundledProgram();
+const PROGRAM = join(PACKAGE, "bin/planwright.js");
+/** The folder of `planwright` for the PATH. */
+const BIN = join(PACKAGE, ".bin");
 const TERMINAL = new URL("./pretend-terminal.mjs", import.meta.url).href;
 const TURBO = join(ROOT, "node_modules/.bin/turbo");
 
@@ -92,9 +97,8 @@ export function startProcess(
   args: readonly string[],
   { env = {}, isTerminal = false }: { env?: NodeJS.ProcessEnv; isTerminal?: boolean } = {},
 ): RunningProcess {
-  const program = join(bundledProgram(), "bin/planwright.js");
   const before = isTerminal ? ["--import", TERMINAL] : [];
-  const child = spawn(process.execPath, [...before, program, ...args], { env: cleanEnv(env) });
+  const child = spawn(process.execPath, [...before, PROGRAM, ...args], { env: cleanEnv(env) });
   const { stdin, stdout, stderr } = child;
   if (!isTerminal) stdin.end();
   const exit = once(child, "close").then(([exitCode]) => exitCode);
@@ -144,11 +148,9 @@ export async function shell(
   line: string,
   { env, folder }: { env: NodeJS.ProcessEnv; folder: string },
 ): Promise<Ran> {
-  // The folder of `planwright` for the PATH.
-  const bin = join(bundledProgram(), ".bin");
   const child = spawn("bash", ["-c", line], {
     cwd: folder,
-    env: cleanEnv({ ...env, PATH: `${bin}${delimiter}${process.env["PATH"]}` }),
+    env: cleanEnv({ ...env, PATH: `${BIN}${delimiter}${process.env["PATH"]}` }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [stdout, stderr, [exitCode]] = await Promise.all([

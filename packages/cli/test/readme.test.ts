@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { linesNotPrinted, readmeBlocks } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createProgram } from "../src/program.ts";
-import { type CliSystem, readText, startCliSystem, statusOf } from "./cli-stack.ts";
+import { type CliStack, readText, startCliStack, statusOf } from "./cli-stack.ts";
 import { startProcess } from "./planwright.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -22,9 +22,9 @@ const SOME_PLAN_HASH = "8c41d05e92bb";
 const LOCAL_COMMANDS = ["up", "demo", "keys"];
 const README = readText("../README.md");
 
-let system: CliSystem;
+let system: CliStack;
 beforeAll(async () => {
-  system = await startCliSystem();
+  system = await startCliStack();
   const [plan, patch] = BLOCKS.filter(({ language }) => language === "json");
   writeFileSync(join(system.folder, "plan.json"), plan?.text ?? "");
   writeFileSync(join(system.folder, "patch.json"), patch?.text ?? "");
