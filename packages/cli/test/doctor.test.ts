@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { freePort } from "@planwright/local";
 import { answer, type System, startSystem, testServers } from "@planwright/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { build, planwright } from "./planwright.ts";
+import { build, startProcess } from "./planwright.ts";
 
 let system: System;
 let folder: string;
@@ -23,9 +23,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** As a process: it checks the environment of its own. */
+const run = (words: string[], env: NodeJS.ProcessEnv) =>
+  startProcess(["doctor", ...words], { env: { DATA_DIR: join(folder, "data"), ...env } }).ended;
+
 /** What `doctor --json` found, by the names of its checks. */
 async function doctor(env: NodeJS.ProcessEnv) {
-  const ran = await planwright(["doctor", "--json"], { env: { DATA_DIR: join(folder, "data"), ...env } });
+  const ran = await run(["--json"], env);
   const { checks, ...counts } = JSON.parse(ran.stdout);
   const found: Record<string, { state: string; text: string; remedy?: string }> = {};
   for (const { name, ...rest } of checks) found[name] = rest;
@@ -135,9 +139,7 @@ test("a port that is taken is a warning, and warnings alone end with 0; people g
   onTestFinished(() => void taken.close());
   const address = taken.address();
   const PORT = String(typeof address === "object" ? address?.port : 0);
-  const { exitCode, stdout } = await planwright(["doctor"], {
-    env: { DATA_DIR: join(folder, "data"), PORT },
-  });
+  const { exitCode, stdout } = await run([], { PORT });
   expect(stdout).toMatch(
     new RegExp(`^! port {2}${PORT} is taken by another program\n {4}→ planwright up takes another`, "m"),
   );
