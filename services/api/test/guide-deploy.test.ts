@@ -118,7 +118,7 @@ test("the queries return the format in the guide, and count the unfinished work"
   const ask = (query = ""): Promise<unknown> => runInNewContext(query, { db: names });
   const [format, plans, requests, ...others] = partsOf(QUERY);
   expect(others).toEqual([]);
-  const [, version] = /This version reads format (\d+)\./.exec(read(GUIDE)) ?? [];
+  const [, version] = /This version writes format (\d+)\./.exec(read(GUIDE)) ?? [];
   expect(await ask(format)).toEqual({ _id: "format", version: Number(version) });
 
   const documents = (table: object) =>

@@ -12,15 +12,16 @@ const UNKNOWN = {
   request: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
   plan: "plan_1700000000_aaaaaaaaaaaaaaaaaaaa",
 };
-/** The other required arguments of the operations, by argument name. */
-const OTHER_ARGUMENTS: Record<string, unknown> = {
-  plan: JSON.stringify(BLOG_PLAN),
-  stepId: "createAuthor",
-  stepKey: "createAuthor",
-  approvalHash: APPROVAL_HASH,
+/** The other required arguments of the operations, by argument name, as a document has them. */
+const OTHER_ARGUMENTS: Record<string, string> = {
+  plan: JSON.stringify(JSON.stringify(BLOG_PLAN)),
+  stepId: '"createAuthor"',
+  stepKey: '"createAuthor"',
+  approvalHash: `"${APPROVAL_HASH}"`,
   resolution: "retry",
-  answers: ["yes"],
-  seq: 1,
+  decisions: '{ stepKey: "createAuthor", resolution: retry }',
+  answers: '["yes"]',
+  seq: "1",
 };
 /** Arguments without which another one would be required. */
 const ALTERNATIVES = new Set(["answers", "plan"]);
@@ -71,11 +72,7 @@ function documentOf(operation: string, field: GraphQLField<unknown, unknown>, ar
     ({ type, name, defaultValue }) =>
       name !== argument && (isNonNullType(type) || ALTERNATIVES.has(name)) && defaultValue === undefined,
   );
-  const given = others.map(({ name }) => {
-    const value = OTHER_ARGUMENTS[name];
-    // An enum value has no quotes in a document.
-    return `${name}: ${name === "resolution" ? String(value) : JSON.stringify(value)}`;
-  });
+  const given = others.map(({ name }) => `${name}: ${OTHER_ARGUMENTS[name]}`);
   return `${operation.toLowerCase()} ($id: ID!) { ${field.name}(${[`${argument}: $id`, ...given].join(", ")}) ${selectionOf(field)} }`;
 }
 
