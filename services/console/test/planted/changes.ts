@@ -88,6 +88,7 @@ export const changesOf = (server: () => ChangingServer): Problem[] => [
     action: "Cancel",
     async act(page) {
       await press(page, "Cancel");
+      await press(page, "Cancel the request");
       await expectInSight(page, "the plan was cancelled");
       await press(page, RERUN);
     },
