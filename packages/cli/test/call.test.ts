@@ -1,6 +1,10 @@
 /** `planwright call`: one call by hand, over a running system. */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { type System, startSystem } from "@planwright/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { planwright, startProcess } from "./planwright.ts";
 
 let system: System;
@@ -11,6 +15,14 @@ afterAll(() => system?.close());
 
 const call = (...words: string[]) =>
   planwright(["call", ...words], { env: { PLANWRIGHT_URL: system.apiUrl } });
+
+async function countRequests(): Promise<number> {
+  const body = JSON.stringify({ query: "{ requests(first: 100) { nodes { requestId } } }" });
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(system.apiUrl, { method: "POST", headers, body });
+  const { data } = (await answer.json()) as { data: { requests: { nodes: unknown[] } } };
+  return data.requests.nodes.length;
+}
 
 test("a read is called at once, and shows contract, duration, output and its shape", async () => {
   const { exitCode, stdout } = await call("read_value", '{"value": 7}');
@@ -36,6 +48,29 @@ test("a call with side effects needs --yes where nobody can be asked, and is mad
     shape: { type: "object" },
   });
   expect(await system.tools.ledger()).toHaveLength(before + 1);
+});
+
+test("a call whose acceptance is not answered is sent again, and made once", async () => {
+  let lost = 0;
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await text(request);
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(system.apiUrl, { method: "POST", headers, body });
+    const isFirst = body.includes("submitPlan(") && lost++ === 0;
+    if (isFirst) response.destroy();
+    else response.writeHead(answer.status, headers).end(await answer.text());
+  };
+  const losing = createServer((request, response) => void pass(request, response));
+  await once(losing.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void losing.close());
+  const before = await countRequests();
+  const url = `http://127.0.0.1:${(losing.address() as AddressInfo).port}/graphql`;
+  // The first answer only: this server passes no stream, so the request is not followed to its end.
+  await planwright(["call", "keyed_effect", '{"value": 44}', "--yes", "--timeout", "5"], {
+    env: { PLANWRIGHT_URL: url },
+  });
+  expect(lost).toBeGreaterThan(1);
+  expect(await countRequests()).toBe(before + 1);
 });
 
 test("on a terminal a person is asked, and a no calls nothing", async () => {

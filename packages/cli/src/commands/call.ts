@@ -40,10 +40,11 @@ export async function call(
     if (!canAsk) throw new UsageError(`${shown} has side effects: --yes calls it. Nothing was called`);
     await confirmed(context, `Call ${shown}, which has side effects?`);
   }
-  const { accepted } = await sendAgain(
-    () => client.execute(SUBMIT_PLAN, { ...planOf(name, args), key: randomUUID() }),
-    { signal, isKeyed: true },
-  );
+  const variables = { ...planOf(name, args), key: randomUUID() };
+  const { accepted } = await sendAgain(() => client.execute(SUBMIT_PLAN, variables), {
+    signal,
+    isKeyed: true,
+  });
   const { requestId } = accepted;
   return leavingEarly(context, requestId, async () => {
     for await (const _ of client.follow(requestId, { signal, wasAccepted: true }));
