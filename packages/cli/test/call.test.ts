@@ -34,7 +34,7 @@ test("a read is called at once, and shows contract, duration, output and its sha
   expect(exitCode).toBe(0);
 });
 
-test("a call with side effects needs --yes where nobody can be asked, and is made once with it", async () => {
+test("a call with side effects needs --yes without a terminal, and is made once with it", async () => {
   const before = (await system.tools.ledger()).length;
   const refused = await call("keyed_effect", '{"value": 41}');
   expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--yes") });

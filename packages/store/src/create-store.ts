@@ -42,7 +42,7 @@ export interface StoreOptions {
   onBulk?: ((writes: number) => void) | undefined;
   /** Counts appends to journals. Default: nothing is counted. */
   journalMetrics?: JournalMetrics | undefined;
-  /** Told while documents of an earlier format are converted, before the store opens. Default: nobody. */
+  /** Told while documents of an earlier format are converted, before the store opens. Default: it is not told. */
   onConversion?: ((progress: ConversionProgress) => void) | undefined;
 }
 

@@ -89,22 +89,17 @@ export async function prepareFormat(
   }: FormatOptions = {},
 ): Promise<void> {
   const { db } = database;
-  const meta = metaOf(db);
   for (;;) {
-    const version = await readFormat(db, format);
-    if (version === format) return;
-    const conversion = conversions.find(({ from }) => from === version);
-    if (version > format || !conversion)
-      throw new DatabaseFormatError({ database: db.databaseName, found: version, expected: format });
-    const tell = async (done: number, isElsewhere: boolean): Promise<void> => {
-      const { from, what } = conversion;
-      const left = await conversion.countLeft(database);
-      onProgress?.({ from, to: from + 1, what, done, left, isElsewhere });
-    };
-    const lease = await takeConversion(meta, version, leaseMs);
+    const version = (await findFormat(db)) ?? (await setFormat(db, format));
+    const [conversion] = conversionsOf(db, version, { conversions, format });
+    if (!conversion) return;
+    const { from, what } = conversion;
+    const tell = (progress: Pick<ConversionProgress, "done" | "left" | "isElsewhere">): void =>
+      onProgress?.({ from, to: from + 1, what, ...progress });
+    const lease = await takeConversion(db, version, leaseMs);
     if (lease) await convert(database, conversion, lease, tell);
     else {
-      await tell(0, true);
+      tell({ done: 0, left: await conversion.countLeft(database), isElsewhere: true });
       await delay(lookEveryMs);
     }
   }
@@ -123,40 +118,48 @@ export interface FormatFacts {
 export async function inspectFormat(database: Database): Promise<FormatFacts> {
   const { db } = database;
   const expected = DATABASE_FORMAT;
-  const numbered = await metaOf(db).findOne({ _id: "format" });
-  const found = numbered?.version ?? (await formatOfUnnumbered(db));
-  if (found === null || found === expected) return { found, expected, conversions: [] };
-  if (found > expected || found < FIRST_FORMAT)
-    throw new DatabaseFormatError({ database: db.databaseName, found, expected });
-  const conversions = CONVERSIONS.filter(({ from }) => from >= found).map(async (conversion) => {
+  const found = await findFormat(db);
+  const pending = conversionsOf(db, found ?? expected, { conversions: CONVERSIONS, format: expected });
+  const conversions = pending.map(async (conversion) => {
     const { from, what } = conversion;
     return { to: from + 1, what, left: await conversion.countLeft(database) };
   });
   return { found, expected, conversions: await Promise.all(conversions) };
 }
 
+/** The conversions from one format to another, in their order. @throws {DatabaseFormatError} when there is no way */
+function conversionsOf(
+  db: Db,
+  found: number,
+  { conversions, format }: Required<Pick<FormatOptions, "conversions" | "format">>,
+): readonly Conversion[] {
+  const first = conversions.findIndex(({ from }) => from === found);
+  if (found === format) return [];
+  if (found > format || first < 0)
+    throw new DatabaseFormatError({ database: db.databaseName, found, expected: format });
+  return conversions.slice(first);
+}
+
 function metaOf(db: Db): Collection<FormatDocument> {
   return db.collection<FormatDocument>("meta");
 }
 
-/** The format number of a database; a new one gets it here. */
-async function readFormat(db: Db, format: number): Promise<number> {
-  const meta = metaOf(db);
-  const found = await meta.findOne({ _id: "format" });
+/** The format number of a database; null for a new one. */
+async function findFormat(db: Db): Promise<number | null> {
+  const found = await metaOf(db).findOne({ _id: "format" });
   if (found) return found.version;
-  const unnumbered = await formatOfUnnumbered(db);
-  if (unnumbered !== null) return unnumbered;
-  await meta.insertOne({ _id: "format", version: format }).catch((error: unknown) => {
-    if (!isDuplicateKey(error)) throw error;
-  });
-  // A process of another version may have been first.
-  return (await meta.findOne({ _id: "format" }))?.version ?? format;
-}
-
-/** Null for a new database. */
-async function formatOfUnnumbered(db: Db): Promise<number | null> {
   const used = await db.collection("requests").findOne({}, { projection: { _id: 1 } });
   return used ? UNNUMBERED : null;
+}
+
+/** Gives a new database its format number. @returns that of another process when it was first */
+async function setFormat(db: Db, version: number): Promise<number> {
+  await metaOf(db)
+    .insertOne({ _id: "format", version })
+    .catch((error: unknown) => {
+      if (!isDuplicateKey(error)) throw error;
+    });
+  return (await findFormat(db)) ?? version;
 }
 
 /** The right to convert, which ends when it is not renewed. */
@@ -164,15 +167,16 @@ interface ConversionLease {
   /** False when it has ended, and another process may convert. */
   renew(): Promise<boolean>;
   /** Gives the database the next number, and ends the lease; does nothing when it has ended. */
-  complete(): Promise<boolean>;
+  complete(): Promise<unknown>;
 }
 
 /** @returns undefined while another process converts, and when the format has changed */
 async function takeConversion(
-  meta: Collection<FormatDocument>,
+  db: Db,
   version: number,
   leaseMs: number,
 ): Promise<ConversionLease | undefined> {
+  const meta = metaOf(db);
   const owner = randomUUID();
   const until = { $add: ["$$NOW", leaseMs] };
   const isFree = { $lt: [{ $ifNull: ["$converter.until", new Date(0)] }, "$$NOW"] };
@@ -195,16 +199,19 @@ async function convert(
   database: Database,
   conversion: Conversion,
   lease: ConversionLease,
-  tell: (done: number, isElsewhere: boolean) => Promise<void>,
+  tell: (progress: { done: number; left: number; isElsewhere: boolean }) => void,
 ): Promise<void> {
+  // Counted once: a count reads every document that is left.
+  let left = await conversion.countLeft(database);
   let done = 0;
-  await tell(done, false);
+  tell({ done, left, isElsewhere: false });
   for (;;) {
     const converted = await conversion.convertSome(database);
     if (converted === 0) break;
     done += converted;
+    left = Math.max(0, left - converted);
     if (!(await lease.renew())) return;
-    await tell(done, false);
+    tell({ done, left, isElsewhere: false });
   }
   await lease.complete();
 }

@@ -506,7 +506,7 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: "repeat-that-nobody-accepted",
+    name: "repeat-not-accepted",
     violates: ["versions-once", "plain-effect-once", "verified-effect-once"],
     settings: { histories: 1 },
     store: (store) =>

@@ -28,12 +28,9 @@ export function createResolve(
   askDecision: AskDecision,
 ) {
   /** Gives units of an ended plan their last state. False when another entry was appended first. */
-  async function settle({ plan, read, units }: Settling, { by, decisions }: UnitDecisions): Promise<boolean> {
+  async function settle({ plan, read, decided }: Settling, by: string): Promise<boolean> {
     const { _id: planId, requestId } = plan;
-    const events = decisions.flatMap(({ key, resolution }) => {
-      const unit = units.find((one) => one.key === key);
-      return unit ? [settled(unit, { resolution, by })] : [];
-    });
+    const events = decided.map(({ unit, decision }) => settled(unit, decision.resolution, by));
     const { entry, after } = nextEntry(plan, read.request, { by: { kind: "api", id: by }, events });
     const needs = needsOf(after.plans.get(planId)?.units.values() ?? []);
     const { type } = await transact({
@@ -58,10 +55,13 @@ export function createResolve(
      * executor applies them together, so that the first does not end a list whose other items are decided too. In
      * a plan that has ended the units get their last states here: FAILED if the call is to be repeated, which is
      * left to a rerun.
-     * @param asked - at least one decision, at most one for each unit
+     * At least one decision, and at most one for each unit.
      */
-    async resolveUnits(tenant: string, planId: PlanId, asked: UnitDecisions): Promise<ResolutionAnswer> {
-      const { by, decisions } = asked;
+    async resolveUnits(
+      tenant: string,
+      planId: PlanId,
+      { by, decisions }: UnitDecisions,
+    ): Promise<ResolutionAnswer> {
       for (const { key, resolution } of decisions) {
         if (resolution.type === "completed" && !measureValue(resolution.output).fits)
           return { type: "too large", key };
@@ -78,8 +78,9 @@ export function createResolve(
           return events.length === decisions.length ? events : undefined;
         };
         const decide = ({ plan, read, given }: DecisionState): Decided<ResolutionAnswer | Settling> => {
-          const units: StepRun[] = [];
-          for (const { key, attempt } of decisions) {
+          const decided: Settling["decided"] = [];
+          for (const decision of decisions) {
+            const { key, attempt } = decision;
             const unit = stepRunAt(read, key);
             const step = stepRunAt(read, key.replace(/\[\d+\]$/, ""));
             if (!unit || !step) return { type: "answer", answer: { type: "unknown", key } };
@@ -97,12 +98,10 @@ export function createResolve(
             // later call settles the unit.
             if (!plan.finishedAt && (isDecided || read.plan?.endedSeq !== null))
               return { type: "answer", answer: { type: "decided", unit } };
-            units.push(unit);
+            decided.push({ unit, decision });
           }
-          if (plan.finishedAt) return { type: "answer", answer: { type: "settling", plan, read, units } };
-          const events = decisions.map((decision, index) =>
-            resolvedEvent(decision, units[index]?.attempts.length ?? 1),
-          );
+          if (plan.finishedAt) return { type: "answer", answer: { type: "settling", plan, read, decided } };
+          const events = decided.map(({ unit, decision }) => resolvedEvent(decision, unit.attempts.length));
           return { type: "ask", events };
         };
         const answer = await askDecision({ tenant, planId, by, about, decide });
@@ -110,7 +109,7 @@ export function createResolve(
         if (answer.type === "asked") return { type: "recorded", plan: answer.plan };
         if (answer.type !== "settling") return answer;
         const { plan } = answer;
-        if (await settle(answer, asked)) return { type: "recorded", plan };
+        if (await settle(answer, by)) return { type: "recorded", plan };
         // It is being removed.
         if (!(await requests.findOne({ _id: plan.requestId }))) return { type: "unknown" };
       }
@@ -123,7 +122,7 @@ interface Settling {
   type: "settling";
   plan: PlanDocument;
   read: PlanUnits;
-  units: readonly StepRun[];
+  decided: { unit: StepRun; decision: UnitDecision }[];
 }
 
 function resolvedEvent({ key, resolution }: UnitDecision, attempt: number): EventOf<"doubt.resolved"> {
@@ -135,10 +134,7 @@ function resolvedEvent({ key, resolution }: UnitDecision, attempt: number): Even
 }
 
 /** The last state of a unit whose plan has ended: a call that should be repeated is left to a rerun. */
-function settled(
-  { key, stepId, item, tool }: StepRun,
-  { resolution, by }: { resolution: Resolution; by: string },
-): JournalEvent {
+function settled({ key, stepId, item, tool }: StepRun, resolution: Resolution, by: string): JournalEvent {
   const resolvedBy = { by, resolution: resolution.type };
   const unit = { type: "step.changed" as const, key, stepId, ...(item !== null && { item }), resolvedBy };
   switch (resolution.type) {
