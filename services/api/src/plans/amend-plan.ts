@@ -6,7 +6,7 @@ import { BadInputError, MAX_NAMED, PlanInvalidError, StateConflictError } from "
 import type { OperationContext } from "../operation/context.ts";
 import { refuseVersion } from "./execute-plan.ts";
 import { findRequest } from "./find-request.ts";
-import { parseKnown } from "./submit-plan.ts";
+import { parseKnown, toStored } from "./submit-plan.ts";
 
 /** Arguments of the mutation amendPlan. */
 export interface AmendInput extends VersionInput, RepeatInput {
@@ -47,7 +47,8 @@ export async function amendPlan(context: OperationContext, input: AmendInput): P
     version.idempotency && (await context.store.findAmended(context.tenant, version.idempotency));
   if (earlier) return repeated(earlier);
   const { value, raw } = await planOf(context, request, given, version.fromVersion);
-  const { parsed, toolPins, diagnostics } = await parseKnown(context, value);
+  const known = await parseKnown(context, value);
+  const { parsed } = known;
   if (!parsed.ok) {
     const remedy =
       "Correct the plan as the diagnostics say and try again; nothing was stored, and the earlier plan is kept.";
@@ -55,9 +56,8 @@ export async function amendPlan(context: OperationContext, input: AmendInput): P
   }
   const answer = await context.store.amendPlan(context.tenant, requestId, {
     plan: parsed.plan,
-    toolPins,
     raw,
-    diagnostics,
+    ...toStored(known),
     autoExecute: input.execute,
     by: context.by,
     acceptRepeat,

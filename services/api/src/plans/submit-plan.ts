@@ -29,14 +29,13 @@ export async function submitPlan(context: OperationContext, input: SubmitInput):
   const { options, payload } = parseRequestOptions(input, context.modelLimits);
   const asked = ["submitPlan", query, input.execute, value, ...payload];
   const idempotency = toIdempotency(input.idempotencyKey, asked);
-  const { parsed, toolPins, diagnostics } = await parseKnown(context, value);
+  const known = await parseKnown(context, value);
   const { request, plan } = await store.submitPlan({
     tenant,
     query,
-    plan: parsed.ok ? parsed.plan : null,
-    toolPins,
+    plan: known.parsed.ok ? known.parsed.plan : null,
     raw,
-    diagnostics,
+    ...toStored(known),
     autoExecute: input.execute,
     ...options,
     trace: operation?.origin,
@@ -50,18 +49,19 @@ export async function submitPlan(context: OperationContext, input: SubmitInput):
   return request;
 }
 
-/** A plan parsed with the tools that the tenant knows, and what is stored with it. */
-export async function parseKnown({ knownTools, tenant, maxStepTimeoutMs }: OperationContext, value: unknown) {
-  const { tools, parsed } = await knownTools.ask(
+/** A plan parsed with the tools that the tenant knows. */
+export function parseKnown({ knownTools, tenant, maxStepTimeoutMs }: OperationContext, value: unknown) {
+  return knownTools.ask(
     tenant,
-    (known, leftOut) => ({
-      tools: known,
-      parsed: parsePlan(value, { tools: known, leftOut, maxStepTimeoutMs }),
-    }),
+    (tools, leftOut) => ({ tools, parsed: parsePlan(value, { tools, leftOut, maxStepTimeoutMs }) }),
     ({ parsed: { ok } }) => ok,
   );
+}
+
+/** What is stored with a parsed plan. */
+export function toStored({ parsed, tools }: Awaited<ReturnType<typeof parseKnown>>) {
   const toolPins = parsed.ok ? pinTools(parsed.plan, tools) : undefined;
-  return { parsed, toolPins, diagnostics: storedDiagnostics(parsed.diagnostics) };
+  return { toolPins, diagnostics: storedDiagnostics(parsed.diagnostics) };
 }
 
 /** The stored diagnostics: errors before warnings, otherwise in order, at most 1,000. */
