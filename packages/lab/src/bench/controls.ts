@@ -59,11 +59,17 @@ const api = await startService("api", "source", { MONGODB_URL: mongodbUrl, REDIS
 let executors = [await startExecutor()];
 
 // Without this the first control would wait until the API has compiled its code. The request does not exist.
-for (let warmUp = 0; warmUp < 20; warmUp++)
-  await send(
-    "query ($id: ID!) { request(requestId: $id) { status } }",
-    "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
-  );
+const MISSING = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
+for (let warmUp = 0; warmUp < 20; warmUp++) {
+  await send("query ($id: ID!) { request(requestId: $id) { status } }", MISSING);
+  for (const control of [
+    "cancel(requestId: $id)",
+    `approve(requestId: $id, stepId: "ask", approvalHash: "${"0".repeat(64)}", approved: true)`,
+    'resolveInDoubt(requestId: $id, stepKey: "lost", resolution: completed, output: null)',
+    'answerQuestions(requestId: $id, answers: ["Alice"])',
+  ])
+    await send(`mutation ($id: ID!) { ${control} { status } }`, MISSING);
+}
 
 const rows: Record<string, object> = {};
 await measureDecisions();
