@@ -1,29 +1,28 @@
-// npm run test:times [-- --tests proof] [--project packages/plan]...
+// npm run test:times [-- --tests proof] [--top 60] [-- arguments of Vitest]
 //
-// Runs the tests of each package alone and prints a Markdown table of the processor seconds that they take, with
-// all processes that they start. Hosts differ, so the last column is in units of 20 starts of `node -e 0`.
+// Runs tests once and prints two Markdown tables of the processor seconds that they take, with all processes that
+// they start: by package, and of the files that take most. Hosts differ, so the last column is in units of 20
+// starts of `node -e 0`. Linux only.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     tests: { type: "string", default: "test" },
-    project: { type: "string", multiple: true },
+    top: { type: "string", default: "60" },
   },
 });
-const projects =
-  values.project ??
-  ["packages", "services"].flatMap((top) => readdirSync(join(root, top)).map((name) => `${top}/${name}`));
 
 /** Ticks of the clock in a second, in which Linux counts processor time. */
 const TICKS = 100;
 
-/** Processor seconds of all processes that this one has started and that have ended. Linux only. */
+/** Processor seconds of all processes that this one has started and that have ended. */
 function used() {
   const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1].split(" ");
   return (Number(fields[13]) + Number(fields[14])) / TICKS;
@@ -32,33 +31,47 @@ function used() {
 /** Runs a command to its end; returns its processor seconds and its exit code. */
 function measure(command, args, env = process.env) {
   const before = used();
-  const { status } = spawnSync(command, args, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
+  const { status } = spawnSync(command, args, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
   return { seconds: used() - before, status };
 }
 
 let unit = 0;
 for (let start = 0; start < 20; start += 1) unit += measure(process.execPath, ["-e", "0"]).seconds;
 
-const folder = mkdtempSync(join(tmpdir(), "planwright-test-times-"));
-let hasFailed = false;
-console.log(
-  `| ${values.tests} | files | tests | processor s | units of ${unit.toFixed(1)} s |\n|---|---|---|---|---|`,
-);
-try {
-  for (const project of projects) {
-    const file = join(folder, "report.json");
-    const report = ["--reporter", "json", "--outputFile", file, "--passWithNoTests"];
-    const { seconds, status } = measure(
-      process.execPath,
-      ["node_modules/vitest/vitest.mjs", "run", "--project", project, ...report],
-      { ...process.env, TESTS: values.tests },
-    );
-    if (status !== 0) hasFailed = true;
-    const { testResults: files, numPassedTests: tests } = JSON.parse(readFileSync(file, "utf8"));
-    const row = [project, files.length, tests, seconds.toFixed(0), (seconds / unit).toFixed(1)];
-    console.log(`| ${row.join(" | ")} |${status === 0 ? "" : " failed"}`);
+/** Prints rows of a name, a number of files and processor seconds. */
+function printTable(title, rows) {
+  console.log(`\n| ${title} | files | processor s | units of ${unit.toFixed(1)} s |\n|---|---|---|---|`);
+  for (const [name, { files, seconds }] of rows)
+    console.log(`| ${name} | ${files} | ${seconds.toFixed(0)} | ${(seconds / unit).toFixed(1)} |`);
+}
+
+/** Files with their seconds, added up by a name of each; the largest first. */
+function sumBy(files, nameOf) {
+  const sums = new Map();
+  for (const { file, seconds } of files) {
+    const name = nameOf(file);
+    const sum = sums.get(name) ?? { files: 0, seconds: 0 };
+    sums.set(name, { files: sum.files + 1, seconds: sum.seconds + seconds });
   }
+  return [...sums].sort(([, a], [, b]) => b.seconds - a.seconds);
+}
+
+const folder = mkdtempSync(join(tmpdir(), "planwright-test-times-"));
+try {
+  const timesFile = join(folder, "times.jsonl");
+  writeFileSync(timesFile, "");
+  const env = { ...process.env, TESTS: values.tests, TEST_TIMES: timesFile, TEST_TIMES_ROOT: root };
+  const vitest = ["node_modules/vitest/vitest.mjs", "run", ...positionals];
+  const whole = measure(process.execPath, vitest, env);
+  const files = readFileSync(timesFile, "utf8").split("\n").filter(Boolean).map(JSON.parse);
+  const inFiles = files.reduce((sum, { seconds }) => sum + seconds, 0);
+  printTable(`package (${values.tests})`, [
+    ...sumBy(files, (file) => file.split("/", 2).join("/")),
+    ["Vitest, MongoDB and Redis for all", { files: 0, seconds: whole.seconds - inFiles }],
+    ["all", { files: files.length, seconds: whole.seconds }],
+  ]);
+  printTable("file", sumBy(files, (file) => file).slice(0, Number(values.top)));
+  process.exitCode = whole.status === 0 ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-process.exit(hasFailed ? 1 : 0);
