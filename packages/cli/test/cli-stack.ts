@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, graphql, type ResultOf } from "@planwright/client";
@@ -22,10 +22,11 @@ interface Operations {
   tools(): CountingToolServer;
   /** The environment of a user, with the address of the API. */
   env: NodeJS.ProcessEnv;
+  /** The working directory of the test until `close`, as that of a user who types the commands. */
   folder: string;
   /** Runs a command against the system. */
   cli(...args: string[]): Promise<Ran>;
-  /** Runs a line in a shell, in the folder of the stack, with `planwright` on the PATH. */
+  /** Runs a line in a shell that knows `planwright`, in the folder of the system. */
   shell(line: string): Promise<Ran>;
   /** Submits a plan for execution and does not follow it. */
   submit(steps: object[], more?: object): Promise<string>;
@@ -86,7 +87,7 @@ function operations(
     env,
     folder,
     cli: (...args) => planwright(args, { env }),
-    shell: (line) => shell(line, { env, folder }),
+    shell: (line) => shell(line, env),
     async submit(steps, more = {}) {
       const input = JSON.stringify({ steps, ...more });
       const ran = await planwright(["submit", "-", "--execute", "--detach"], { env, input });
@@ -106,6 +107,20 @@ function operations(
   };
 }
 
+/** A new folder, which is the working directory of the test until `leave` deletes it. */
+function enterFolder(): { folder: string; leave: () => void } {
+  const before = process.cwd();
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "planwright-cli-")));
+  process.chdir(folder);
+  return {
+    folder,
+    leave() {
+      process.chdir(before);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
 /**
  * Starts the system in the process of the test, with the blog tools and the planner that needs no model.
  * @param moreServers - further entries of the servers file, made for the folder of the system
@@ -113,7 +128,7 @@ function operations(
 export async function startCliSystem(
   moreServers: (folder: string) => Readonly<Record<string, object>> = () => ({}),
 ): Promise<CliSystem> {
-  const folder = mkdtempSync(join(tmpdir(), "planwright-cli-"));
+  const { folder, leave } = enterFolder();
   const blog = {
     command: process.execPath,
     args: [bundles["blog-tools"], "--stdio"],
@@ -142,7 +157,7 @@ export async function startCliSystem(
     },
     async close() {
       await system.close();
-      rmSync(folder, { recursive: true, force: true });
+      leave();
     },
   };
 }
@@ -153,7 +168,7 @@ export async function startCliSystem(
  */
 export async function startCliStack(moreServers: (folder: string) => object = () => ({})): Promise<CliStack> {
   build();
-  const folder = mkdtempSync(join(tmpdir(), "planwright-cli-"));
+  const { folder, leave } = enterFolder();
   const ledgerFile = join(folder, "ledger.jsonl");
   let tools = await startCountingToolServer({ ledgerFile });
   const { port } = tools;
@@ -207,7 +222,7 @@ export async function startCliStack(moreServers: (folder: string) => object = ()
       for (const child of extra) child.kill("SIGKILL");
       await stack.stop();
       await tools.close();
-      rmSync(folder, { recursive: true, force: true });
+      leave();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { delimiter, join } from "node:path";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -9,10 +10,7 @@ import { type ProgramHost, runProgram } from "../src/run-program.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 // Asked for at the top, because making it may take longer than a test may on a busy machine.
-const PACKAGE = bundledProgram();
-const PROGRAM = join(PACKAGE, "bin/planwright.js");
-/** The folder of `planwright` for the PATH. */
-const BIN = join(PACKAGE, ".bin");
+const PROGRAM = join(bundledProgram(), "bin/planwright.js");
 const TERMINAL = new URL("./pretend-terminal.mjs", import.meta.url).href;
 const TURBO = join(ROOT, "node_modules/.bin/turbo");
 
@@ -143,14 +141,33 @@ function follow({
   };
 }
 
-/** Runs a line in a shell with `planwright` on its PATH. */
-export async function shell(
-  line: string,
-  { env, folder }: { env: NodeJS.ProcessEnv; folder: string },
-): Promise<Ran> {
-  const child = spawn("bash", ["-c", line], {
-    cwd: folder,
-    env: cleanEnv({ ...env, PATH: `${BIN}${delimiter}${process.env["PATH"]}` }),
+/**
+ * `planwright` of a shell: it passes its words and its input to the process of the test, and prints what that
+ * answers. The shell reads quotes, variables and redirections as for the program.
+ */
+const IN_SHELL = `planwright() {
+  local status errors
+  exec 9<>/dev/tcp/127.0.0.1/$PROGRAM_PORT
+  printf '%s\\0' "$#" "$@" "$(cat)" >&9
+  IFS= read -r -d '' status <&9
+  IFS= read -r -d '' errors <&9
+  cat <&9
+  exec 9>&-
+  printf '%s' "$errors" >&2
+  return "$status"
+}
+`;
+
+/**
+ * Runs a line in a shell that knows `planwright`, which runs in the process of the test: a process of its own takes
+ * ten times the processor time. Files are read and written in the working directory of the test.
+ */
+export async function shell(line: string, env: NodeJS.ProcessEnv): Promise<Ran> {
+  const server = createServer((socket) => void answerShell(socket, env)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const child = spawn("bash", ["-c", IN_SHELL + line], {
+    env: cleanEnv({ ...env, PROGRAM_PORT: String(port) }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [stdout, stderr, [exitCode]] = await Promise.all([
@@ -158,7 +175,22 @@ export async function shell(
     text(child.stderr),
     once(child, "close"),
   ]);
+  server.close();
   return { exitCode, stdout, stderr };
+}
+
+/** Runs what a shell asks for: the number of words, the words, the input; each ends with a zero byte. */
+async function answerShell(socket: Socket, env: NodeJS.ProcessEnv): Promise<void> {
+  let asked = "";
+  for await (const part of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    asked += part.toString("latin1");
+    const parts = asked.split("\0");
+    if (parts.length >= Number(parts[0]) + 3) break;
+  }
+  const [count, ...words] = Buffer.from(asked, "latin1").toString().split("\0");
+  const args = words.slice(0, Number(count));
+  const ran = await planwright(args, { env, input: words[Number(count)] ?? "" });
+  socket.end(`${ran.exitCode}\0${ran.stderr}\0${ran.stdout}`);
 }
 
 /** Runs the program to its end, in the process of the test. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
+import { cp, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -56,7 +56,7 @@ const CLI = fileURLToPath(new URL("../../cli/", import.meta.url));
  * Builds the package of the command `planwright` from its source, in one file, because tests run the command
  * hundreds of times.
  *
- * @param folder - receives the package, and in `.bin` the command as npm links it
+ * @param folder - receives the package
  * @returns the folder
  */
 export async function bundleProgram(folder: string): Promise<string> {
@@ -66,8 +66,6 @@ export async function bundleProgram(folder: string): Promise<string> {
   await writeFile(join(folder, "dist/main.js"), 'import "./start.cjs";\n');
   // The built services are where the published package has them.
   await symlink(join(ROOT, "services"), join(folder, "services"));
-  await mkdir(join(folder, ".bin"));
-  await symlink("../bin/planwright.js", join(folder, ".bin/planwright"));
   return folder;
 }
 
