@@ -1,4 +1,3 @@
-import { writeSync } from "node:fs";
 import { CodedError } from "@planwright/plan";
 import { z } from "zod";
 
@@ -60,11 +59,13 @@ const SETTING = /^(?<place>[a-z.-]+)=(?<action>[a-z]+)(?::(?<pauseMs>\d+))?(?:@(
 /**
  * Reads the setting FAILPOINT, such as `executor.result.before=kill@2`: the process dies when a result is
  * about to be written for the second time. Each setting acts once.
+ * @param stderr - of the process, told of the failpoint when it acts; what it writes to a pipe is there before the process dies
  * @param ports - the places of all ports of the service, by method
  * @throws {FailpointInvalidError}
  */
 export function createFailpoints(
   setting: string | undefined,
+  stderr: { write(text: string): unknown },
   ...ports: readonly Readonly<Record<string, string>>[]
 ): Failpoints {
   if (setting === undefined || setting === "") return { around: (port) => port };
@@ -81,8 +82,7 @@ export function createFailpoints(
     if (name !== place) return;
     reached += 1;
     if (reached !== nth) return;
-    // Written synchronously: the process may die right after this line.
-    writeSync(process.stderr.fd, `failpoint ${setting}\n`);
+    stderr.write(`failpoint ${setting}\n`);
     if (action === "error") throw new FailpointError(name);
     if (action === "kill") process.kill(process.pid, "SIGKILL");
     freeze(action === "kill" ? 60_000 : pauseMs);

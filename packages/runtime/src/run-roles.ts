@@ -182,7 +182,11 @@ async function openParts<
   const { settings } = roles[0];
   const { host } = options;
   const registry = createMetrics(options.service);
-  const failpoints = createFailpoints(settings.FAILPOINT, ...roles.flatMap((role) => role.failpoints));
+  const failpoints = createFailpoints(
+    settings.FAILPOINT,
+    host.stderr,
+    ...roles.flatMap((role) => role.failpoints),
+  );
   const tracings = await Promise.all(
     roles.map(async (role) => {
       const roleLogger = loggerOf(host, role.name, settings);

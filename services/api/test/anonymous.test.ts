@@ -1,11 +1,11 @@
-/** The answers of the service process on loopback to callers without a credential, on every endpoint. */
+/** The answers of the service on loopback to callers without a credential, on every endpoint. */
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import { testServers } from "@planwright/testing";
 import { beforeAll, describe, expect, test } from "vitest";
 import WebSocket from "ws";
-import { addressOf, startApiProcess } from "./api-process.ts";
+import { startApi } from "./api-process.ts";
 
 /** Headers that show that the caller may be on another machine. */
 const SIGNS_OF_A_PROXY: Record<string, string>[] = [
@@ -32,14 +32,13 @@ const NO_HOSTS = ["evil@127.0.0.1", "127.0.0.1/evil", "evil:1@127.0.0.1:4000", "
 let url: string;
 beforeAll(async () => {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
-  const stop: (() => void)[] = [];
-  const child = startApiProcess(
+  const stop: (() => Promise<void>)[] = [];
+  url = await startApi(
     { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix, MCP: "on" },
     (end) => void stop.push(end),
   );
-  url = await addressOf(child);
-  return () => {
-    for (const end of stop) end();
+  return async () => {
+    for (const end of stop) await end();
   };
 });
 

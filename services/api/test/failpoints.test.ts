@@ -3,14 +3,12 @@
  * or ends. A client that retries with the same idempotency key gets one request, and its operation happens
  * once. `npm test` kills once in each operation; `npm run proof` does the rest.
  */
-import { type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { parsePlan } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
-import { testAndProof, testServers } from "@planwright/testing";
+import { bundledServices, testAndProof, testServers } from "@planwright/testing";
 import { test } from "vitest";
 import { z } from "zod";
-import { addressOf, startApiProcess } from "./api-process.ts";
+import { addressOf, startApi, startApiProcess } from "./api-process.ts";
 
 const TENANT = "default";
 const STEPS = [{ id: "a", tool: "noop", arguments: {} }];
@@ -87,15 +85,23 @@ for (const { cases, options } of testAndProof(CASES, ({ setting }) => setting, I
       const operation = await ask(store);
 
       const servers = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix };
-      const start = (env: Record<string, string>) => startApiProcess({ ...servers, ...env }, onTestFinished);
-      const victim = start({ FAILPOINT: setting });
       let log = "";
-      victim.stderr?.on("data", (chunk: Buffer) => {
-        log += chunk.toString();
-      });
-      const requestId =
-        (await post(await addressOf(victim), operation)) ??
-        (await retryAfter(victim, async () => post(await addressOf(start({})), operation)));
+      const onOutput = (text: string): void => {
+        log += text;
+      };
+      const start = (env: Record<string, string> = {}): Promise<string> =>
+        startApi({ ...servers, ...env }, onTestFinished, onOutput);
+      /** An API that the failpoint kills or freezes. */
+      const spawn = (env: Record<string, string>): Promise<string> => {
+        // Bundling stops this process: not while it waits for the API.
+        bundledServices("api", "in-process");
+        const victim = startApiProcess({ ...servers, ...env }, onTestFinished);
+        victim.stderr?.on("data", (chunk: Buffer) => onOutput(chunk.toString()));
+        return addressOf(victim);
+      };
+      const victim = { FAILPOINT: setting };
+      const url = await (setting.endsWith("error") ? start(victim) : spawn(victim));
+      const requestId = (await post(url, operation)) ?? (await post(await start(), operation));
       expect(log).toContain(`failpoint ${setting}`);
       expect(requestId).toMatch(/^req_/);
 
@@ -119,14 +125,4 @@ async function post(url: string, body: object): Promise<string | null> {
   } catch {
     return null; // the process died under the request: the client retries
   }
-}
-
-/**
- * Retries with a new process after the first one has ended, or with the first one after it has logged its
- * error.
- */
-async function retryAfter<T>(victim: ChildProcess, ask: () => Promise<T>): Promise<T> {
-  if (victim.exitCode === null && victim.signalCode === null) victim.kill("SIGKILL");
-  if (victim.exitCode === null && victim.signalCode === null) await once(victim, "exit");
-  return ask();
 }

@@ -1,20 +1,19 @@
 /**
- * Runs the audit suite of graphql-http for the GraphQL-over-HTTP specification against the service as a
- * process.
+ * Runs the audit suite of graphql-http for the GraphQL-over-HTTP specification against the service.
  */
 import { testServers } from "@planwright/testing";
 import { serverAudits } from "graphql-http";
 import { beforeAll, describe, expect, test } from "vitest";
-import { addressOf, startApiProcess } from "./api-process.ts";
+import { startApi } from "./api-process.ts";
 
 let url: string;
 beforeAll(async () => {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
-  const ends: (() => void)[] = [];
+  const ends: (() => Promise<void>)[] = [];
   const settings = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix };
-  url = await addressOf(startApiProcess(settings, (end) => void ends.push(end)));
-  return () => {
-    for (const end of ends) end();
+  url = await startApi(settings, (end) => void ends.push(end));
+  return async () => {
+    for (const end of ends) await end();
   };
 });
 

@@ -6,7 +6,7 @@ import { testServers } from "@planwright/testing";
 import { buildSchema, isScalarType } from "graphql";
 import { beforeAll, expect, test } from "vitest";
 import { SDL } from "../src/graphql/sdl.ts";
-import { addressOf, startApiProcess } from "./api-process.ts";
+import { startApi } from "./api-process.ts";
 import { webSocketClient } from "./web-socket-client.ts";
 
 /** Invalid documents, each for another kind of message in which GraphQL quotes the schema. */
@@ -48,12 +48,11 @@ const INVALID: { query: string; variables?: object }[] = [
 let url: string;
 beforeAll(async () => {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
-  const stop: (() => void)[] = [];
+  const stop: (() => Promise<void>)[] = [];
   const settings = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix };
-  const child = startApiProcess({ ...settings, INTROSPECTION: "off" }, (end) => void stop.push(end));
-  url = await addressOf(child);
-  return () => {
-    for (const end of stop) end();
+  url = await startApi({ ...settings, INTROSPECTION: "off" }, (end) => void stop.push(end));
+  return async () => {
+    for (const end of stop) await end();
   };
 });
 

@@ -1,7 +1,7 @@
 import { createStore } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { addressOf, startApiProcess } from "./api-process.ts";
+import { startApi } from "./api-process.ts";
 import { BLOG_TOOLS, createApiClient } from "./running-api.ts";
 
 const PLAN = {
@@ -24,8 +24,7 @@ test("a timeout above MAX_STEP_TIMEOUT_MS is reported with both numbers, by vali
     BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name })),
   );
   const settings = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix };
-  const child = startApiProcess({ ...settings, MAX_STEP_TIMEOUT_MS: "400000" });
-  const client = createApiClient(await addressOf(child));
+  const client = createApiClient(await startApi({ ...settings, MAX_STEP_TIMEOUT_MS: "400000" }));
   const warning = {
     code: "STEP_TIMEOUT_CUT",
     message: expect.stringMatching(/timeoutMs of 500000 and gets 400000/),

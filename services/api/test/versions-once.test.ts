@@ -1,11 +1,11 @@
 /**
- * A retried call creates no further version of a plan: two processes of the service over one
+ * A retried call creates no further version of a plan: two APIs, one of them a process, over one
  * database.
  */
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { beforeAll, describe, expect, test } from "vitest";
-import { addressOf, startApiProcess } from "./api-process.ts";
+import { addressOf, startApi, startApiProcess } from "./api-process.ts";
 import { bearer } from "./keys.ts";
 import { type Answer, type ApiClient, BLOG_PLAN, BLOG_TOOLS, createApiClient } from "./running-api.ts";
 import { executeAs, failAs } from "./workers.ts";
@@ -19,13 +19,13 @@ beforeAll(async () => {
     "blog",
     BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name })),
   );
-  const ends: (() => void)[] = [];
+  const ends: (() => Promise<void> | void)[] = [];
+  const addEnd = (end: () => Promise<void> | void): void => void ends.push(end);
   const settings = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix };
-  const start = async () =>
-    createApiClient(await addressOf(startApiProcess(settings, (end) => void ends.push(end))));
-  clients = await Promise.all([start(), start()]);
+  const child = startApiProcess(settings, addEnd);
+  clients = [createApiClient(await startApi(settings, addEnd)), createApiClient(await addressOf(child))];
   return async () => {
-    for (const end of ends) end();
+    for (const end of ends) await end();
     await store.close();
   };
 });

@@ -20,7 +20,8 @@ let x: ChangingServer;
 let y: ChangingServer;
 let bench: Workbench;
 let folder: string;
-let logged = "";
+/** What the executor has printed. */
+let logged: () => string;
 
 const note = plainTool("note");
 const find = plainTool("find");
@@ -36,7 +37,6 @@ const otherDescription = plainTool("search", { description: "Searches everything
 const OFFERED = [note, find, pay, search];
 
 beforeEach(async () => {
-  logged = "";
   folder = await mkdtemp(join(tmpdir(), "planwright-changed-"));
   await writeFile(join(folder, "crm-key"), SECRET);
   await writeFile(join(folder, "tools.json"), JSON.stringify([plainTool("restart"), search]));
@@ -56,11 +56,7 @@ beforeEach(async () => {
       args: [FILE_SERVER, join(folder, "tools.json"), join(folder, "calls")],
     },
   });
-  const { child, said } = bench.spawnExecutor({ SECRETS_DIR: folder });
-  child.stdout?.on("data", (chunk: Buffer) => {
-    logged += chunk.toString();
-  });
-  await said("executor ready");
+  ({ output: logged } = await bench.startExecutor({ SECRETS_DIR: folder }));
 });
 afterEach(async () => {
   await bench.close();
@@ -130,7 +126,7 @@ test("a tool that changes between two steps of a running plan is not called", as
   expect(plan).toMatchObject({ status: "FAILED", error: { code: "TOOL_CHANGED" } });
   expect(steps.get("b")).toMatchObject({ status: "FAILED", error: REFUSED });
   expect(x.called).toEqual(["note"]);
-  expect(logged).toContain("tool has changed, and is not called");
+  expect(logged()).toContain("tool has changed, and is not called");
 });
 
 test("a tool with only another description is called, and its step and the log have a warning", async () => {
@@ -141,7 +137,7 @@ test("a tool with only another description is called, and its step and the log h
     "Tool search of server x has changed since the plan was made (description); it was called anyway, because its contract and schemas are unchanged",
   ]);
   expect(x.called).toEqual(["note", "search"]);
-  expect(logged).toContain("tool has changed, and is called");
+  expect(logged()).toContain("tool has changed, and is called");
 });
 
 test("a tool with only another description gets no secret", async () => {
@@ -234,9 +230,7 @@ test("a process that restarted with another schema is not called with the old on
   await writeFile(join(folder, "tools.json"), JSON.stringify([plainTool("restart"), withQuery]));
   // A call to the ending process would be lost with it, which is not the subject of this test.
   y.answer = async (name) => {
-    await expect
-      .poll(() => logged, { timeout: 30_000, interval: 5 })
-      .toMatch(/"server":"files".*"not connected"/);
+    await expect.poll(logged, { timeout: 30_000, interval: 5 }).toMatch(/"server":"files".*"not connected"/);
     return textOf(name);
   };
   const { steps } = await execute([

@@ -9,6 +9,7 @@ import { isTerminalPlanStatus, parsePlan, type ToolPin } from "@planwright/plan"
 import { createQueues } from "@planwright/queue";
 import { createStore, type PlanDocument, type Store } from "@planwright/store";
 import {
+  bundledServices,
   type CountingToolServer,
   listSteps,
   spawnService,
@@ -37,9 +38,19 @@ const OVERRIDES = {
   },
 };
 
-/** An executor that was started. */
+/** An executor in the process of the test. */
+export interface RunningExecutor {
+  /** All that it has printed. */
+  output(): string;
+  /** Ends it in order, as SIGTERM ends a process. */
+  end(): Promise<void>;
+}
+
+/** An executor that was started as a process. */
 export interface ExecutorProcess {
   child: ChildProcess;
+  /** All that it has printed. */
+  output(): string;
   /** Resolves when it has printed the text; rejects when it ends before. */
   said(text: string): Promise<void>;
   exited: Promise<unknown[]>;
@@ -56,7 +67,7 @@ export interface Workbench {
   /** Starts the tool server again at the same port. */
   startTools(): Promise<void>;
   /** Starts one more executor in the process of the test; resolves when it is ready. */
-  startExecutor(env?: Record<string, string>): Promise<void>;
+  startExecutor(env?: Record<string, string>): Promise<RunningExecutor>;
   /** Starts one more executor as a process and does not wait for it. */
   spawnExecutor(env?: Record<string, string>): ExecutorProcess;
   /** Starts one more executor as a process, which a test can kill or watch; resolves when it is ready. */
@@ -142,6 +153,8 @@ export async function openWorkbench(
   }
 
   function spawnExecutor(env: Record<string, string> = {}): ExecutorProcess {
+    // Bundling stops this process: not while it waits for the executor, or serves its tools.
+    bundledServices("executor", "in-process");
     const child = spawnService("executor", envOf(env));
     let output = "";
     const end = async (): Promise<void> => {
@@ -166,7 +179,7 @@ export async function openWorkbench(
         await Promise.race([heard, exited, timedOut]);
       }
     };
-    return { child, said, exited };
+    return { child, output: () => output, said, exited };
   }
 
   return {
@@ -186,7 +199,9 @@ export async function openWorkbench(
       const lines: string[] = [];
       const settings = envOf({ SHUTDOWN_TIMEOUT_MS: "100", ...env });
       const roles = await startRoles(["executor"], settings, (_, line) => lines.push(line));
-      executors.push({ end: () => roles.end(), output: () => lines.join("\n") });
+      const executor = { end: () => roles.end(), output: () => lines.join("\n") };
+      executors.push(executor);
+      return executor;
     },
     async startProcess(env = {}) {
       const { child, said } = spawnExecutor(env);

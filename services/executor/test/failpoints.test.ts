@@ -75,17 +75,23 @@ for (const { cases, options } of testAndProof(CASES, ({ setting }) => setting, I
     async ({ setting, action }, { expect, onTestFinished }) => {
       const bench = await openWorkbench();
       onTestFinished(() => bench.close());
-      const { child, said, exited } = bench.spawnExecutor({ ...ENV, FAILPOINT: setting });
       const plan = await bench.submit(PLAN);
       bench.offer(plan);
-      await said(`failpoint ${setting}`);
-      if (action === "kill") {
-        await exited;
-        expect(child.signalCode).toBe("SIGKILL");
+      const env = { ...ENV, FAILPOINT: setting };
+      if (action === "error") {
+        // It continues without another one, and needs no process.
+        const { output } = await bench.startExecutor(env);
+        await expect.poll(output).toContain(`failpoint ${setting}`);
+      } else {
+        const { child, said, exited } = bench.spawnExecutor(env);
+        await said(`failpoint ${setting}`);
+        if (action === "kill") {
+          await exited;
+          expect(child.signalCode).toBe("SIGKILL");
+        }
+        // Another executor runs while the victim is dead or frozen.
+        await bench.startExecutor(ENV);
       }
-      // Another executor runs while the victim is dead or frozen. A victim that only failed continues without
-      // one.
-      if (action !== "error") await bench.startExecutor(ENV);
 
       await bench.until(plan._id, isAtRest);
       const steps = await bench.steps(plan._id);

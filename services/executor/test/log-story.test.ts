@@ -1,38 +1,44 @@
 /**
- * The log lines of executor processes about plans that fail, are in doubt, lose their executor, or lose the
+ * The log lines of executors about plans that fail, are in doubt, lose their executor, or lose the
  * database.
  */
-import type { ChildProcess } from "node:child_process";
-import { createInterface } from "node:readline";
 import { startServerProxy } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
+import {
+  openWorkbench,
+  type RunningExecutor,
+  SOON_DEAD,
+  TENANT,
+  type Workbench,
+} from "./executor-process.ts";
 
 const LineSchema = z.looseObject({ level: z.string(), msg: z.string() });
 type Line = z.output<typeof LineSchema>;
 
 let bench: Workbench;
-/** Lines of all executors, in the order of arrival. */
-let lines: Line[];
+/** What each executor has printed. */
+let outputs: (() => string)[];
 beforeEach(async () => {
   bench = await openWorkbench();
-  lines = [];
+  outputs = [];
 });
 afterEach(() => bench.close());
 
-async function start(env: Record<string, string> = {}): Promise<ChildProcess> {
-  const executor = bench.spawnExecutor(env);
-  if (!executor.child.stdout) throw new TypeError("no output");
-  createInterface(executor.child.stdout).on("line", (line) => {
-    if (line.startsWith("{")) lines.push(LineSchema.parse(JSON.parse(line)));
-  });
-  if (env["FAILPOINT"] === undefined) await executor.said("executor ready");
-  return executor.child;
+async function start(env?: Record<string, string>): Promise<RunningExecutor> {
+  const executor = await bench.startExecutor(env);
+  outputs.push(executor.output);
+  return executor;
 }
 
+/** The complete lines of all executors, one executor after the other. */
+const lines = (): Line[] =>
+  outputs
+    .flatMap((output) => output().match(/^\{.*\}$/gm) ?? [])
+    .map((line) => LineSchema.parse(JSON.parse(line)));
+
 const logged = ({ requestId }: { requestId: string }) =>
-  lines.filter((line) => line["requestId"] === requestId);
+  lines().filter((line) => line["requestId"] === requestId);
 const lineOf = (plan: { requestId: string }, message: string) => () =>
   logged(plan).find(({ msg }) => msg.startsWith(message));
 
@@ -143,7 +149,9 @@ test("a call in doubt is a warning with step, tool and code", async () => {
 
 test("the log of a plan whose executor was killed names the previous executor, the running calls, and how the plan continued", async () => {
   bench.tools.script({ keyed_effect: [{ type: "hang" }] });
-  const first = await start(SOON_DEAD);
+  const { child: first, said, output } = bench.spawnExecutor(SOON_DEAD);
+  outputs.push(output);
+  await said("executor ready");
   const plan = await bench.submit([
     { id: "pay", tool: "keyed_effect", arguments: {} },
     { id: "fail", tool: "plain_effect", arguments: {}, dependsOn: ["pay"] },
@@ -175,7 +183,7 @@ test("a plan that was released is not logged as taken over", async () => {
   const first = await start();
   const plan = await bench.submit([{ id: "pay", tool: "plain_effect", arguments: {} }]);
   await bench.until(plan._id, ({ status }) => status === "WAITING");
-  await bench.stopExecutor(first, "SIGTERM");
+  await first.end();
   await bench.store.requestCancel(TENANT, plan._id, "client");
   await start();
   await bench.end(plan._id);
@@ -190,7 +198,7 @@ test("a lost database is a warning with the requests of held plans, and a lease 
     const plan = await bench.submit([{ id: "pay", tool: "keyed_effect", arguments: {} }]);
     await expect.poll(() => bench.tools.stats()["keyed_effect"]?.calls, { timeout: 30_000 }).toBe(1);
     proxy.cut();
-    const lost = () => lines.find(({ msg }) => msg.includes("the database may be lost"));
+    const lost = () => lines().find(({ msg }) => msg.includes("the database may be lost"));
     await expect
       .poll(lost, { timeout: 30_000 })
       .toMatchObject({ level: "warn", plans: 1, requestIds: [plan.requestId] });

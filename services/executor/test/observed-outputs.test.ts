@@ -1,4 +1,3 @@
-import type { ChildProcess } from "node:child_process";
 import { parsePlan, pinTools, schemaOfShape } from "@planwright/plan";
 import { MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -7,11 +6,11 @@ import {
   plainTool,
   startChangingServer,
 } from "../../../packages/tools/test/changing-server.ts";
-import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, type RunningExecutor, TENANT, type Workbench } from "./executor-process.ts";
 
 let server: ChangingServer;
 let bench: Workbench;
-let executor: ChildProcess;
+let executor: RunningExecutor;
 /** Another name for each test, because the tests share a database. */
 let name = "findUsers";
 
@@ -19,7 +18,7 @@ beforeEach(async () => {
   name += "Again";
   server = await startChangingServer([plainTool(name)]);
   bench = await openWorkbench({ x: { url: server.url, trusted: true } });
-  executor = await bench.startProcess();
+  executor = await bench.startExecutor();
 });
 afterEach(async () => {
   await bench.close();
@@ -97,14 +96,14 @@ test("a tool that has changed starts without a shape, and has its old shape agai
 
 test("an executor that stops writes the shapes that it has learned", async () => {
   await run({ id: 1 });
-  await bench.stopExecutor(executor, "SIGTERM");
+  await executor.end();
   expect(await seenOf(TENANT)()).toBe(1);
 });
 
 test("an executor with LEARN_OUTPUTS=off learns no outputs", async () => {
-  await bench.stopExecutor(executor, "SIGTERM");
-  executor = await bench.startProcess({ LEARN_OUTPUTS: "off" });
+  await executor.end();
+  executor = await bench.startExecutor({ LEARN_OUTPUTS: "off" });
   await run({ id: 1 });
-  await bench.stopExecutor(executor, "SIGTERM");
+  await executor.end();
   expect(await seenOf(TENANT)()).toBeUndefined();
 });

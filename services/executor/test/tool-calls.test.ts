@@ -44,15 +44,15 @@ async function run(calls: number, tenant = TENANT): Promise<void> {
 const statsOf = (tenant = TENANT) => bench.store.toolCallStats(tenant, toolCallsSince(bench.store.now()));
 
 test("calls of two executors, one after the other, are counted together for their tenant, and no other tenant sees them", async () => {
-  const first = await bench.startProcess();
+  const first = await bench.startExecutor();
   await run(3);
-  await bench.stopExecutor(first, "SIGTERM");
+  await first.end();
   expect(await statsOf()).toMatchObject([{ server: "x", tool: "find", calls: 3, failures: 0, errors: [] }]);
-  const second = await bench.startProcess();
+  const second = await bench.startExecutor();
   server.answer = () => ({ isError: true, content: [{ type: "text", text: "no such user" }] });
   await run(1);
   await run(2, "another");
-  await bench.stopExecutor(second, "SIGTERM");
+  await second.end();
   expect(await statsOf()).toMatchObject([
     { calls: 4, failures: 1, errors: [{ code: "TOOL_FAILED", count: 1 }], p50Ms: expect.any(Number) },
   ]);

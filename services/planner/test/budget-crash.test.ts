@@ -25,7 +25,7 @@ test.concurrent.for([
     const { _id: requestId } = await store.createRequest(request);
 
     await crash(setting);
-    start();
+    await start();
 
     const hasEnded = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";
     await expect.poll(hasEnded).toBe(true);

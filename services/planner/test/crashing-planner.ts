@@ -1,8 +1,13 @@
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
 import { createStore, type Store } from "@planwright/store";
-import { type ModelScript, type ModelServer, startModelServer, testServers } from "@planwright/testing";
+import {
+  type ModelScript,
+  type ModelServer,
+  startModelServer,
+  startRoles,
+  testServers,
+} from "@planwright/testing";
+import { vi } from "vitest";
 import { spawnPlanner } from "./planner-process.ts";
 import { TOOLS } from "./tools.ts";
 
@@ -27,11 +32,11 @@ export const SLOW_MODEL_MS = 1_500;
 export interface CrashBench {
   store: Store;
   model: ModelServer;
-  /** Starts a planner; it is ended with the test. */
-  start(env?: Record<string, string>): ChildProcess;
+  /** Starts a planner in the process of the test; it ends with the test. */
+  start(env?: Record<string, string>): Promise<void>;
   /**
-   * Starts a planner and waits until it has reached its failpoint, and has exited if the failpoint kills it.
-   * Rejects with the output of the planner.
+   * Starts a planner and waits until it has reached its failpoint, and has exited if the failpoint kills it. One that
+   * only fails is in the process of the test. Rejects with the output of the planner.
    */
   crash(setting: string, env?: Record<string, string>): Promise<void>;
 }
@@ -52,42 +57,48 @@ export async function openCrashBench(
   await store.publishTools("notes", tools);
   const model = await startModelServer({ script });
   whenFinished(() => model.close());
+  const basics = {
+    MONGODB_URL: servers.mongodbUrl,
+    REDIS_URL: servers.redisUrl,
+    QUEUE_PREFIX: servers.redisPrefix,
+    HEALTH_PORT: "0",
+    DEAD_AFTER_MS: String(TAKES_OVER_DEAD_AFTER_MS),
+    SWEEP_EVERY_MS: "100",
+    SHUTDOWN_TIMEOUT_MS: "100",
+    MODEL: "openai:test",
+    OPENAI_BASE_URL: model.openAiUrl,
+  };
 
-  function start(env: Record<string, string> = {}): ChildProcess {
-    const child = spawnPlanner({
-      MONGODB_URL: servers.mongodbUrl,
-      REDIS_URL: servers.redisUrl,
-      QUEUE_PREFIX: servers.redisPrefix,
-      DEAD_AFTER_MS: String(TAKES_OVER_DEAD_AFTER_MS),
-      SWEEP_EVERY_MS: "100",
-      MODEL: "openai:test",
-      OPENAI_BASE_URL: model.openAiUrl,
-      ...env,
-    });
+  async function start(
+    env: Record<string, string> = {},
+    onLine: (line: string) => void = () => undefined,
+  ): Promise<void> {
+    const roles = await startRoles(["planner"], { ...basics, ...env }, (_, line) => onLine(line));
+    whenFinished(() => roles.end());
+  }
+
+  /** Starts a planner as a process. @returns resolves when it has ended */
+  function spawn(env: Record<string, string>, onOutput: (text: string) => void): Promise<unknown> {
+    const child = spawnPlanner({ ...basics, ...env });
     whenFinished(() => void child.kill("SIGKILL"));
-    child.stdout?.resume();
-    child.stderr?.resume();
-    return child;
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on("data", (chunk: Buffer) => onOutput(chunk.toString()));
+    return once(child, "close");
   }
 
   async function crash(setting: string, env: Record<string, string> = {}): Promise<void> {
-    const victim = start({ FAILPOINT: setting, DEAD_AFTER_MS: String(DEAD_AFTER_MS), ...env });
-    const ended = once(victim, "close");
+    const victim = { FAILPOINT: setting, DEAD_AFTER_MS: String(DEAD_AFTER_MS), ...env };
     let output = "";
-    for (const stream of [victim.stdout, victim.stderr]) {
-      stream?.on("data", (chunk: Buffer) => {
-        output += chunk.toString();
-        if (output.includes(`failpoint ${setting}`)) victim.emit("failpoint");
-      });
-    }
-    const reached = setting.endsWith("kill") ? ended : Promise.race([once(victim, "failpoint"), ended]);
-    const abort = new AbortController();
-    const isLate = delay(TIMEOUT_MS, true, { signal: abort.signal }).catch(() => false);
-    await Promise.race([reached, isLate]);
-    abort.abort();
-    if (!output.includes(`failpoint ${setting}`)) {
-      throw new TypeError(`The planner did not come to ${setting}:\n${output}`);
-    }
+    const onOutput = (text: string): void => {
+      output += text;
+    };
+    let hasEnded = false;
+    if (setting.endsWith("error")) await start(victim, onOutput);
+    else void spawn(victim, onOutput).then(() => (hasEnded = true));
+    const isReached = () => output.includes(`failpoint ${setting}`);
+    const isDone = () => hasEnded || (isReached() && !setting.endsWith("kill"));
+    await vi.waitUntil(isDone, { timeout: TIMEOUT_MS, interval: 10 }).catch(() => undefined);
+    if (!isReached()) throw new TypeError(`The planner did not come to ${setting}:\n${output}`);
   }
 
   return { store, model, start, crash };

@@ -111,7 +111,7 @@ for (const { cases, options } of testAndProof(CASES, ({ setting, work }) => `${s
 
       await crash(setting, env);
       // A planner that only failed continues without a second one.
-      if (!setting.endsWith("error")) start(env);
+      if (!setting.endsWith("error")) await start(env);
 
       const hasEnded = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";
       await expect.poll(hasEnded).toBe(true);

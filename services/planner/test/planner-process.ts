@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { spawnService } from "@planwright/testing";
+import { bundledServices, spawnService } from "@planwright/testing";
 
 /** The service as a separate process. */
 export interface PlannerProcess {
@@ -11,12 +11,17 @@ export interface PlannerProcess {
   lines: readonly string[];
   /** Sends a signal and does not wait. */
   signal(name: NodeJS.Signals): void;
-  /** Sends a signal and waits for the exit; resolves to the exit code, or null when a signal ended it. */
+  /**
+   * Sends a signal and waits for the exit, unless it has ended; resolves to the exit code, or null when a signal ended
+   * it.
+   */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
 /** Starts the service; its output is on both streams. */
 export function spawnPlanner(env: Record<string, string>): ChildProcess {
+  // Bundling stops this process: not while it waits for the planner, or is its model.
+  bundledServices("planner", "in-process");
   return spawnService("planner", { HEALTH_PORT: "0", ...env });
 }
 
@@ -40,6 +45,7 @@ export async function startPlanner(env: Record<string, string>): Promise<Planner
     lines,
     signal: (name) => void child.kill(name),
     end: async (signal) => {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
       const ended = once(child, "exit");
       child.kill(signal);
       await ended;

@@ -110,7 +110,7 @@ for (const { cases, options } of testAndProof(ALL, ({ setting, work }) => `${set
 
       await crash(setting);
       // A planner that only failed continues without a second one.
-      if (!setting.endsWith("error")) start();
+      if (!setting.endsWith("error")) await start();
 
       const hasEnded = async () => {
         const request = await store.getRequest(TENANT, requestId);

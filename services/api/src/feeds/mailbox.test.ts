@@ -1,5 +1,7 @@
+import type { RequestId } from "@planwright/plan";
+import type { PlanHead, RequestDocument } from "@planwright/store";
 import { expect, test, vi } from "vitest";
-import { createMailbox } from "./request-feed.ts";
+import { createMailbox, createRequestFeed } from "./request-feed.ts";
 
 test("a reader gets the value that was put while it waits", async () => {
   const mailbox = createMailbox<number>(() => undefined);
@@ -35,4 +37,28 @@ test("an error comes once, after the value that was put before it", async () => 
   expect(await mailbox.next()).toEqual({ done: false, value: 1 });
   await expect(mailbox.next()).rejects.toThrow("gone");
   expect(await mailbox.next()).toEqual({ done: true, value: undefined });
+});
+
+test("a change of the plan during the first read of a request is read", async () => {
+  const request = { planId: "plan_1", status: "EXECUTING" } as unknown as RequestDocument;
+  let status = "RUNNING";
+  const feed = createRequestFeed({
+    store: {
+      getRequest: async () => request,
+      getPlanHeads: async () => [{ status } as PlanHead],
+      listStepHeads: async () => {
+        // After the read of the plan.
+        status = "WAITING";
+        if (feed.concerns("plan_1")) feed.refresh();
+        return [];
+      },
+    },
+    tenant: "t1",
+    requestId: "req_1" as RequestId,
+    onIdle: () => undefined,
+  });
+  const reader = feed.follow(() => undefined);
+  expect((await reader.next()).value?.plan).toEqual({ status: "RUNNING" });
+  expect((await reader.next()).value?.plan).toEqual({ status: "WAITING" });
+  await reader.return?.();
 });

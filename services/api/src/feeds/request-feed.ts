@@ -25,7 +25,7 @@ export interface RequestFeed {
    * @param onLeave - called once: the reader has read everything, or has left
    */
   follow(onLeave: () => void): AsyncIterableIterator<RequestSnapshot>;
-  /** True for the id of this request, or of its current plan. */
+  /** True for the id of this request, or of its current plan; and for every id during the first read. */
   concerns(id: string): boolean;
   /** Reads the state again: it has changed. */
   refresh(): void;
@@ -108,7 +108,8 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
       refresh();
       return reader;
     },
-    concerns: (id) => id === requestId || id === last?.snapshot.request.planId,
+    // Which plan it has is not known during the first read: a change may be of its plan.
+    concerns: (id) => id === requestId || (last ? id === last.snapshot.request.planId : isReading),
     refresh,
     end() {
       for (const reader of readers) reader.end();
