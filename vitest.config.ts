@@ -55,6 +55,7 @@ const SHARING: ReadonlySet<string> = new Set([
   "packages/queue",
   "packages/reading",
   "packages/store",
+  "packages/test-kit",
   "packages/tool-kit",
   "packages/tools",
   "services/api",

@@ -32,7 +32,7 @@ function pack(name: string): { tarball: Uint8Array<ArrayBuffer>; paths: string[]
 /** Only ES modules are published: `require` of Node 20 gets them too. */
 const OLD_WAYS: ReadonlySet<unknown> = new Set(["node10", "node16-cjs"]);
 
-test.each(["plan", "engine", "client", "tool-kit"])(
+test.each(["plan", "engine", "client", "tool-kit", "test-kit"])(
   "@planwright/%s is published with code, types, README and licence, and nothing that only a build needs",
   async (name) => {
     const { tarball, paths } = pack(name);
