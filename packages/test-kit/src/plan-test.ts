@@ -60,7 +60,7 @@ export type TestTool = Tool | FakeTool;
  * - `"unreachable"`: the server cannot be reached, nothing is sent
  * - `"answer lost"`: the tool acts, and its answer is lost
  * - `"no answer"`: the tool does not act, and does not answer until the timeout
- * - `"crash before"`, `"crash after"`: the executor dies, before the call is sent or after the tool has acted
+ * - `"crash before"`, `"crash after"`: the executor dies, before the call is sent or when the tool has run
  * - `{ refused }`: the tool answers that nothing happened, and why
  * - `{ failed }`: the tool answers with an error that does not say what happened
  * - `null`: nothing goes wrong
@@ -114,7 +114,7 @@ export interface PlanRun {
   readonly steps: Readonly<Record<string, UnitState>>;
   /** The outputs that the plan asks for, once it has ended. */
   readonly outputs: Readonly<Record<string, JsonValue>>;
-  /** Why it did not complete. */
+  /** Why it did not complete; while it waits for a decision about a doubt, why the first step is in doubt. */
   readonly error: StepError | undefined;
   /** All calls that were sent, in their order. */
   readonly calls: readonly MadeCall[];
@@ -316,8 +316,9 @@ function startRun({ plan, steps, planId, catalogue, offered, faults }: RunParts)
       };
       if (fault === "no answer") return await wait();
       if (typeof fault === "object" && fault !== null) return answered(errorResult(fault));
-      const value = await runTool(made, { step: call.key, attempt, key, signal, sleep });
-      if (fault === "crash after" && own.isAlive) crash();
+      const value = await runTool(made, { step: call.key, attempt, key, signal, sleep }).finally(() => {
+        if (fault === "crash after" && own.isAlive) crash();
+      });
       if (fault === "answer lost")
         throw failure("TOOL_CONNECTION_LOST", `${tool}: the answer was lost`, "unknown");
       return answered(value);
@@ -399,7 +400,8 @@ function startRun({ plan, steps, planId, catalogue, offered, faults }: RunParts)
       return result?.outputs ?? {};
     },
     get error() {
-      return result?.error;
+      const inDoubt = [...owed.values()].find(({ record }) => waitOf(record) === "doubt");
+      return result?.error ?? inDoubt?.record.error;
     },
     get waiting() {
       return [...owed.values()].map(({ record }) => {

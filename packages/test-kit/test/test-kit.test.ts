@@ -127,6 +127,7 @@ test("a refusal and an exception of a tool fail its step; only the refusal says 
   expect(thrown.steps["order"]?.error?.message).toContain(
     'order threw "An earlier call of order with this key',
   );
+  expect(thrown.error).toEqual(thrown.steps["order"]?.error);
   expect(thrown.calls[0]).toMatchObject({ answer: "none", threw: new TypeError("the shop is on fire") });
 });
 
