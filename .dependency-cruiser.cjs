@@ -11,6 +11,7 @@ const PACKAGES = {
   runtime: ["plan", "engine"],
   client: ["plan"],
   "tool-kit": ["plan"],
+  "test-kit": ["plan", "engine", "tool-kit"],
   local: ["plan", "client"],
   testing: ["plan", "engine", "client"],
   cli: ["plan", "client", "reading", "local"],

@@ -55,6 +55,7 @@ const SHARING: ReadonlySet<string> = new Set([
   "packages/queue",
   "packages/reading",
   "packages/store",
+  "packages/test-kit",
   "packages/tool-kit",
   "packages/tools",
   "services/api",
@@ -77,7 +78,7 @@ const tagsFilter = { test: ["!proof"], proof: ["proof"], all: undefined }[tests]
 function include(root: string): string[] {
   if (tests === "all") return ["**/*.test.ts"];
   return readdirSync(here(root), { recursive: true, encoding: "utf8" }).filter((path) => {
-    if (!path.endsWith(".test.ts") || /(^|[/\\])(node_modules|dist)[/\\]/.test(path)) return false;
+    if (!path.endsWith(".test.ts") || /(^|[/\\])(node_modules|dist|template)[/\\]/.test(path)) return false;
     const source = readFileSync(join(here(root), path), "utf8");
     const isWhole = /^\s*(\/\/|\*)\s*@module-tag proof\b/m.test(source);
     return tests === "proof" ? isWhole || /\btestAndProof\(|tags: \["proof"\]/.test(source) : !isWhole;
@@ -92,6 +93,7 @@ const projects = folders.map((root) => ({
     name: root,
     root: here(root),
     include: include(root),
+    exclude: ["**/node_modules/**", "template/**"], // tests of a new app run in the app
     tags: [PROOF],
     tagsFilter,
     isolate: !SHARING.has(root),

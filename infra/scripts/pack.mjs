@@ -111,7 +111,7 @@ function installedFor(path, dependency, packages) {
 if (values.to !== undefined) {
   const to = resolve(values.to);
   mkdirSync(to, { recursive: true });
-  const libraries = ["plan", "engine", "client", "tool-kit"].map((library) =>
+  const libraries = ["plan", "engine", "client", "tool-kit", "test-kit", "create-planwright"].map((library) =>
     join(root, "packages", library),
   );
   const packed = spawnSync(

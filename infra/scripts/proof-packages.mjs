@@ -1,5 +1,5 @@
 // npm run proof:packages: publishes the npm packages in a registry on this machine, and uses them as a new user
-// does, in empty folders: npx planwright demo, and scripts with the libraries, compiled by TypeScript. Needs the
+// does, in empty folders: npx planwright demo, npm create planwright, and scripts with the libraries, compiled by TypeScript. Needs the
 // network: the registry, verdaccio, has hundreds of packages and stays outside npm ci; it gets all other packages
 // from npm's.
 import { spawn, spawnSync } from "node:child_process";
@@ -68,7 +68,12 @@ async function startRegistry() {
   const config = {
     storage: join(cwd, "storage"),
     uplinks: { npm: { url: npmRegistry, timeout: "120s" } },
-    packages: { planwright: everyone, "@planwright/*": everyone, "**": { access: "$all", proxy: "npm" } },
+    packages: {
+      planwright: everyone,
+      "create-planwright": everyone,
+      "@planwright/*": everyone,
+      "**": { access: "$all", proxy: "npm" },
+    },
     max_body_size: "100mb",
     log: { type: "stdout", level: "warn" },
   };
@@ -207,6 +212,20 @@ try {
     "true add",
     'COMPLETED {"sum":{"sum":3}}',
   );
+
+  const apps = empty("apps");
+  run("npm", ["create", "--yes", "planwright", "my-app"], { cwd: apps, env });
+  const app = join(apps, "my-app");
+  run("npm", ["install", "--no-audit", "--no-fund"], { cwd: app, env });
+  expectIn(run("npm", ["test"], { cwd: app, env }), "# pass 3");
+  const appPort = await freePort();
+  const appAddress = `http://127.0.0.1:${appPort}`;
+  await start("npm", ["start"], { cwd: app, env: { ...env, PORT: String(appPort) } }, `${appAddress}/readyz`);
+  const ordered = run("npm", ["run", "order"], {
+    cwd: app,
+    env: { ...env, PLANWRIGHT_URL: `${appAddress}/graphql` },
+  });
+  expectIn(ordered, "COMPLETED", '"orderId":"order-1"');
   console.log("The packages install from a registry, and work.");
 } finally {
   for (const child of running.reverse()) {

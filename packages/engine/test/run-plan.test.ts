@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { createVirtualClock, PlanInvalidError, type RunEvent, runPlan } from "../src/index.ts";
+import {
+  createVirtualClock,
+  PlanInvalidError,
+  type RunEvent,
+  type RunResult,
+  runPlan,
+  type StepRecord,
+} from "../src/index.ts";
 import { tool, write } from "./simulate.ts";
 
 const STEPS = {
@@ -249,9 +256,55 @@ test("events report calls, states and the end in order", async () => {
   await runPlan(STEPS, { tools: [tool("t")], callTool: echo, onEvent: (event) => events.push(event) });
   const reported = events.map((event) => {
     if (event.type === "call.started") return `call ${event.call.key}`;
+    if (event.type === "plan.parked") return `parked ${event.reason}`;
     return event.type === "step.changed" ? `${event.record.key} ${event.record.status}` : event.status;
   });
   expect(reported).toEqual(["call a", "a COMPLETED", "call b", "b COMPLETED", "COMPLETED"]);
+});
+
+test("a run that was stopped continues from its records, which have the intents of its calls", async () => {
+  const sent: string[] = [];
+  const records = new Map<string, StepRecord>();
+  const tools = [
+    tool("t"),
+    write("keyed", { idempotency: "key" }),
+    write("ask", { requires_approval: true }),
+  ];
+  const plan = {
+    steps: [
+      { id: "a", tool: "t", arguments: { x: 1 } },
+      { id: "b", tool: "keyed", arguments: { x: "<<a.x>>" } },
+      { id: "c", tool: "ask", arguments: { x: "<<b.x>>" } },
+    ],
+  };
+  const run = (until: string) =>
+    new Promise<RunResult | string>((resolve, reject) => {
+      const stop = (at: string, value: unknown) => {
+        if (at !== until) return value;
+        resolve(at);
+        return new Promise(() => {}); // it never gets an answer
+      };
+      runPlan(plan, {
+        tools,
+        records,
+        clock: { ...createVirtualClock(), at: () => () => {} }, // a stopped run has no timers
+        callTool(call) {
+          sent.push(`${call.key} ${call.attempt}`);
+          return stop(call.key, call.arguments);
+        },
+        approve: ({ key }) => stop(`approval of ${key}`, true) as Promise<boolean>,
+      }).then(resolve, reject);
+    });
+
+  expect(await run("b")).toBe("b");
+  expect([...records.values()]).toMatchObject([
+    { key: "a", status: "COMPLETED", output: { x: 1 } },
+    { key: "b", status: "RUNNING", attempts: 1, mayHaveActed: true },
+  ]);
+  expect(await run("approval of c")).toBe("approval of c");
+  expect(await run("")).toMatchObject({ status: "COMPLETED", outputs: { c: { x: 1 } } });
+  expect(sent).toEqual(["a 1", "b 1", "b 2", "c 1"]);
+  expect([...records.values()].map(({ status }) => status)).toEqual(["COMPLETED", "COMPLETED", "COMPLETED"]);
 });
 
 test("the value that a tool returned is neither changed nor shared", async () => {

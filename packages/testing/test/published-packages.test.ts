@@ -29,10 +29,29 @@ function pack(name: string): { tarball: Uint8Array<ArrayBuffer>; paths: string[]
   };
 }
 
+/** The messages of publint; none for a package that is as it should be. */
+async function lint({ tarball }: Pick<ReturnType<typeof pack>, "tarball">): Promise<(string | undefined)[]> {
+  const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer }, strict: true });
+  return messages.map((message) => formatMessage(message, pkg));
+}
+
+test("create-planwright is published with its program and the template, and without anything else", async () => {
+  const packed = pack("create-planwright");
+  const paths = packed.paths.filter((path) => !path.startsWith("template/"));
+  expect(paths.toSorted()).toEqual(["LICENSE", "README.md", "dist/main.js", "package.json"]);
+  const inRepository = spawnSync("git", ["ls-files", "template"], {
+    cwd: join(PACKAGES, "create-planwright"),
+    encoding: "utf8",
+  });
+  const template = packed.paths.filter((path) => path.startsWith("template/"));
+  expect(template.toSorted()).toEqual(inRepository.stdout.trim().split("\n").toSorted());
+  expect(await lint(packed)).toEqual([]);
+});
+
 /** Only ES modules are published: `require` of Node 20 gets them too. */
 const OLD_WAYS: ReadonlySet<unknown> = new Set(["node10", "node16-cjs"]);
 
-test.each(["plan", "engine", "client", "tool-kit"])(
+test.each(["plan", "engine", "client", "tool-kit", "test-kit"])(
   "@planwright/%s is published with code, types, README and licence, and nothing that only a build needs",
   async (name) => {
     const { tarball, paths } = pack(name);
@@ -41,8 +60,7 @@ test.each(["plan", "engine", "client", "tool-kit"])(
     );
     expect(paths.filter((path) => /tsbuildinfo|\.cache|\.test\.|^test\//.test(path))).toEqual([]);
 
-    const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer }, strict: true });
-    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+    expect(await lint({ tarball })).toEqual([]);
 
     const checked = await checkPackage(createPackageFromTarballData(tarball));
     const problems = "problems" in checked ? checked.problems : ["it has no types"];

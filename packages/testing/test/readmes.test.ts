@@ -58,6 +58,7 @@ const NOT_RUN: [readme: string, beginning: string, reason: string][] = [
   ["docs/architecture.md", "flowchart", "a drawing"],
   ["docs/architecture.md", "sequenceDiagram", "a drawing"],
   ["packages/lab/README.md", "npm run simulate", "takes minutes, like npm run chaos"],
+  ["packages/create-planwright/README.md", "npm create", "needs a registry: npm run proof:packages types it"],
   ["services/planner/README.md", "retrieve -> direct", "a drawing"],
   ["services/planner/README.md", "read -> draft", "a drawing"],
 ];

@@ -37,6 +37,8 @@ export function createSystemClock(): Clock {
 export interface VirtualClock extends Clock {
   /** Resolves after this virtual time. */
   sleep(durationMs: number): Promise<void>;
+  /** Stops the time, while something waits for real I/O or for a person. Returns a function that ends it. */
+  hold(): () => void;
 }
 
 interface Timer {
@@ -48,7 +50,7 @@ interface Timer {
 /**
  * A clock for tests and simulation: an hour passes in microseconds, and deterministically. It moves in the
  * next turn of the event loop, when all promises are settled. Code that uses it must wait only with `sleep`
- * and `at`, not for real I/O.
+ * and `at`; while it waits for real I/O, it has to `hold` the clock.
  * @param startMs - Unix milliseconds; default 0
  */
 export function createVirtualClock(startMs = 0): VirtualClock {
@@ -57,9 +59,10 @@ export function createVirtualClock(startMs = 0): VirtualClock {
   let order = 0;
   let isScheduled = false;
   let soon: (() => void)[] = [];
+  let holds = 0;
 
   const schedule = () => {
-    if (isScheduled || timers.size + soon.length === 0) return;
+    if (isScheduled || soon.length + (holds > 0 ? 0 : timers.size) === 0) return;
     isScheduled = true;
     setImmediate(advance);
   };
@@ -72,7 +75,7 @@ export function createVirtualClock(startMs = 0): VirtualClock {
       schedule();
       return;
     }
-    const first = timers.pop();
+    const first = holds > 0 ? undefined : timers.pop();
     if (!first) return;
     if (first.callback) {
       nowMs = Math.max(nowMs, first.at);
@@ -100,5 +103,15 @@ export function createVirtualClock(startMs = 0): VirtualClock {
       schedule();
     },
     sleep: (durationMs) => new Promise((resolve) => void at(nowMs + durationMs, resolve)),
+    hold() {
+      let isHeld = true;
+      holds++;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        holds--;
+        schedule();
+      };
+    },
   };
 }

@@ -3,6 +3,7 @@ import {
   type Diagnostic,
   digitsOf,
   type FinalPlanStatus,
+  isTerminalStepStatus,
   type JsonValue,
   type LimitsInput,
   mapExact,
@@ -11,12 +12,14 @@ import {
   readTool,
   type StepStatus,
   type ToolDescriptor,
+  type WaitReason,
 } from "@planwright/plan";
 import { createEngineState } from "../decide/create-engine-state.ts";
 import { decide } from "../decide/decide.ts";
 import { unitViews } from "../decide/views.ts";
 import type { EngineState } from "../state/engine-state.ts";
 import type { Call, Command, EngineEvent, Resolution, StepError, StepRecord } from "../state/protocol.ts";
+import { unitKeysOf } from "../state/units.ts";
 import { type Clock, createSystemClock } from "./clock.ts";
 import { type CallTool, makeCall, type RunningCall } from "./make-call.ts";
 
@@ -44,6 +47,11 @@ export interface RunPlanOptions extends CallerDecisions {
   random?: (() => number) | undefined;
   /** Timeout of the plan, in milliseconds. Default: none. */
   deadlineMs?: number | undefined;
+  /**
+   * The durable state by unit key. The run begins with it and keeps it up to date, intents of calls included: a
+   * run that was stopped at any moment continues in another `runPlan` with the same map. Default: a new one.
+   */
+  records?: Map<string, StepRecord> | undefined;
   /** Expected duration of a step in milliseconds, for the longest remaining path. */
   expectedMs?: ((stepId: string) => number) | undefined;
 }
@@ -84,9 +92,10 @@ export async function runPlan(plan: unknown, options: RunPlanOptions): Promise<R
     ...(limits ? { limits } : {}),
   });
   if (!parsed.ok) throw new PlanInvalidError(parsed.diagnostics);
-  const { expectedMs } = options;
+  const { expectedMs, records = new Map() } = options;
   const largeBytes = Number.POSITIVE_INFINITY; // there is no other thread
-  const state = createEngineState({ plan: parsed.plan, tools, expectedMs, largeBytes });
+  const known = [...records.values()];
+  const state = createEngineState({ plan: parsed.plan, tools, records: known, expectedMs, largeBytes });
   const finish = await drive(state, options);
   return {
     status: finish.status,
@@ -105,7 +114,7 @@ type Finish = Extract<Command, { type: "finish" }>;
 
 /** Passes events to the engine and executes its commands, until the plan has ended. */
 function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
-  const { clock = createSystemClock(), random = Math.random, signal, onEvent } = options;
+  const { clock = createSystemClock(), random = Math.random, signal, onEvent, records = new Map() } = options;
   const inbox: EngineEvent[] = [];
   const calls = new Map<string, RunningCall>();
   const timers = new Set<() => void>();
@@ -117,6 +126,7 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
     else signal?.addEventListener("abort", onAbort, { once: true });
     if (options.deadlineMs !== undefined) setTimer(clock.now() + options.deadlineMs, "deadline");
     post({ type: "started", at: clock.now() });
+    for (const one of records.values()) decisionOf(one);
 
     /** Events of one instant are decided together, so that the highest-ranked of all ready steps start. */
     function post(event: EngineEvent): void {
@@ -172,9 +182,11 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
         case "ask":
           return; // never comes: all outputs stay in memory here, as values, and nothing is large
         case "park":
+          onEvent?.({ type: "plan.parked", reason: command.reason, at: clock.now() });
           return; // a timer, an approval or a resolution will follow
         case "finish":
           end();
+          for (const one of command.records) records.set(one.key, one);
           emitChanges(command.records);
           onEvent?.({ type: "plan.finished", status: command.status, at: clock.now() });
           resolve(command);
@@ -183,6 +195,7 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
     }
 
     function call(next: Extract<Command, { type: "call" }>["call"]): void {
+      for (const one of intentsOf(next, records)) records.set(one.key, one);
       onEvent?.({ type: "call.started", call: next, at: clock.now() });
       const running = makeCall({
         call: next,
@@ -201,13 +214,38 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
       if (onEvent) for (const one of records) onEvent({ type: "step.changed", record: one, at: clock.now() });
     }
 
-    function record(records: readonly StepRecord[]): void {
-      inbox.push({ type: "recorded", keys: records.map(({ key }) => key), at: clock.now() });
-      for (const one of records) {
-        const needsDecision = one.status === "WAITING_APPROVAL" || one.status === "IN_DOUBT";
-        if (needsDecision) void askForDecision(one, options, () => clock.now()).then(post);
+    function record(changed: readonly StepRecord[]): void {
+      inbox.push({ type: "recorded", keys: changed.map(({ key }) => key), at: clock.now() });
+      for (const one of changed) {
+        records.set(one.key, one);
+        decisionOf(one);
       }
     }
+
+    function decisionOf(one: StepRecord): void {
+      const needsDecision = one.status === "WAITING_APPROVAL" || one.status === "IN_DOUBT";
+      if (needsDecision) void askForDecision(one, options, () => clock.now()).then(post);
+    }
+  });
+}
+
+/** The durable intent of a call, known before it is sent: each of its units that has not ended is RUNNING. */
+function intentsOf(call: Call, records: ReadonlyMap<string, StepRecord>): StepRecord[] {
+  const { stepId, attempt, items } = call;
+  return unitKeysOf(call).flatMap((key, index) => {
+    const before = records.get(key);
+    if (before && isTerminalStepStatus(before.status)) return [];
+    return {
+      key,
+      stepId,
+      ...(items && { item: items[index] }),
+      status: "RUNNING" as const,
+      attempts: attempt,
+      ...((call.mayAct || before?.mayHaveActed) && { mayHaveActed: true }),
+      ...(before?.approved && { approved: true }),
+      ...(before?.unsent && { unsent: before.unsent }),
+      ...(before?.unreachable && { unreachable: before.unreachable }),
+    };
   });
 }
 
@@ -318,4 +356,6 @@ export type RunEvent =
   | { type: "call.started"; call: Call; at: number }
   /** A step or item has a new state. */
   | { type: "step.changed"; record: StepRecord; at: number }
+  /** Nothing runs and nothing can start: the plan waits for a time, or for a decision. */
+  | { type: "plan.parked"; reason: WaitReason; at: number }
   | { type: "plan.finished"; status: FinalPlanStatus; at: number };

@@ -28,3 +28,18 @@ test("a `soon` callback runs before time moves", async () => {
   await clock.sleep(20);
   expect(seen).toEqual([0, 10]);
 });
+
+test("time stands still while it is held, and what is due at once still runs", async () => {
+  const clock = createVirtualClock();
+  const seen: string[] = [];
+  const [release, other] = [clock.hold(), clock.hold()];
+  clock.at(10, () => seen.push(`timer at ${clock.now()}`));
+  await new Promise<void>((resolve) => clock.soon(resolve));
+  release();
+  release();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(seen).toEqual([]);
+  other();
+  await clock.sleep(10);
+  expect(seen).toEqual(["timer at 10"]);
+});
