@@ -47,12 +47,7 @@ export {
   type HealthServerOptions,
   runChecks,
 } from "./health-server.ts";
-export {
-  createJobThreads,
-  type JobAnswer,
-  type JobThreads,
-  ThreadEndedError,
-} from "./job-threads.ts";
+export { createJobThreads, type JobThreads, ThreadEndedError } from "./job-threads.ts";
 export type { Held, LeaseStore } from "./lease-keeper.ts";
 export {
   createLeaseKeeper,

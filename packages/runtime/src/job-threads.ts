@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
+import { type MessagePort, parentPort, Worker } from "node:worker_threads";
 import { CodedError } from "@planwright/plan";
 import type { Logger } from "./create-logger.ts";
 
@@ -18,8 +18,8 @@ export class ThreadEndedError extends CodedError<{ reason: string }> {
 /** Options of {@link createJobThreads}. */
 export interface JobThreadsOptions<Job, Result> {
   /**
-   * The file of a thread, which answers each job with a {@link JobAnswer}. If it does not exist, as in tests of the
-   * sources, jobs are done on the event loop.
+   * The file of a thread, which calls {@link answerJobs}. If it does not exist, as in tests of the sources, jobs are
+   * done on the event loop.
    */
   file: URL;
   /** Does a job. */
@@ -36,7 +36,7 @@ export interface JobThreads<Job, Result> {
 }
 
 /** What a thread answers. */
-export type JobAnswer<Result> = { result: Result } | { failure: string };
+type JobAnswer<Result> = { result: Result } | { failure: string };
 
 interface Waiting<Job, Result> {
   job: Job;
@@ -46,6 +46,7 @@ interface Waiting<Job, Result> {
 
 interface Thread<Job, Result> {
   worker: Worker;
+  send: (job: Job) => void;
   current: Waiting<Job, Result> | undefined;
   idle: NodeJS.Timeout | undefined;
 }
@@ -75,15 +76,13 @@ export function createJobThreads<Job, Result>({
     if (!next) return;
     clearTimeout(thread.idle);
     thread.current = next;
-    thread.worker.postMessage(next.job);
+    thread.send(next.job);
   }
 
   function start(): Thread<Job, Result> {
     const worker = new Worker(file);
     worker.unref();
-    const thread: Thread<Job, Result> = { worker, current: undefined, idle: undefined };
-    threads.add(thread);
-    worker.on("message", (answer: JobAnswer<Result>) => {
+    const send = openChannel<Job, JobAnswer<Result>>(worker, (answer) => {
       const done = thread.current;
       thread.current = undefined;
       thread.idle = setTimeout(() => void end(thread), IDLE_MS).unref();
@@ -91,6 +90,8 @@ export function createJobThreads<Job, Result>({
       else done?.reject(new ThreadEndedError(`It failed: ${answer.failure}`, { reason: answer.failure }));
       assign();
     });
+    const thread: Thread<Job, Result> = { worker, send, current: undefined, idle: undefined };
+    threads.add(thread);
     const ended = (reason: string) => {
       threads.delete(thread);
       const lost = thread.current;
@@ -123,4 +124,182 @@ export function createJobThreads<Job, Result>({
       await Promise.all([...threads].map(end));
     },
   };
+}
+
+/**
+ * Does the jobs of a thread, one after the other.
+ * @param moved - the buffers of a result that are moved to the main thread, not copied
+ */
+export function answerJobs<Job, Result>(
+  perform: (job: Job) => Result,
+  moved: (result: Result) => ArrayBuffer[],
+): void {
+  if (!parentPort) return;
+  const send = openChannel<JobAnswer<Result>, Job>(parentPort, (job) => {
+    try {
+      const result = perform(job);
+      send({ result }, moved(result));
+    } catch (error) {
+      send({ failure: error instanceof Error ? error.message : String(error) });
+    }
+  });
+}
+
+/** The parts of a port of `node:worker_threads` that a channel uses. */
+type Port = Pick<MessagePort, "postMessage"> & {
+  on(event: string, listener: (value: Message) => void): unknown;
+};
+
+/** A piece of a value, the answer that the next piece may come, or the rest of a value. */
+type Message = { piece: string | Uint8Array } | { next: true } | { value: unknown; cuts: Cut[] };
+
+/** A part of a value that was sent before it, in pieces. */
+interface Cut {
+  /** The fields that lead to it. */
+  place: readonly (string | number)[];
+  kind: "text" | "bytes" | "list of bytes";
+  pieces: number;
+}
+
+/**
+ * Characters or bytes in one piece. A message is copied in one turn of the event loop: this one takes 1 to 2 ms, and
+ * 8 MiB as much as 70.
+ */
+const PIECE_LENGTH = 262_144;
+/** Longer texts and bytes are found down to this level of a value. */
+const MAX_LEVEL = 6;
+/** Longer lists are the data of clients, not of a job. */
+const MAX_ENTRIES = 10_000;
+
+/**
+ * One end of a channel for plain data of any size. Long texts and bytes go in pieces, each after the other end has
+ * taken the one before, so that neither end is blocked for long. The pieces of a list of bytes may get other bounds.
+ * Returns the function that sends a value: one at a time.
+ */
+export function openChannel<Sent, Received>(
+  port: Port,
+  receive: (value: Received) => void,
+): (value: Sent, moved?: ArrayBuffer[]) => void {
+  let arrived: (string | Uint8Array)[] = [];
+  let sendNext = (): void => undefined;
+  port.on("message", (message: Message) => {
+    if ("next" in message) return sendNext();
+    if ("piece" in message) {
+      arrived.push(message.piece);
+      return port.postMessage({ next: true } satisfies Message);
+    }
+    const whole = { value: message.value };
+    for (const { place, kind, pieces } of message.cuts)
+      put(whole, place, joined(kind, arrived.splice(0, pieces)));
+    arrived = [];
+    receive(whole.value as Received);
+  });
+  return (value, moved = []) => {
+    const cuts: Cut[] = [];
+    const pieces: (string | Uint8Array[])[] = [];
+    const rest = withoutLong({ value }, moved, [], (place, kind, cut) => {
+      cuts.push({ place, kind, pieces: cut.length });
+      pieces.push(...cut);
+    }) as { value: unknown };
+    const queue = pieces.values();
+    sendNext = () => {
+      const next = queue.next();
+      if (next.done) return port.postMessage({ ...rest, cuts } satisfies Message, moved);
+      const piece = typeof next.value === "string" ? next.value : ownBytes(next.value);
+      port.postMessage({ piece } satisfies Message, typeof piece === "string" ? [] : [piece.buffer]);
+    };
+    sendNext();
+  };
+}
+
+/** The value with null in the places of long parts. What has none is not copied. */
+function withoutLong(
+  value: unknown,
+  moved: readonly ArrayBuffer[],
+  place: Cut["place"],
+  cut: (place: Cut["place"], kind: Cut["kind"], pieces: (string | Uint8Array[])[]) => void,
+): unknown {
+  if (typeof value === "string") {
+    if (value.length <= PIECE_LENGTH) return value;
+    cut(place, "text", textPieces(value));
+    return null;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Uint8Array) {
+    if (value.byteLength <= PIECE_LENGTH || moved.some((buffer) => buffer === value.buffer)) return value;
+    cut(place, "bytes", bytePieces([value]));
+    return null;
+  }
+  if (isListOfBytes(value)) {
+    cut(place, "list of bytes", bytePieces(value));
+    return null;
+  }
+  const isList = Array.isArray(value);
+  if (place.length === MAX_LEVEL || !(isList || isPlainObject(value))) return value;
+  const entries = Object.entries(value);
+  if (entries.length > MAX_ENTRIES) return value;
+  let copy: Record<string, unknown> | undefined;
+  for (const [key, field] of entries) {
+    // To set this field would set the prototype.
+    const rest = key === "__proto__" ? field : withoutLong(field, moved, [...place, key], cut);
+    if (rest === field) continue;
+    copy ??= (isList ? [...value] : { ...value }) as Record<string, unknown>;
+    copy[key] = rest;
+  }
+  return copy ?? value;
+}
+
+function isListOfBytes(value: object): value is Uint8Array[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => one instanceof Uint8Array);
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function textPieces(text: string): string[] {
+  return Array.from({ length: Math.ceil(text.length / PIECE_LENGTH) }, (_, index) =>
+    text.slice(index * PIECE_LENGTH, (index + 1) * PIECE_LENGTH),
+  );
+}
+
+/** Groups of bytes, none of which is longer than a piece. */
+function bytePieces(list: readonly Uint8Array[]): Uint8Array[][] {
+  const groups: Uint8Array[][] = [];
+  let room = 0;
+  for (const bytes of list) {
+    for (let start = 0; start < bytes.byteLength; start += PIECE_LENGTH) {
+      const part = bytes.subarray(start, start + PIECE_LENGTH);
+      if (part.byteLength > room) {
+        groups.push([]);
+        room = PIECE_LENGTH;
+      }
+      groups.at(-1)?.push(part);
+      room -= part.byteLength;
+    }
+  }
+  return groups;
+}
+
+/** The bytes in a buffer of their own, which can be moved to another thread. */
+function ownBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  return bytes;
+}
+
+function joined(kind: Cut["kind"], pieces: (string | Uint8Array)[]): unknown {
+  if (kind === "text") return pieces.join("");
+  return kind === "bytes" ? ownBytes(pieces as Uint8Array[]) : pieces;
+}
+
+function put(whole: object, place: Cut["place"], part: unknown): void {
+  let at = whole as Record<string, unknown>;
+  for (const key of place.slice(0, -1)) at = at[key] as Record<string, unknown>;
+  at[place.at(-1) ?? "value"] = part;
 }

@@ -11,7 +11,12 @@ const TOOL = { name: "write", server: "test", trusted: true };
 
 /** Plan runs over a store in memory. A claim is answered when the test calls its function in `answers`. */
 async function slowClaims(
-  catalogues: { pinned?: ToolDescriptor; known?: ToolDescriptor[] | Error; now?: ToolDescriptor[] } = {},
+  catalogues: {
+    pinned?: ToolDescriptor;
+    known?: ToolDescriptor[] | Error;
+    now?: ToolDescriptor[];
+    serversTried?: Promise<void>;
+  } = {},
 ) {
   const logged: string[] = [];
   const nowMs = 1_000_000;
@@ -55,6 +60,7 @@ async function slowClaims(
       return catalogues.known ?? [TOOL];
     },
     readCatalogueNow: async () => catalogues.now ?? [TOOL],
+    serversTried: catalogues.serversTried,
     liveness: {
       owner: () => "e1",
       validUntil: () => Number.POSITIVE_INFINITY,
@@ -75,6 +81,7 @@ async function slowClaims(
     requestId: accepted.requestId,
     takeFromDead: () => memoryStore.takeFromDead({ declaresSilent: false }),
     plan: () => memoryStore.getPlan(TENANT, accepted._id),
+    cancel: () => memoryStore.requestCancel(TENANT, accepted._id, "user"),
   };
 }
 
@@ -126,6 +133,56 @@ test("an unknown tool is looked up again before its plan begins", async () => {
   await (await taken)?.done;
   expect(called).toEqual([TOOL.name]);
   expect(await plan()).toMatchObject({ status: "COMPLETED" });
+});
+
+/** A plan that is claimed while the server of its tool still connects for the first time. */
+async function claimedTooEarly() {
+  let beTried = (): void => undefined;
+  const serversTried = new Promise<void>((resolve) => {
+    beTried = resolve;
+  });
+  const catalogues = { known: [], now: [] as ToolDescriptor[], serversTried };
+  const system = await slowClaims(catalogues);
+  const taken = system.runs.take(system.planId);
+  await expect.poll(() => system.answers.length).toBe(1);
+  for (const answer of system.answers) answer();
+  await expect.poll(() => system.logged.join("")).toContain("waiting for servers that still connect");
+  return { ...system, taken, catalogues, beTried };
+}
+
+test.each([
+  ["runs when the server has listed it", [TOOL], { status: "COMPLETED" }, [TOOL.name]],
+  [
+    "fails when no server has listed it",
+    [],
+    { status: "FAILED", error: { message: expect.stringContaining("not known") } },
+    [],
+  ],
+])(
+  "a plan with a tool of a server that connects for the first time waits, and %s",
+  async (_, listed, ended, calls) => {
+    const { taken, catalogues, beTried, called, plan } = await claimedTooEarly();
+    expect(await plan()).toMatchObject({ status: "RUNNING" });
+    catalogues.now = listed;
+    beTried();
+    await (await taken)?.done;
+    expect(called).toEqual(calls);
+    expect(await plan()).toMatchObject(ended);
+  },
+);
+
+test("a plan that waits for a tool server is cancelled at once", async () => {
+  const { taken, cancel, plan } = await claimedTooEarly();
+  await cancel();
+  await (await taken)?.done;
+  expect(await plan()).toMatchObject({ status: "CANCELLED" });
+});
+
+test("a plan that waits for a tool server is released when its executor stops", async () => {
+  const { taken, runs, plan } = await claimedTooEarly();
+  await runs.handOver(5_000);
+  expect(await taken).toBeNull();
+  expect(await plan()).toMatchObject({ status: "QUEUED", lease: null });
 });
 
 const CHANGED = { ...TOOL, annotations: { idempotentHint: true } };

@@ -33,6 +33,11 @@ export interface PlanRunsParts extends RunDependencies {
    * was made. Default: `readCatalogue`.
    */
   readCatalogueNow?: (() => Promise<readonly ToolDescriptor[]>) | undefined;
+  /**
+   * Resolves when every tool server of this process was connected or has failed once, and its tools are in the
+   * catalogue; never rejects. Default: they are.
+   */
+  serversTried?: Promise<void> | undefined;
   maxPlans: number;
   /** Silence after which other workers declare this process dead, in milliseconds. */
   deadAfterMs: number;
@@ -79,6 +84,13 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
    * name.
    */
   const claiming = new Map<string, Promise<{ done: Promise<void> } | null>>();
+  const tried = parts.serversTried;
+  let areServersTried = tried === undefined;
+  tried?.then(() => {
+    areServersTried = true;
+  });
+  /** Claims that wait for tool servers, each with what ends its wait. */
+  const waiting = new Map<PlanClaim, () => void>();
   let isClosing = false;
 
   const leases = createLeaseKeeper({
@@ -99,7 +111,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
 
   async function applyControls(): Promise<void> {
     try {
-      await store.applyControls([...active.values()].map(({ claim }) => claim));
+      await store.applyControls([...[...active.values()].map(({ claim }) => claim), ...waiting.keys()]);
       reading.worked();
     } catch (error) {
       reading.failed(error);
@@ -139,6 +151,24 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     }
   }
 
+  /**
+   * After a start a server may take longer to connect than this process waits before it takes plans: its tools may
+   * be unknown only so far. Ends early when the plan is to stop, or this process.
+   */
+  async function untilServersTried(claim: PlanClaim): Promise<void> {
+    const { journal } = claim;
+    const stopped = new Promise<void>((resolve) => {
+      waiting.set(claim, resolve);
+      const look = (): void => {
+        if (journal.asked().some(({ type }) => type === "cancel.asked" || type === "pause.asked")) resolve();
+      };
+      journal.onControl(look);
+      look();
+    });
+    if (!isClosing) await Promise.race([tried, stopped]);
+    waiting.delete(claim);
+  }
+
   /** Time since a plan was queued, in milliseconds; undefined for a plan that was started earlier. */
   function queuedMs({ plan, epoch }: PlanClaim): number | undefined {
     return epoch > 1 || !plan.queuedAt ? undefined : Math.max(0, store.now() - plan.queuedAt.getTime());
@@ -162,10 +192,13 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     const planLog = createPlanLog(planLogger, claim.plan.plan);
     planLog.claimed(claim);
     // The planner or client that made the plan may have read a newer catalogue than the one cached here.
-    const cachedTools = createPlanTools(claim, known);
-    const planTools = cachedTools.isAsPlanned
-      ? cachedTools
-      : createPlanTools(claim, await readCatalogueNow());
+    let planTools = createPlanTools(claim, known);
+    if (!planTools.isAsPlanned) planTools = createPlanTools(claim, await readCatalogueNow());
+    if (planTools.missing.length > 0 && !areServersTried && !isPoisoned(claim)) {
+      planLogger.info({ tools: planTools.missing }, "unknown tools; waiting for servers that still connect");
+      await untilServersTried(claim);
+      planTools = createPlanTools(claim, await readCatalogueNow());
+    }
     if (isClosing) {
       await store.releasePlan(claim, { status: "QUEUED" });
       trace?.ended("handed over");
@@ -228,6 +261,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       isClosing = true;
       const runs = [...active.values()].map(({ run }) => run);
       for (const run of runs) run.handOver();
+      for (const stopWaiting of waiting.values()) stopWaiting();
       let cancel = (): void => undefined;
       const timeout = new Promise<void>((resolve) => {
         cancel = clock.after(timeoutMs, resolve);

@@ -151,6 +151,7 @@ export async function startExecutor(
     largeJson,
     readCatalogue: () => catalogue.read(),
     readCatalogueNow: () => store.toolCatalogue(),
+    serversTried: tools.tried().then(() => publisher.published()),
     liveness: heartbeat,
     offerPlanning: (request) => queues.offerPlanning(request),
     maxPlans: settings.MAX_PLANS,

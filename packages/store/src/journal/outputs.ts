@@ -8,10 +8,12 @@
  * 3. Outputs of stale owners are removed when the plan ends; until then no document refers to them.
  */
 
+import { setImmediate } from "node:timers/promises";
 import type { StepError } from "@planwright/engine";
 import {
   escapeHalves,
   type JsonValue,
+  LARGE_JSON_BYTES,
   type OutputText,
   parseExactJson,
   stringifyExactJson,
@@ -48,7 +50,7 @@ export async function writeOutput(
 ): Promise<OutputRef> {
   const { tenant, planId, key, epoch } = owner;
   const { text, sizeBytes } = value;
-  const parts = textParts(text, sizeBytes);
+  const parts = textParts(text);
   const { text: preview } = previewOf(value);
   const ref = { id: `${planId}/${key}@${epoch}`, sizeBytes, parts: parts.length, preview };
   const ids = partIds(ref);
@@ -79,10 +81,16 @@ export async function readOutputTexts(
 ): Promise<Map<string, string>> {
   const values = new Map<string, string>();
   for (const batch of batchesOf(refs)) {
-    const found = await outputs
-      .find({ _id: { $in: batch.flatMap(partIds) }, tenant }, { projection: { text: 1 } })
-      .toArray();
-    const texts = new Map(found.map(({ _id, text }) => [_id, text]));
+    const texts = new Map<string, string>();
+    const ids = batch.flatMap(partIds);
+    for await (const { _id, text } of outputs.find(
+      { _id: { $in: ids }, tenant },
+      { projection: { text: 1 } },
+    )) {
+      texts.set(_id, text);
+      // The documents of a batch are decoded one by one: other work runs in between.
+      if (text.length > LARGE_JSON_BYTES) await setImmediate();
+    }
     for (const ref of batch) values.set(ref.id, joinParts(ref, texts));
   }
   return values;
@@ -179,20 +187,22 @@ function missing(id: string): never {
   throw new OutputMissingError({ id });
 }
 
-/** A document has at most 16 MiB, and a UTF-16 unit at most three bytes: a part has at most 12 MiB. */
-const MAX_PART_CHARS = 4_194_304;
-const MAX_DOCUMENT_BYTES = 3 * MAX_PART_CHARS;
+/**
+ * Characters in one document of an output. BSON is written in one turn of the event loop, which 8 MiB would block for
+ * longer than a heartbeat should wait; and a document has at most 16 MiB, of at most three bytes a UTF-16 unit.
+ */
+const MAX_PART_CHARS = 1_048_576;
 
-/** Cuts a text into parts that fit into one document each: up to 12 MiB is one. No character is cut. */
-export function textParts(text: string, sizeBytes: number): string[] {
-  if (sizeBytes <= MAX_DOCUMENT_BYTES) return [text];
+/** Cuts a text into parts that fit into one document each. No character is cut. */
+export function textParts(text: string): string[] {
   const parts: string[] = [];
-  for (let start = 0; start < text.length; ) {
+  let start = 0;
+  do {
     const end = Math.min(text.length, start + MAX_PART_CHARS);
     const isInsideCharacter = end < text.length && isHighSurrogate(text.charCodeAt(end - 1));
     parts.push(text.slice(start, isInsideCharacter ? end - 1 : end));
     start = isInsideCharacter ? end - 1 : end;
-  }
+  } while (start < text.length);
   return parts;
 }
 

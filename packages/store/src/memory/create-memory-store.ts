@@ -342,6 +342,7 @@ interface MemoryCursor {
   sort(by: Document): MemoryCursor;
   limit(count: number): MemoryCursor;
   toArray(): Promise<StoredDocument[]>;
+  [Symbol.asyncIterator](): AsyncIterator<StoredDocument>;
 }
 
 /** The parts of the driver's collection that this store uses. */
@@ -361,6 +362,9 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
       sort: (next) => cursor(filter, next, count),
       limit: (next) => cursor(filter, by, next),
       toArray: read,
+      async *[Symbol.asyncIterator]() {
+        yield* await read();
+      },
     };
   }
 

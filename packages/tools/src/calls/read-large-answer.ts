@@ -27,7 +27,7 @@ import { outcomeOfResult } from "./call-tool.ts";
 /** Reads a message. Never throws because of what it says. */
 export function readLargeAnswer(job: LargeAnswer): ReceivedAnswer {
   const { message, requestId, isShared, calls } = job;
-  const text = typeof message === "string" ? message : Buffer.from(message).toString("utf8");
+  const text = typeof message === "string" ? message : Buffer.concat(message).toString("utf8");
   const traces = new Map<CallTrace, AnsweredCall>();
   for (const call of calls) {
     const trace = createCallTrace("");

@@ -86,6 +86,8 @@ export interface ToolClients {
    * passed. Never throws because of a server.
    */
   start(): Promise<void>;
+  /** Resolves when every server is connected or has failed once since the start, however long that takes. */
+  tried(): Promise<void>;
   /** All known tools, by unique names; tools of an unreachable server stay. */
   catalogue(): ToolDescriptor[];
   status(): ServerStatus[];
@@ -233,15 +235,17 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
       ?.reason;
   }
 
+  const tried = async () => void (await Promise.all(connections.map((connection) => connection.settled())));
+
   return {
     start: async () => {
       for (const connection of connections) connection.start();
-      const settled = Promise.all(connections.map((connection) => connection.settled()));
       const stopWaiting = new AbortController();
       const timeout = delay(startTimeoutMs, undefined, { signal: stopWaiting.signal }).catch(() => undefined);
-      await Promise.race([settled, timeout]);
+      await Promise.race([tried(), timeout]);
       stopWaiting.abort();
     },
+    tried,
     catalogue: () => [...catalogue],
     status: () => connections.map(statusOf),
     callTool: async (call) => {

@@ -231,10 +231,9 @@ function readResponse(response: IncomingMessage, exchange: Exchange): void {
   body.on("error", (error) => reject(readError(error)));
   body.on("end", () => {
     if (trace !== undefined) trace.stop = undefined;
-    const bytes = Buffer.concat(chunks, size);
-    const beginning = bytes.subarray(0, 100).toString("utf8");
+    const beginning = (chunks[0]?.subarray(0, 100) ?? Buffer.alloc(0)).toString("utf8");
     if (init.status >= 200 && init.status < 300) declareJson(init.headers, beginning);
-    resolve(new TextResponse(bytes, init, exchange));
+    resolve(new TextResponse({ chunks, size }, init, exchange));
   });
   response.on("close", () => {
     if (!response.complete) reject(new AnswerLostError());
@@ -317,14 +316,19 @@ function isEventStream({ statusCode, headers }: IncomingMessage): boolean {
 class TextResponse extends Response {
   override readonly text: () => Promise<string>;
   override readonly json: () => Promise<unknown>;
-  constructor(bytes: Buffer, init: ResponseInit, { traceOf, readLarge, requestId }: Exchange) {
+  constructor(
+    { chunks, size }: { chunks: readonly Buffer[]; size: number },
+    init: ResponseInit,
+    { traceOf, readLarge, requestId }: Exchange,
+  ) {
     super(null, init);
-    this.text = () => Promise.resolve(bytes.toString("utf8"));
+    const text = () => Buffer.concat(chunks, size).toString("utf8");
+    this.text = () => Promise.resolve(text());
     this.json = async () => {
       const { messages } =
-        bytes.byteLength > LARGE_JSON_BYTES
-          ? await readLarge(bytes, { requestId, isShared: false })
-          : readMessages(bytes.toString("utf8"), { traceOf, requestId });
+        size > LARGE_JSON_BYTES
+          ? await readLarge(chunks, { requestId, isShared: false })
+          : readMessages(text(), { traceOf, requestId });
       return messages.length === 1 ? messages[0] : messages;
     };
   }

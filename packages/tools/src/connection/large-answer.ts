@@ -16,9 +16,12 @@ export interface AnsweredCall {
   isBatch: boolean;
 }
 
+/** A text, or its UTF-8 in the pieces in which it came: to join them on the event loop would block it. */
+export type LargeMessage = string | readonly Uint8Array[];
+
 /** A message of more than 256 KiB, and what is known about it. */
 export interface LargeAnswer {
-  message: string | Uint8Array;
+  message: LargeMessage;
   /** The only request that it can answer, if there is only one. */
   requestId: string | number | undefined;
   /** True where all requests share a stream. */
@@ -64,7 +67,7 @@ export type ReadLargeAnswer = (job: LargeAnswer) => Promise<ReceivedAnswer>;
  * @throws {UnreadableAnswerError} like `readMessages`
  */
 export type ReadLargeMessages = (
-  message: string | Uint8Array,
+  message: LargeMessage,
   reading: Pick<LargeAnswer, "requestId" | "isShared">,
 ) => Promise<WireMessages>;
 

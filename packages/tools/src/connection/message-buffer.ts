@@ -64,15 +64,16 @@ export class MessageBuffer extends ReadBuffer {
       }
       this.#keep(rest.subarray(0, end));
       rest = rest.subarray(end);
-      const bytes = Buffer.concat(this.#pieces, this.#size);
+      const pieces = this.#pieces;
+      const isLarge = this.#size > LARGE_JSON_BYTES && isObjectText(pieces) && this.#header === undefined;
       this.#pieces = [];
       this.#size = 0;
-      const isLarge = bytes.length > LARGE_JSON_BYTES && isObjectText(bytes) && this.#header === undefined;
       if (isLarge) {
         this.#frameBytes = undefined;
-        this.#readLarge(bytes);
+        this.#readLarge(pieces);
         continue;
       }
+      const bytes = Buffer.concat(pieces);
       const text = bytes.toString("utf8").trim(); // which also removes a byte order mark
       this.#frameBytes = undefined;
       // A length in printed text may also be followed by a message on a line of its own.
@@ -137,14 +138,14 @@ export class MessageBuffer extends ReadBuffer {
     for (const object of objects) this.#read(object);
   }
 
-  #readLarge(bytes: Buffer): void {
+  #readLarge(pieces: readonly Buffer[]): void {
     const { onlyWaiting, onUnreadable, readLarge, deliver } = this.#options;
-    readLarge(bytes, { requestId: onlyWaiting(), isShared: true }).then(
+    readLarge(pieces, { requestId: onlyWaiting(), isShared: true }).then(
       ({ messages }) => {
         for (const message of messages as JSONRPCMessage[]) deliver(message);
       },
       (error: unknown) => {
-        const text = bytes.toString("utf8").trim();
+        const text = Buffer.concat(pieces).toString("utf8").trim();
         // What is wrong with it is found as with a small one.
         if (error instanceof UnreadableAnswerError) this.#read(text);
         else onUnreadable(new UnreadableAnswerError("could not be read", text, error), text);
@@ -172,11 +173,22 @@ export class MessageBuffer extends ReadBuffer {
 }
 
 /** True for bytes that begin and end like a JSON object. */
-function isObjectText(bytes: Buffer): boolean {
-  const [start, end] = [bytes.subarray(0, 64), bytes.subarray(-64)].map((part) =>
-    part.toString("utf8").trim(),
+function isObjectText(pieces: readonly Buffer[]): boolean {
+  const [start, end] = [edgeOf(pieces), edgeOf(pieces.toReversed()).toReversed()].map((few) =>
+    Buffer.concat(few),
   );
-  return start?.startsWith("{") === true && end?.endsWith("}") === true;
+  return (
+    start?.subarray(0, 64).toString("utf8").trim().startsWith("{") === true &&
+    end?.subarray(-64).toString("utf8").trim().endsWith("}") === true
+  );
+}
+
+/** The first pieces that have 64 bytes together. */
+function edgeOf(pieces: readonly Buffer[]): Buffer[] {
+  const few: Buffer[] = [];
+  for (let bytes = 0; bytes < 64 && few.length < pieces.length; bytes += few.at(-1)?.length ?? 0)
+    few.push(pieces[few.length] ?? Buffer.alloc(0));
+  return few;
 }
 
 /** The objects of which a text consists, one behind the other; empty when it holds anything else. */

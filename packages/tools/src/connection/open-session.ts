@@ -26,6 +26,7 @@ import {
 import { ServerUnreachableError, UnreadableAnswerError } from "./errors.ts";
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 import {
+  type LargeMessage,
   outcomeOfSent,
   type ReadLargeAnswer,
   type ReadLargeMessages,
@@ -376,8 +377,8 @@ async function openBy(
 }
 
 /** The beginning of a message, for people. */
-function beginningOf(message: string | Uint8Array): string {
-  return typeof message === "string" ? message : Buffer.from(message.subarray(0, 4_096)).toString("utf8");
+function beginningOf(message: LargeMessage): string {
+  return typeof message === "string" ? message : Buffer.from(message[0]?.subarray(0, 4_096) ?? []).toString();
 }
 
 function createTransport(

@@ -1,16 +1,8 @@
 /** The thread that does the jobs of `createLargeJson`, one after the other. */
-import { parentPort } from "node:worker_threads";
-import type { JobAnswer } from "@planwright/runtime";
-import { type LargeJob, type LargeResult, performJob } from "./large-json-jobs.ts";
+import { answerJobs } from "@planwright/runtime/job-threads";
+import { performJob } from "./large-json-jobs.ts";
 
-parentPort?.on("message", (job: LargeJob) => parentPort?.postMessage(...answerOf(job)));
-
-function answerOf(job: LargeJob): [answer: JobAnswer<LargeResult>, transferred: ArrayBuffer[]] {
-  try {
-    const result = performJob(job);
-    const written = "large" in result ? result.large : "bytes" in result ? result : undefined;
-    return [{ result }, written ? [written.bytes.buffer] : []];
-  } catch (error) {
-    return [{ failure: error instanceof Error ? error.message : String(error) }, []];
-  }
-}
+answerJobs(performJob, (result) => {
+  const written = "large" in result ? result.large : "bytes" in result ? result : undefined;
+  return written ? [written.bytes.buffer] : [];
+});

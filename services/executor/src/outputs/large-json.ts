@@ -73,7 +73,8 @@ export function createLargeJson({ memory, logger }: LargeJsonParts = {}): LargeJ
   return {
     async read(answer) {
       const { message } = answer;
-      const bytes = typeof message === "string" ? message.length : message.byteLength;
+      const pieces = typeof message === "string" ? [message] : message;
+      const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
       return (await performIn(bytes, { type: "read", answer })) as ReceivedAnswer;
     },
     async resolve(unresolved, options) {

@@ -57,6 +57,8 @@ export interface PlanTools {
   readonly changed: readonly ChangedTool[];
   /** True when every tool exists and is unchanged. */
   readonly isAsPlanned: boolean;
+  /** The plan's names of tools that are not in the catalogue. */
+  readonly missing: readonly string[];
   /**
    * Compares the tool of a call, as its server lists it now, with the tool that the plan was made with (for a
    * plan without pins: claimed with).
@@ -82,11 +84,13 @@ export function createPlanTools(
   const planIndex = catalogue === published ? index : createToolIndex(catalogue);
   const refusals = new Map<string, StepError>();
   const changed: ChangedTool[] = [];
+  const missing: string[] = [];
   const continues = plan.policy.onToolChanged === "continue";
   for (const name of new Set(plan.steps.map(toolOfStep))) {
     const pin = pins.get(name);
     const tool = index.findPinned(name, pin);
     if (!tool) {
+      missing.push(name);
       refusals.set(name, notFound(name, pin, published));
       continue;
     }
@@ -121,6 +125,7 @@ export function createPlanTools(
     refusals,
     changed,
     isAsPlanned: refusals.size === 0 && changed.length === 0,
+    missing,
     find,
     judge(call, offered) {
       const changes = changesOf(asPlanned(call, offered), offered);

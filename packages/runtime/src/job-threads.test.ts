@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from "node:util";
+import { MessageChannel } from "node:worker_threads";
+import { expect, onTestFinished, test } from "vitest";
+import { openChannel } from "./job-threads.ts";
+
+const MIB = 1_048_576;
+const PIECE = MIB / 4;
+const text = (length: number, unit = "x") => unit.repeat(length / unit.length);
+const bytes = (length: number, from = 0) => Uint8Array.from({ length }, (_, index) => (index + from) % 251);
+
+/** Sends values over a channel. Returns what arrived, and the size of each message. */
+async function sent<Value>(...values: Value[]) {
+  const { port1, port2 } = new MessageChannel();
+  onTestFinished(() => port1.close());
+  const sizes: number[] = [];
+  const port = {
+    on: (event: string, listener: (value: never) => void) => port1.on(event, listener as () => void),
+    postMessage(message: unknown, moved: Parameters<typeof port1.postMessage>[1] = []) {
+      const { piece, value } = message as { piece?: string | Uint8Array; value?: unknown };
+      sizes.push(piece === undefined ? (JSON.stringify(value)?.length ?? 0) : piece.length);
+      port1.postMessage(message, moved);
+    },
+  };
+  const arrived: Value[] = [];
+  let arrive = (): void => undefined;
+  openChannel<never, Value>(port2, (value) => {
+    arrived.push(value);
+    arrive();
+  });
+  const send = openChannel<Value, never>(port, () => undefined);
+  for (const value of values) {
+    const next = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    send(value);
+    await next;
+  }
+  return { arrived, sizes };
+}
+
+test.each<[string, unknown]>([
+  ["null", null],
+  ["a small value", { a: [1, { b: "c" }], d: new Map([["e", 1]]) }],
+  ["a long text", text(3 * MIB + 7)],
+  ["characters that a cut halves", text(2 * MIB + 2, "🙂x")],
+  ["long bytes", bytes(2 * MIB + 1)],
+  [
+    "long parts in fields and lists",
+    {
+      outputs: [
+        ["a", { text: text(2 * MIB), sizeBytes: 1 }],
+        ["b", { value: { x: 1 } }],
+      ],
+      more: { bytes: bytes(MIB + 1) },
+    },
+  ],
+  [
+    "a field with the name of a prototype",
+    JSON.parse(`{"a":{"__proto__":"${text(MIB + 1)}"},"b":"${text(MIB + 1)}"}`),
+  ],
+  ["a text below many levels", { a: { b: { c: { d: { e: { f: { g: text(MIB + 1) } } } } } } }],
+])("%s arrives as it was sent", async (_, value) => {
+  const { arrived } = await sent(value);
+  // Compared here: a difference of megabytes cannot be printed.
+  expect(arrived.length).toBe(1);
+  expect(isDeepStrictEqual(arrived[0], value)).toBe(true);
+});
+
+test("a list of bytes arrives with the same bytes", async () => {
+  const list = Array.from({ length: 50 }, (_, index) => bytes(65_000, index));
+  const { arrived, sizes } = await sent({ message: list });
+  const [{ message } = { message: [] }] = arrived;
+  expect(Buffer.concat(message).equals(Buffer.concat(list))).toBe(true);
+  expect(list.every(({ byteLength }) => byteLength === 65_000)).toBe(true);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(PIECE);
+});
+
+test("no message is longer than a piece, and values keep their order", async () => {
+  const values = [{ text: text(5 * MIB) }, { text: "short" }, { text: text(MIB + 1) }];
+  const { arrived, sizes } = await sent(...values);
+  expect(arrived.map((value) => value.text.length)).toEqual([5 * MIB, 5, MIB + 1]);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(PIECE);
+  expect(sizes.length).toBe(20 + 1 + 1 + 5 + 1);
+});
