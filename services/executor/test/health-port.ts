@@ -29,7 +29,9 @@ export async function healthPort(): Promise<HealthPort> {
       const text = await (await fetch(at("/metrics"))).text();
       const series = new Map(
         text.split("\n").map((line): [string, string] => {
-          const [name = "", value = ""] = line.replace(/,?service="executor"/, "").split(/ (?=\S+$)/);
+          const [name = "", value = ""] = line
+            .replace(/,?service="(?:executor|planwright)"/, "")
+            .split(/ (?=\S+$)/);
           return [name.replace("{}", "").replace("{,", "{"), value];
         }),
       );

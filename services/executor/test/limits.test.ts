@@ -29,8 +29,10 @@ afterEach(async () => {
 const LIMIT_LEASE = { LIMIT_LEASE_MS: "4000" };
 /** The default, for tests that count calls in each second: a busy machine may delay a call for seconds. */
 const LONG_LIMIT_LEASE = { LIMIT_LEASE_MS: "10000" };
-const start = (env: Record<string, string> = {}) =>
-  bench.startProcess({ REDIS_URL: redis.url, ...LIMIT_LEASE, ...env });
+const settings = (env: Record<string, string> = {}) => ({ REDIS_URL: redis.url, ...LIMIT_LEASE, ...env });
+const start = (env?: Record<string, string>) => bench.startExecutor(settings(env));
+/** An executor as a process: one that a test ends, and one of several that share a limit. */
+const startProcess = (env?: Record<string, string>) => bench.startProcess(settings(env));
 
 /** A plan of independent calls of one tool. */
 const calls = (tool: string, count: number, latencyMs: number, timeoutMs = 60_000) => ({
@@ -62,11 +64,11 @@ async function statusesOf(plans: PlanDocument[]): Promise<string[]> {
 
 test("three executors never exceed the limit of parallel calls of a tool, even after a SIGKILL and a FLUSHALL", async () => {
   bench.tools.script({ limited_read: Array.from({ length: 4 }, () => ({ type: "hang" as const })) });
-  const [first] = await Promise.all([start(SOON_DEAD), start(), start()]);
+  const [first] = await Promise.all([startProcess(SOON_DEAD), startProcess(), startProcess()]);
   const plans = await submitMany(16, calls("limited_read", 8, 150, 1_500));
   const made = () => bench.tools.stats()["limited_read"]?.calls ?? 0;
   await expect.poll(made).toBeGreaterThan(20);
-  await bench.stopExecutor(first!, "SIGKILL");
+  await bench.stopExecutor(first, "SIGKILL");
   await expect.poll(made).toBeGreaterThan(60);
   await expect.poll(() => bench.tools.stats()["limited_read"]?.active).toBe(5);
   await flushAll();
@@ -75,7 +77,8 @@ test("three executors never exceed the limit of parallel calls of a tool, even a
 });
 
 test("three executors never exceed a rate in any second, even when Redis is emptied", async () => {
-  await Promise.all([1, 2, 3].map(() => start(LONG_LIMIT_LEASE)));
+  // Processes: executors that share one event loop with the tool would bunch the times of its calls.
+  await Promise.all([1, 2, 3].map(() => startProcess(LONG_LIMIT_LEASE)));
   const plans = await submitMany(12, calls("rated_effect", 10, 0));
   await expect.poll(async () => (await bench.tools.ledger()).length).toBeGreaterThan(50);
   await flushAll();
@@ -139,7 +142,7 @@ test("SIGTERM hands a plan that waits for a slot over at once", async () => {
   await start({ MAX_PLANS: "1" });
   await bench.submit(calls("limited_read", 5, 60_000));
   await expect.poll(() => bench.tools.stats()["limited_read"]?.active).toBe(5);
-  const second = await start();
+  const second = await startProcess();
   const { _id: planId } = await bench.submit(calls("limited_read", 1, 0));
   await expect.poll(() => bench.store.getPlan(TENANT, planId)).toMatchObject({ status: "RUNNING" });
   expect(await bench.stopExecutor(second, "SIGTERM")).toEqual([0, null]);

@@ -87,7 +87,7 @@ test("a server that cannot be reached makes no attempt; its gauge, and codes and
   await bench.store.publishTools("away", [{ descriptor: AWAY, digest: "0".repeat(64) }]);
   bench.tools.script({ plain_effect: [{ type: "tool-error", message: "no" }] });
   const { env, scrape } = await healthPort();
-  await bench.startProcess(env);
+  await bench.startExecutor(env);
   const plan = await bench.submit({
     steps: [{ id: "ask", tool: "away_read", arguments: {} }],
     policy: { unreachableMs: 1_000 },
@@ -111,15 +111,15 @@ test("plans in doubt are counted from the database, also by an executor that sta
   const bench = await open();
   bench.tools.script({ plain_effect: [{ type: "lose-answer" }] });
   const first = await healthPort();
-  const executor = await bench.startProcess(first.env);
+  const executor = await bench.startExecutor(first.env);
   const { _id } = await bench.submit([{ id: "effect", tool: "plain_effect", arguments: { value: 1 } }]);
   await bench.until(_id, ({ status, lease }) => status === "WAITING" && lease === null);
-  await bench.stopExecutor(executor, "SIGTERM");
+  await executor.end();
 
   const second = await healthPort();
   const third = await healthPort();
-  await bench.startProcess(second.env);
-  await bench.startProcess(third.env);
+  await bench.startExecutor(second.env);
+  await bench.startExecutor(third.env);
   const value = await second.scrape();
   expect(value('planwright_needs{kind="doubt"}')).toBe(1);
   expect(value('planwright_needs_oldest_age_seconds{kind="doubt"}')).toBeGreaterThan(0);
@@ -156,7 +156,7 @@ test("/metrics shows plans that wait while this executor is full, and plans that
   expect(full('planwright_plans{status="QUEUED",reason=""}')).toBe(1);
   // It is frozen until another executor has taken over its plan.
   first.kill("SIGSTOP");
-  await bench.startProcess();
+  await bench.startExecutor();
   await bench.until(held, ({ epoch }) => epoch > 1);
   first.kill("SIGCONT");
   await expect.poll(async () => (await scrape())("lease_losses_total")).toBe(1);
@@ -198,7 +198,7 @@ test("an executor is not ready without MongoDB; without Redis it is ready and fi
   const redis = await startServerProxy(testServers().redisUrl);
   onTestFinished(async () => void (await Promise.all([mongodb.close(), redis.close()])));
   const { env, at, ready } = await healthPort();
-  await bench.startProcess({ ...env, MONGODB_URL: mongodb.url, REDIS_URL: redis.url });
+  await bench.startExecutor({ ...env, MONGODB_URL: mongodb.url, REDIS_URL: redis.url });
   expect(await ready()).toEqual([200, { status: "ready" }]);
 
   redis.cut();

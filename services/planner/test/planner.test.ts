@@ -5,6 +5,7 @@ import {
   answer,
   type ModelServer,
   startModelServer,
+  startRoles,
   type TestServers,
   testServers,
 } from "@planwright/testing";
@@ -17,13 +18,14 @@ const TENANT = "default";
 let servers: TestServers;
 let store: Store;
 let model: ModelServer;
-let planners: PlannerProcess[];
+/** End the planners of a test. */
+let ends: (() => Promise<unknown>)[];
 
 beforeEach(async () => {
   servers = testServers();
   store = await createStore({ url: servers.mongodbUrl });
   model = await startModelServer();
-  planners = [];
+  ends = [];
   await store.publishTools(
     "notes",
     TOOLS.map((descriptor) => ({ descriptor, digest: "0".repeat(64) })),
@@ -31,14 +33,22 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(planners.map((planner) => planner.end("SIGKILL")));
+  await Promise.all(ends.map((end) => end()));
   await model.close();
   await store.close();
 });
 
-async function start(env: Record<string, string> = {}): Promise<PlannerProcess> {
+/** Starts a planner in the process of the test; resolves when it is ready. */
+async function start(env: Record<string, string> = {}): Promise<void> {
+  const inProcess = { HEALTH_PORT: "0", DEAD_AFTER_MS: "60000", SHUTDOWN_TIMEOUT_MS: "100" };
+  const { end } = await startRoles(["planner"], { ...basics(), ...inProcess, ...env }, () => undefined);
+  ends.push(end);
+}
+
+/** Starts a planner as a process, which a test ends, or of which there are several. */
+async function startProcess(env: Record<string, string> = {}): Promise<PlannerProcess> {
   const planner = await startPlanner({ ...basics(), ...env });
-  planners.push(planner);
+  ends.push(() => planner.end("SIGKILL"));
   return planner;
 }
 
@@ -49,11 +59,6 @@ const basics = () => ({
   SWEEP_EVERY_MS: "100",
 });
 const withModel = () => ({ MODEL: "openai:test", OPENAI_BASE_URL: model.openAiUrl, MODEL_MAX_RETRIES: "0" });
-
-async function stop(planner: PlannerProcess, signal: NodeJS.Signals): Promise<number | null> {
-  planners = planners.filter((each) => each !== planner);
-  return planner.end(signal);
-}
 
 const accept = (query: string, autoExecute = false) =>
   store.createRequest({ tenant: TENANT, query, autoExecute });
@@ -124,7 +129,7 @@ test("a sentence outlives a model that answers 500, its planner, and a model tha
   model.script(() => ({ type: "error", status: 500 }));
   const request = await accept("Anything for Work and Hello that only a model understands");
   const env = { ...withModel(), MAX_REQUESTS: "1", DEAD_AFTER_MS: "3000" };
-  const first = await start(env);
+  const first = await startProcess(env);
   const waitOf = async () => (await store.getRequest(TENANT, request._id))?.planning.wait;
   await expect.poll(async () => (await waitOf())?.tries, { timeout: 20_000 }).toBe(2);
   const wait = await waitOf();
@@ -140,7 +145,7 @@ test("a sentence outlives a model that answers 500, its planner, and a model tha
   await expect.poll(() => statusOf(other._id), { timeout: 20_000 }).toBe("READY");
   expect(await statusOf(request._id)).toBe("PLANNING");
 
-  await stop(first, "SIGKILL");
+  await first.end("SIGKILL");
   await model.close();
   await start(env);
   await expect.poll(async () => (await waitOf())?.error.message, { timeout: 20_000 }).toMatch(/ECONNREFUSED/);
@@ -183,9 +188,9 @@ test("a planner that is killed during the model call is replaced, and there is o
   let asked = 0;
   model.script(() => (asked++ === 0 ? { type: "hang" } : answer(ANSWER)));
   const request = await accept(SENTENCE);
-  const first = await start({ ...withModel(), DEAD_AFTER_MS: "3000" });
+  const first = await startProcess({ ...withModel(), DEAD_AFTER_MS: "3000" });
   await expect.poll(() => asked).toBe(1);
-  await stop(first, "SIGKILL");
+  await first.end("SIGKILL");
   await start(withModel());
   await expect.poll(() => statusOf(request._id)).toBe("READY");
   const plans = await store.listPlanHeadsOf(TENANT, [request._id]);
@@ -198,7 +203,7 @@ test("two planners plan a request once", async () => {
   // A planner that a busy machine suspends must not be declared dead: then its question would be asked again,
   // correctly.
   const env = { ...withModel(), DEAD_AFTER_MS: "600000" };
-  await Promise.all([start(env), start(env)]);
+  await Promise.all([startProcess(env), start(env)]);
   const requests = await Promise.all(Array.from({ length: 20 }, () => accept(SENTENCE)));
   await expect
     .poll(async () => (await Promise.all(requests.map(({ _id }) => statusOf(_id)))).join())
@@ -210,7 +215,7 @@ test("a planner is not declared dead while it sends heartbeats, however slow its
   model.enqueue(answer(ANSWER, { firstTokenMs: 13_000 }));
   const request = await accept(SENTENCE);
   const env = { ...withModel(), DEAD_AFTER_MS: "6000" };
-  await Promise.all([start(env), start(env)]);
+  await Promise.all([startProcess(env), start(env)]);
   await expect.poll(() => statusOf(request._id)).toBe("READY");
   expect(model.requests).toHaveLength(1);
 });
@@ -218,9 +223,9 @@ test("a planner is not declared dead while it sends heartbeats, however slow its
 test("after SIGTERM planning is finished, and the process exits with code 0", async () => {
   model.enqueue(answer(ANSWER, { firstTokenMs: 500 }));
   const request = await accept(SENTENCE);
-  const planner = await start(withModel());
+  const planner = await startProcess(withModel());
   await expect.poll(() => model.requests.length).toBe(1);
-  expect(await stop(planner, "SIGTERM")).toBe(0);
+  expect(await planner.end("SIGTERM")).toBe(0);
   expect(await statusOf(request._id)).toBe("READY");
 });
 
@@ -235,7 +240,7 @@ test("a request that cannot be planned ends FAILED with a code and a remedy", as
 });
 
 test("a planner reports that it is ready", async () => {
-  const planner = await start();
+  const planner = await startProcess();
   expect((await fetch(`${planner.health}/readyz`)).status).toBe(200);
 });
 

@@ -33,7 +33,10 @@ export interface RunningSystem extends ApiClient {
     leaves?: Leavings,
     until?: (result: T) => Promise<void>,
   ): Promise<T>;
-  /** Follows a request until it has ended; fails if its last status is not the expected one. */
+  /**
+   * Follows a request until it has ended; fails if its last status is not the expected one, and with all that is
+   * known of it when it is silent for a minute.
+   */
   follow(requestId: string, status: string): Promise<void>;
   /**
    * Checks that the next valid plan runs to its end through queue, executor and tools, and that no service
@@ -49,11 +52,15 @@ export interface RunningSystem extends ApiClient {
 export type Leavings = "nothing" | "an ended request";
 
 /** After so many cases a valid plan runs; after every case a valid query runs. */
-const CASES_BETWEEN_PLANS = 25;
+const CASES_BETWEEN_PLANS = 100;
 /** Without the keys: they record their last use. */
 const COLLECTIONS = ["requests", "plans", "journal", "outbox", "outputs", "modelCalls", "tools"];
 const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } }";
 const FOLLOW = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
+/** Longest time between two events of a subscription. */
+const MAX_SILENCE_MS = 60_000;
+const READ_ALL =
+  "query ($id: ID!) { request(requestId: $id) { status plan { status waitReason steps { status waitReason attempts { startedAt finishedAt outcome } } } } }";
 const READ = "query ($id: ID!) { request(requestId: $id) { status } }";
 
 /** Options that depend on the cases of one file. */
@@ -128,11 +135,16 @@ export async function startRunningSystem(
     return { requests, plans, unfinished };
   }
 
+  /** Only valid plans have called tools: counted after every case, compared after every valid plan. */
+  function expectNoMoreCalls(): void {
+    const calls = Object.values(system.tools.stats()).map((of) => of.calls);
+    expect(calls.reduce((sum, of) => sum + of, 0)).toBe(effects.length);
+  }
+
   async function expectEffects(): Promise<void> {
     const ledger = await system.tools.ledger();
     expect(ledger.map(({ tool, arguments: given }) => ({ tool, ...given }))).toEqual(effects);
-    const calls = Object.values(system.tools.stats()).map((of) => of.calls);
-    expect(calls.reduce((sum, of) => sum + of, 0)).toBe(effects.length);
+    expectNoMoreCalls();
   }
 
   async function expectReads(): Promise<void> {
@@ -141,11 +153,31 @@ export async function startRunningSystem(
   }
 
   async function follow(requestId: string, status: string): Promise<void> {
-    const { text } = await client.send("/graphql/stream", {
-      method: "POST",
-      headers: { ...headers, "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify({ query: FOLLOW, variables: { id: requestId } }),
-    });
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
+    let text = "";
+    try {
+      const response = await fetch(new URL("/graphql/stream", system.apiUrl), {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json", accept: "text/event-stream" },
+        body: JSON.stringify({ query: FOLLOW, variables: { id: requestId } }),
+        signal: silence.signal,
+      });
+      for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += part;
+        // Others only keep the connection open.
+        if (part.includes("event: next")) timer.refresh();
+      }
+    } catch (error) {
+      const { text: found } = await client.graphql(READ_ALL, { id: requestId }, headers);
+      const facts = { sent: text, found, problems: system.loggedProblems().slice(-20) };
+      const log = system.logged(requestId);
+      throw new TypeError(`The subscription did not end: ${JSON.stringify({ ...facts, log })}`, {
+        cause: error,
+      });
+    } finally {
+      clearTimeout(timer);
+    }
     expect(text).toMatch(new RegExp(`"${status}".*\\s+event: complete`));
   }
 
@@ -189,7 +221,8 @@ export async function startRunningSystem(
       const result = await times.measure(name, run);
       await until(result);
       played += 1;
-      await Promise.all([expectStored(), expectEffects(), expectReads()]);
+      expectNoMoreCalls();
+      await Promise.all([expectStored(), expectReads()]);
       if (played % CASES_BETWEEN_PLANS === 0) await expectWorking();
       return result;
     },
