@@ -86,7 +86,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   const claiming = new Map<string, Promise<{ done: Promise<void> } | null>>();
   const tried = parts.serversTried;
   let areServersTried = tried === undefined;
-  tried?.then(() => {
+  void tried?.then(() => {
     areServersTried = true;
   });
   /** Claims that wait for tool servers, each with what ends its wait. */
