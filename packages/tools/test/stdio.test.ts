@@ -149,7 +149,7 @@ test("a server that cannot be started reports why, with its last output, and doe
         counting,
       },
     }),
-    { connectTimeoutMs: 4_000, startTimeoutMs: 15_000 },
+    { connectTimeoutMs: 10_000, startTimeoutMs: 60_000 },
   );
   await clients.start();
   expect(clients.status()).toMatchObject([
@@ -157,7 +157,7 @@ test("a server that cannot be started reports why, with its last output, and doe
     { server: "elsewhere", error: "its folder /does/not/exist is not there" },
     { server: "boom", error: "its process ended before it answered", stderrTail: "no licence" },
     { server: "silent", error: "its process ended before it answered", stderrTail: undefined },
-    { server: "hangs", error: "it gave no answer within 4 s", stderrTail: "waiting for the database" },
+    { server: "hangs", error: "it gave no answer within 10 s", stderrTail: "waiting for the database" },
     { server: "refused", error: expect.stringContaining("ECONNREFUSED") },
     { server: "counting", state: "connected", tools: 10 },
   ]);
