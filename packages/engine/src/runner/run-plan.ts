@@ -236,15 +236,19 @@ function intentsOf(call: Call, records: ReadonlyMap<string, StepRecord>): StepRe
     const before = records.get(key);
     if (before && isTerminalStepStatus(before.status)) return [];
     return {
+      ...before,
       key,
       stepId,
       ...(items && { item: items[index] }),
       status: "RUNNING" as const,
       attempts: attempt,
-      ...((call.mayAct || before?.mayHaveActed) && { mayHaveActed: true }),
-      ...(before?.approved && { approved: true }),
-      ...(before?.unsent && { unsent: before.unsent }),
-      ...(before?.unreachable && { unreachable: before.unreachable }),
+      ...(call.mayAct && { mayHaveActed: true }),
+      // Of the state before: why and until when it waited.
+      error: undefined,
+      waitReason: undefined,
+      nextAttemptAt: undefined,
+      expiresAt: undefined,
+      arguments: undefined,
     };
   });
 }
