@@ -284,7 +284,9 @@ function bytePieces(list: readonly Uint8Array[]): Uint8Array[][] {
 
 /** The bytes in a buffer of their own, which can be moved to another thread. */
 function ownBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  const length = parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  // Every byte is written below.
+  const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
   let at = 0;
   for (const part of parts) {
     bytes.set(part, at);
