@@ -806,3 +806,69 @@ test("the items of one call are told apart by their hashes in linear time", () =
   expect(reads).toBeGreaterThanOrEqual(length);
   expect(reads).toBeLessThan(20 * length);
 });
+
+/** The end of each item of a list of 12 that is stopped; before that some have ended or are running. */
+const anyStop = fc.array(
+  fc.record({
+    before: fc.constantFrom("new", "new", "new", "running", "ended"),
+    status: fc.constantFrom<StepRecord["status"]>("CANCELLED", "CANCELLED", "CANCELLED", "SKIPPED", "FAILED"),
+    reason: fc.constantFrom("too dear", "too dear", "too dear", "too late", undefined),
+    extra: fc.constantFrom<Partial<StepRecord>>({}, {}, {}, {}, { warnings: ["odd"] }, { approved: true }),
+    isLeftOut: fc.constantFrom(false, false, false, true),
+  }),
+  { minLength: 12, maxLength: 12 },
+);
+
+test("items that end together by one event are the same as those that end by an event each", () => {
+  let joined = 0;
+  fc.assert(
+    fc.property(anyStop, (items) => {
+      const records = items.map(({ before, status: drawn, reason, extra }, item): StepRecord => {
+        const status = before === "running" && drawn === "SKIPPED" ? "CANCELLED" : drawn;
+        const error = reason && { code: "CANCELLED", message: reason, retryable: false };
+        const unit = { key: `list[${item}]`, stepId: "list", item, attempts: 0 };
+        return { ...unit, status, ...(error && { error }), ...extra };
+      });
+      const isBefore = (before: string) => (_: StepRecord, item: number) => items[item]?.before === before;
+      const stopped = records.filter((_, item) => items[item]?.before !== "ended" && !items[item]?.isLeftOut);
+      const eventsOf = (of: readonly StepRecord[], isEnded?: (key: string) => boolean) =>
+        turnEvents({ started: [], ended: [], records: of }, new Map(), isEnded);
+      const journalWith = (stop: (isEnded: (key: string) => boolean) => JournalEvent[]) => {
+        const journal = new Journal().store();
+        journal.take();
+        journal.append([{ type: "items.expanded", stepId: "list", count: items.length }], 10);
+        const state = (status: StepRecord["status"]) => (record: StepRecord) => ({ ...record, status });
+        journal.append(eventsOf(records.filter(isBefore("running")).map(state("RUNNING"))), 20);
+        for (const record of records.filter(isBefore("ended")).map(state("SKIPPED")))
+          journal.append(eventsOf([record]), 30);
+        const { units } = journal.planAt();
+        const events = stop((key) => units.get(key)?.status === "SKIPPED");
+        journal.append(events, 40);
+        for (const entry of journal.entries) JournalEntrySchema.parse(entry);
+        return { events, request: journal.read() };
+      };
+      const one = journalWith((isEnded) => eventsOf(stopped, isEnded));
+      const each = journalWith(() => stopped.flatMap((record) => eventsOf([record])));
+      expect(one.request).toEqual(each.request);
+      expect(one.events.length).toBeLessThanOrEqual(each.events.length);
+      expect(each.events.every(({ type }) => type === "step.changed")).toBe(true);
+      joined += each.events.length - one.events.length;
+    }),
+  );
+  expect(joined).toBeGreaterThan(0);
+});
+
+test("a stopped list is one event, also around items that its condition has excluded", () => {
+  const records = Array.from({ length: 10_000 }, (_, item): StepRecord => {
+    const error = { code: "CANCELLED", message: "stop", retryable: false };
+    return { key: `list[${item}]`, stepId: "list", item, attempts: 0, status: "CANCELLED", error };
+  });
+  const open = records.filter(({ item = 0 }) => item % 2 === 0);
+  const { error } = records[0] ?? {};
+  const ended = new Set(records.filter((record) => !open.includes(record)).map(({ key }) => key));
+  const turn = { started: [], ended: [], records: open };
+  expect(turnEvents(turn, new Map(), (key) => ended.has(key))).toEqual([
+    { type: "items.closed", stepId: "list", from: 0, to: 9_998, status: "CANCELLED", error },
+  ]);
+  expect(turnEvents(turn)).toHaveLength(open.length);
+});
