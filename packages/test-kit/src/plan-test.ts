@@ -327,7 +327,7 @@ function startRun({ plan, steps, planId, catalogue, offered, faults }: RunParts)
     }
   }
 
-  /** Time stands still while a tool runs, except while it sleeps. */
+  /** The clock is held while a tool runs, except while it sleeps. */
   function timeOf(signal: AbortSignal) {
     let go = clock.hold();
     return {

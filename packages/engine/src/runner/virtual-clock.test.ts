@@ -29,7 +29,7 @@ test("a `soon` callback runs before time moves", async () => {
   expect(seen).toEqual([0, 10]);
 });
 
-test("time stands still while it is held, and what is due at once still runs", async () => {
+test("no time passes while the clock is held, and what is due at once still runs", async () => {
   const clock = createVirtualClock();
   const seen: string[] = [];
   const [release, other] = [clock.hold(), clock.hold()];

@@ -8,7 +8,7 @@ import { LARGE_JSON_BYTES } from "@planwright/plan";
 import { createParser } from "eventsource-parser";
 import { type CallTrace, requestParts, TRACE_HEADER, type TraceOf } from "./call-trace.ts";
 import { AnswerLostError, AnswerTooLargeError, UnreadableAnswerError } from "./errors.ts";
-import type { ReadLargeMessages } from "./large-answer.ts";
+import { beginningOf, type ReadLargeMessages } from "./large-answer.ts";
 import { readMessages } from "./wire-messages.ts";
 
 /**
@@ -242,7 +242,7 @@ function readResponse(response: IncomingMessage, exchange: Exchange): void {
   body.on("error", (error) => reject(readError(error)));
   body.on("end", () => {
     if (trace !== undefined) trace.stop = undefined;
-    const beginning = (chunks[0]?.subarray(0, 100) ?? Buffer.alloc(0)).toString("utf8");
+    const beginning = beginningOf(chunks, 100).toString("utf8");
     if (init.status >= 200 && init.status < 300) declareJson(init.headers, beginning);
     resolve(new TextResponse({ chunks, size }, init, exchange));
   });

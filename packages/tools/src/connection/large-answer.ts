@@ -19,6 +19,18 @@ export interface AnsweredCall {
 /** A text, or its UTF-8 in the pieces in which it came: to join them on the event loop would block it. */
 export type LargeMessage = string | readonly Uint8Array[];
 
+/** The first bytes of pieces, without joining the others. */
+export function beginningOf(pieces: readonly Uint8Array[], bytes: number): Buffer {
+  const few: Uint8Array[] = [];
+  let size = 0;
+  for (const piece of pieces) {
+    if (size >= bytes) break;
+    few.push(piece);
+    size += piece.byteLength;
+  }
+  return Buffer.concat(few).subarray(0, bytes);
+}
+
 /** A message of more than 256 KiB, and what is known about it. */
 export interface LargeAnswer {
   message: LargeMessage;

@@ -3,7 +3,7 @@ import { type JSONRPCMessage, ReadBuffer } from "@modelcontextprotocol/client";
 import { LARGE_JSON_BYTES } from "@planwright/plan";
 import type { TraceOf } from "./call-trace.ts";
 import { UnreadableAnswerError } from "./errors.ts";
-import type { ReadLargeMessages } from "./large-answer.ts";
+import { beginningOf, type ReadLargeMessages } from "./large-answer.ts";
 import { readMessages } from "./wire-messages.ts";
 
 const NEWLINE = 10;
@@ -174,21 +174,15 @@ export class MessageBuffer extends ReadBuffer {
 
 /** True for bytes that begin and end like a JSON object. */
 function isObjectText(pieces: readonly Buffer[]): boolean {
-  const [start, end] = [edgeOf(pieces), edgeOf(pieces.toReversed()).toReversed()].map((few) =>
-    Buffer.concat(few),
-  );
-  return (
-    start?.subarray(0, 64).toString("utf8").trim().startsWith("{") === true &&
-    end?.subarray(-64).toString("utf8").trim().endsWith("}") === true
-  );
+  const start = beginningOf(pieces, 64).toString("utf8").trim();
+  return start.startsWith("{") && endOf(pieces, 64).toString("utf8").trim().endsWith("}");
 }
 
-/** The first pieces that have 64 bytes together. */
-function edgeOf(pieces: readonly Buffer[]): Buffer[] {
-  const few: Buffer[] = [];
-  for (let bytes = 0; bytes < 64 && few.length < pieces.length; bytes += few.at(-1)?.length ?? 0)
-    few.push(pieces[few.length] ?? Buffer.alloc(0));
-  return few;
+/** The last bytes of pieces, without joining the others. */
+function endOf(pieces: readonly Buffer[], bytes: number): Buffer {
+  let first = pieces.length;
+  for (let size = 0; size < bytes && first > 0; size += pieces[first]?.length ?? 0) first -= 1;
+  return Buffer.concat(pieces.slice(first)).subarray(-bytes);
 }
 
 /** The objects of which a text consists, one behind the other; empty when it holds anything else. */

@@ -26,6 +26,7 @@ import {
 import { ServerUnreachableError, UnreadableAnswerError } from "./errors.ts";
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 import {
+  beginningOf,
   type LargeMessage,
   outcomeOfSent,
   type ReadLargeAnswer,
@@ -240,7 +241,7 @@ async function openBy(
     const ended = read.then(noteAnswers, () => undefined);
     for (const { trace } of asked) trace.reading = Promise.all([trace.reading, ended]).then(() => undefined);
     const answer = await read;
-    if (!answer.ok) throw new UnreadableAnswerError(answer.reason, beginningOf(message));
+    if (!answer.ok) throw new UnreadableAnswerError(answer.reason, shownOf(message));
     return answer;
   };
   const noteAnswers = (read: ReceivedAnswer): void => {
@@ -377,8 +378,8 @@ async function openBy(
 }
 
 /** The beginning of a message, for people. */
-function beginningOf(message: LargeMessage): string {
-  return typeof message === "string" ? message : Buffer.from(message[0]?.subarray(0, 4_096) ?? []).toString();
+function shownOf(message: LargeMessage): string {
+  return typeof message === "string" ? message : beginningOf(message, 4_096).toString("utf8");
 }
 
 function createTransport(
