@@ -83,22 +83,14 @@ async function openPage(
 /** Minified, because every page that is checked compiles it. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** The rules of axe that depend on colours, of those that run by default. */
-const OF_COLOURS = ["color-contrast", "link-in-text-block"];
-
 /**
  * Fails when axe finds an accessibility problem on the page. A page gets axe once, and sends back only what is wrong:
  * axe and its results take more processor time than its rules.
- * @param rules - only those about colours are needed for a page that was checked in the other colour scheme
  */
-export async function expectAccessible(page: Page, rules: "all" | "colours" = "all"): Promise<void> {
+export async function expectAccessible(page: Page): Promise<void> {
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(AXE);
-  const options = {
-    resultTypes: ["violations"],
-    ...(rules === "colours" && { runOnly: { type: "rule", values: OF_COLOURS } }),
-  };
   const violations = await page.evaluate<Result[]>(
-    `axe.run(document, ${JSON.stringify(options)}).then((results) => results.violations)`,
+    `axe.run(document, { resultTypes: ["violations"] }).then((results) => results.violations)`,
   );
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`)).toEqual(
     [],
