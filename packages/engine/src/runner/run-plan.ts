@@ -92,10 +92,10 @@ export async function runPlan(plan: unknown, options: RunPlanOptions): Promise<R
     ...(limits ? { limits } : {}),
   });
   if (!parsed.ok) throw new PlanInvalidError(parsed.diagnostics);
-  const { expectedMs, records = new Map() } = options;
+  const { expectedMs } = options;
   const largeBytes = Number.POSITIVE_INFINITY; // there is no other thread
-  const known = [...records.values()];
-  const state = createEngineState({ plan: parsed.plan, tools, records: known, expectedMs, largeBytes });
+  const records = [...(options.records?.values() ?? [])];
+  const state = createEngineState({ plan: parsed.plan, tools, records, expectedMs, largeBytes });
   const finish = await drive(state, options);
   return {
     status: finish.status,
