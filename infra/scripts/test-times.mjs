@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
@@ -56,14 +56,25 @@ function sumBy(files, nameOf) {
   return [...sums].sort(([, a], [, b]) => b.seconds - a.seconds);
 }
 
+/** What each file took, by what its worker had used at the end of it and of the file before. */
+function secondsOf(lines) {
+  const before = new Map();
+  return lines.map((line) => {
+    const { pid, file, used: until } = JSON.parse(line);
+    const seconds = until - (before.get(pid) ?? 0);
+    before.set(pid, until);
+    return { file: relative(root, file), seconds };
+  });
+}
+
 const folder = mkdtempSync(join(tmpdir(), "planwright-test-times-"));
 try {
   const timesFile = join(folder, "times.jsonl");
   writeFileSync(timesFile, "");
-  const env = { ...process.env, TESTS: values.tests, TEST_TIMES: timesFile, TEST_TIMES_ROOT: root };
+  const env = { ...process.env, TESTS: values.tests, TEST_TIMES: timesFile };
   const vitest = ["node_modules/vitest/vitest.mjs", "run", ...positionals];
   const whole = measure(process.execPath, vitest, env);
-  const files = readFileSync(timesFile, "utf8").split("\n").filter(Boolean).map(JSON.parse);
+  const files = secondsOf(readFileSync(timesFile, "utf8").split("\n").filter(Boolean));
   const inFiles = files.reduce((sum, { seconds }) => sum + seconds, 0);
   printTable(`package (${values.tests})`, [
     ...sumBy(files, (file) => file.split("/", 2).join("/")),

@@ -1,5 +1,4 @@
 import { appendFileSync, readFileSync } from "node:fs";
-import { relative } from "node:path";
 import { configureGlobal } from "fast-check";
 import { afterAll, expect } from "vitest";
 import { z } from "zod";
@@ -23,11 +22,8 @@ if (seed !== "random") configureGlobal({ seed });
  */
 if (process.listenerCount("disconnect") === 0) process.once("disconnect", () => process.exit());
 
-const TIMES = Symbol.for("planwright.test-times");
 /** Ticks of the clock in a second, in which Linux counts processor time. */
 const TICKS = 100;
-/** What earlier files of this worker took. This module is loaded again for each file. */
-const earlier: { seconds?: number } = ((globalThis as { [TIMES]?: { seconds?: number } })[TIMES] ??= {});
 
 /** Processor seconds of this worker and of all processes that it has started and that have ended. */
 function usedSeconds(): number {
@@ -36,14 +32,13 @@ function usedSeconds(): number {
   return ticks.reduce((sum, one) => sum + one, 0) / TICKS;
 }
 
-/** Where `npm run test:times` reads what each file took. The first file of a worker has its start. */
+/** Where `npm run test:times` reads what each worker had used when a file ended. */
 const timesFile = process.env["TEST_TIMES"];
 if (timesFile !== undefined) {
   // Registered first, so that it runs after what the file itself closes at its end.
   afterAll(() => {
-    const seconds = usedSeconds();
-    const file = relative(process.env["TEST_TIMES_ROOT"] ?? "/", expect.getState().testPath ?? "");
-    appendFileSync(timesFile, `${JSON.stringify({ file, seconds: seconds - (earlier.seconds ?? 0) })}\n`);
-    earlier.seconds = seconds;
+    const { pid } = process;
+    const line = { pid, file: expect.getState().testPath, used: usedSeconds() };
+    appendFileSync(timesFile, `${JSON.stringify(line)}\n`);
   });
 }
