@@ -98,7 +98,8 @@ module.exports = {
   forbidden,
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(packages|services)/[^/]+/dist/" },
+    // What is written by commands: built programs, and the npm package of `npm run pack`.
+    exclude: { path: ["^(packages|services)/[^/]+/dist/", "^packages/cli/package/"] },
     tsConfig: { fileName: "tsconfig.json" },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
