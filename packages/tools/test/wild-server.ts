@@ -10,7 +10,13 @@ export interface SentMessage {
 
 /** What a server does with a request: a reply of HTTP, no reply, or the end of the connection. */
 export type Reaction =
-  | { status?: number; headers?: Record<string, string>; body?: string | Buffer }
+  | {
+      status?: number;
+      headers?: Record<string, string>;
+      /** What is sent before the body, and arrives before it. */
+      beginning?: string;
+      body?: string | Buffer;
+    }
   | "silent"
   | "close";
 
@@ -100,8 +106,13 @@ export async function startWildServer(behaviour: WildBehaviour = {}): Promise<Wi
         for (const stream of streams) stream.write(`event: message\ndata: ${data}\n\n`);
         return;
       }
-      if (reaction)
-        return void response.writeHead(reaction.status ?? 200, reaction.headers).end(reaction.body);
+      if (reaction) {
+        response.writeHead(reaction.status ?? 200, reaction.headers);
+        if (reaction.beginning === undefined) return void response.end(reaction.body);
+        response.write(reaction.beginning);
+        // The client reads it as a piece of its own.
+        return void setTimeout(() => response.end(reaction.body), 100);
+      }
       if (message.id === undefined) return void response.writeHead(202).end();
       const answer = JSON.stringify(usualAnswer(message));
       const type = behaviour.isStream ? "text/event-stream" : "application/json";

@@ -347,6 +347,16 @@ describe.each(["application/json", "text/event-stream"])("answers as %s", (type)
   });
 });
 
+test("an answer without a content type is JSON also when its first piece is blank", async () => {
+  const { clients } = await started({
+    react: (message) =>
+      message.method === "tools/call"
+        ? { beginning: " \n", body: JSON.stringify(usualAnswer(message)) }
+        : undefined,
+  });
+  expect(await call(clients)).toEqual(DONE);
+});
+
 const unreadable: [string, Reaction, object][] = [
   [
     "an unknown encoding is named",
