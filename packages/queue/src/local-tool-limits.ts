@@ -5,7 +5,7 @@
  * 2. A process that starts does not know the calls that an earlier one made: for a lease no caller gets a slot,
  *    and calls under a rate wait for one window, at most 60 s.
  * 3. A call counts against the rate from its grant until `perMs` after the latest time at which it can have
- *    reached the tool.
+ *    reached the tool: its answer, or a second after its confirmation if it has no answer by then.
  * 4. Slots go to the waiting tenants in turns, and within a tenant to the caller that asked first, also when it
  *    was away for less than an hour.
  */
@@ -81,7 +81,10 @@ function createLine({ startedAt, leaseMs }: { startedAt: number; leaseMs: number
   let waiting: Call[] = [];
   /** Calls with a slot, by the end of the lease of an abandoned one. */
   const held = new Map<Call, number>();
-  /** Calls that count against the rate, by the latest time at which they reached the tool. */
+  /**
+   * Calls that count against the rate, by the latest time at which they reached the tool: infinite before their
+   * confirmation, which may come long after the grant.
+   */
   const sent = new Map<Call, number>();
   /** The turns of callers that left, by ticket. */
   const away = new Map<string, { turn: number; at: number }>();
@@ -91,7 +94,7 @@ function createLine({ startedAt, leaseMs }: { startedAt: number; leaseMs: number
   let asked = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Milliseconds until the first caller may go; undefined when only a release can tell. */
+  /** Milliseconds until the first caller may go; undefined when only another call can tell. */
   function waitOf({ maxConcurrency, rate }: ToolLimit): number | undefined {
     const time = performance.now();
     for (const [call, endsAt] of held) if (endsAt <= time) held.delete(call);
@@ -109,6 +112,7 @@ function createLine({ startedAt, leaseMs }: { startedAt: number; leaseMs: number
       waitMs = Math.max(waitMs, startedAt + REACH_MS + Math.min(rate.perMs, CAUTION_MS) - time);
       const over = sent.size - rate.max;
       const leavesAt = over < 0 ? undefined : [...sent.values()].toSorted((a, b) => a - b)[over];
+      if (leavesAt === Number.POSITIVE_INFINITY) return undefined;
       if (leavesAt !== undefined) waitMs = Math.max(waitMs, leavesAt + rate.perMs - time);
     }
     return Math.max(0, Math.ceil(waitMs));
@@ -137,13 +141,14 @@ function createLine({ startedAt, leaseMs }: { startedAt: number; leaseMs: number
   function createSlot(call: Call): Slot {
     const { maxConcurrency, rate } = call.request.limit;
     if (maxConcurrency !== undefined) held.set(call, Number.POSITIVE_INFINITY);
-    if (rate) sent.set(call, performance.now() + REACH_MS);
+    if (rate) sent.set(call, Number.POSITIVE_INFINITY);
     let isSent = false;
     let isReleased = false;
     return {
       async confirm() {
         isSent = true;
         if (rate) sent.set(call, performance.now() + REACH_MS);
+        grant();
         return true;
       },
       release() {
@@ -159,6 +164,7 @@ function createLine({ startedAt, leaseMs }: { startedAt: number; leaseMs: number
         if (isReleased) return;
         isReleased = true;
         if (held.has(call)) held.set(call, performance.now() + leaseMs);
+        if (!isSent) sent.delete(call);
         grant();
       },
     };

@@ -8,7 +8,8 @@
  *    process reached Redis.
  * 3. Without Redis no caller gets a slot, and calls in progress continue.
  * 4. A call counts against the rate from its grant until `perMs` after the latest time at which it can have
- *    reached the tool.
+ *    reached the tool: its answer, or a second after its confirmation if it has no answer by then. The grant of a
+ *    call that is confirmed late may have ended; its confirmation then waits for another one.
  * 5. Slots go to the waiting tenants in turns, and within a tenant to the caller that asked first.
  */
 import { randomUUID } from "node:crypto";
@@ -118,7 +119,8 @@ pull(holders, now + lease)
 pull(log, now + reach)
 if quiet <= 0 then
   redis.call('ZREMRANGEBYSCORE', holders, '-inf', now)
-  redis.call('ZREMRANGEBYSCORE', log, '-inf', now - window)
+  -- Times are cut to whole milliseconds: a call leaves a millisecond later, so that its window is never short.
+  redis.call('ZREMRANGEBYSCORE', log, '-inf', '(' .. now - window)
 end
 local needsSlot = slots > 0 and not redis.call('ZSCORE', holders, member)
 local needsCall = calls > 0 and not redis.call('ZSCORE', log, member)
@@ -300,9 +302,9 @@ export const POLL_MS = 500;
 const STAY_MS = 3 * POLL_MS;
 /** Pause after Redis gave no answer. */
 const AWAY_MS = 1_000;
-/** How much later than its grant, or its confirmation, a call may reach the tool. */
+/** How much later than its confirmation a call is expected to reach the tool, at most. */
 export const REACH_MS = 1_000;
-/** A call is confirmed again when its grant is older than this. */
+/** A call is confirmed without Redis while its grant, or what Redis last said of it, is not older than this. */
 const FRESH_MS = 200;
 /** Longest pause of a rate limit after Redis, or a new process, does not know the calls. */
 export const CAUTION_MS = 60_000;
@@ -360,7 +362,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     if (run === undefined) return NO_ANSWER;
     const { holders, log, line, seen, away, turns } = limitKeys(prefix, limit);
     const { maxConcurrency = 0, rate = { max: 0, perMs: 0 } } = limit;
-    const bounds = [maxConcurrency, rate.max, rate.perMs, STAY_MS, REACH_MS, CAUTION_MS];
+    const bounds = [maxConcurrency, rate.max, rate.perMs, STAY_MS, FRESH_MS + REACH_MS, CAUTION_MS];
     try {
       const answer = await acquireScript(
         client,

@@ -335,9 +335,7 @@ describe("a rate limit", () => {
     );
   }
 
-  /**
-   * A call that takes longer than this to arrive, because the machine was suspended, is counted at this time.
-   */
+  /** What is promised holds for calls that arrive within this time of their confirmation. */
   const REACH_MS = 1_000;
 
   async function arrivalsOf(executors: ToolLimits[], count: number): Promise<number[]> {
@@ -364,6 +362,54 @@ describe("a rate limit", () => {
       expect(mostInWindow(arrivals, 500)).toBeLessThanOrEqual(20);
     },
   );
+
+  /** Makes a call that the tool answers at once, and notes its time. */
+  async function callAt(times: number[], slot: Slot): Promise<void> {
+    expect(await slot.confirm()).toBe(true);
+    times.push(performance.now());
+    slot.release();
+  }
+
+  test.each(PLACES)("%s is not exceeded by a call that is sent long after its grant", async (_, open) => {
+    const [first, second] = open();
+    const single: ToolLimit = { name: "server/late", rate: { max: 1, perMs: 500 } };
+    const times: number[] = [];
+    const late = await take(first, single);
+    const other = take(second, single).then((slot) => callAt(times, slot));
+    await delay(1_900); // such as for a connection; a call that was sent at its grant would not count any more
+    await Promise.all([callAt(times, late), other]);
+    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(500);
+  });
+
+  test.each(PLACES)("%s counts a call that arrives a second after its confirmation", async (_, open) => {
+    const [first, second] = open();
+    const single: ToolLimit = { name: "server/slow", rate: { max: 1, perMs: 500 } };
+    const slot = await take(first, single);
+    await delay(150);
+    const arrivesAt = performance.now() + REACH_MS;
+    expect(await slot.confirm()).toBe(true);
+    await take(second, single);
+    expect(performance.now() - arrivesAt).toBeGreaterThanOrEqual(500);
+  });
+
+  test.each(PLACES)("%s is not exceeded by a part of a millisecond", async (_, open) => {
+    const [limits] = open();
+    const single: ToolLimit = { name: "server/quick", rate: { max: 1, perMs: 5 } };
+    const times: number[] = [];
+    await callAt(times, await take(limits, single));
+    while (times.length < 100) {
+      // Asks all the time, so that some ask as early as a call can be granted.
+      const asking = new AbortController();
+      const acquired = await limits.acquire({ limit: single, ticket: "quick", signal: asking.signal });
+      if (acquired.type === "granted") await callAt(times, acquired.slot);
+      else {
+        asking.abort();
+        (await acquired.slot)?.release();
+      }
+    }
+    const apart = times.slice(1).map((at, index) => at - times[index]!);
+    expect(Math.min(...apart)).toBeGreaterThanOrEqual(5);
+  });
 
   test("is not exceeded when Redis is emptied meanwhile", async () => {
     const redis = await ownRedis();

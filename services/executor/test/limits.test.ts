@@ -77,7 +77,8 @@ test("three executors never exceed the limit of parallel calls of a tool, even a
 });
 
 test("three executors never exceed a rate in any second, even when Redis is emptied", async () => {
-  // Processes: executors that share one event loop with the tool would bunch the times of its calls.
+  // Processes: a call has a second from its confirmation to the tool, and takes longer on one busy event loop
+  // of three executors and the tool.
   await Promise.all([1, 2, 3].map(() => startProcess(LONG_LIMIT_LEASE)));
   const plans = await submitMany(12, calls("rated_effect", 10, 0));
   await expect.poll(async () => (await bench.tools.ledger()).length).toBeGreaterThan(50);
