@@ -6,6 +6,7 @@
  *    together have a time limit. What was estimated or not measured is named.
  * 3. The age of a record is the time since the last change of its request, because retention goes by that.
  */
+import { ENDED_REQUEST_STATUSES } from "@planwright/plan";
 import { type Collection, type Db, type Document, MongoServerError } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { IS_REMOVABLE, type RetentionDays } from "../requests/remove-ended.ts";
@@ -195,7 +196,7 @@ async function readShares(
     ...RECORDS_OF[name],
     {
       $group: {
-        _id: { tenant: "$tenant", age: ageOf("$changedAt"), freed: endOf(retentionDays) },
+        _id: { tenant: "$tenant", age: ageOf("$request.updatedAt"), freed: endOf(retentionDays) },
         documents: { $sum: "$documents" },
         bytes: { $sum: "$bytes" },
       },
@@ -213,16 +214,11 @@ async function readShares(
   }
 }
 
-const REQUEST_FACTS = { changedAt: "$updatedAt", isRemovable: IS_REMOVABLE };
-
-/**
- * Records of requests whose own document is gone belong to a removal that a crash cut, and are removed with the next
- * round.
- */
-const GONE = { changedAt: new Date(0), isRemovable: true };
-
-/** Stages that give the records of one request or plan, with the facts of that request. */
-function withRequests(owner: "$requestId" | "$planId", changedAt?: Document): Document[] {
+/** Stages that give the records of one request or plan together, with the field `request`. */
+function withRequests(
+  owner: "$requestId" | "$planId",
+  changedAt: "$createdAt" | Date = new Date(0),
+): Document[] {
   const isOfPlan = owner === "$planId";
   return [
     {
@@ -231,24 +227,28 @@ function withRequests(owner: "$requestId" | "$planId", changedAt?: Document): Do
         tenant: { $first: "$tenant" },
         documents: { $sum: 1 },
         bytes: { $sum: { $bsonSize: "$$ROOT" } },
-        ...(changedAt && { changedAt }),
+        changedAt: { $max: changedAt },
       },
     },
-    ...(isOfPlan ? [joined("plans", "_id", { requestId: 1 })] : []),
-    joined("requests", isOfPlan ? "plans.requestId" : "_id", REQUEST_FACTS),
+    // Without a pipeline: MongoDB joins the whole document in less than half the time.
+    ...(isOfPlan ? [joined("plans", "_id")] : []),
+    joined("requests", isOfPlan ? "plans.requestId" : "_id"),
+    // Where the request is gone a crash has cut its removal, which the next round continues.
     {
       $set: {
-        changedAt: { $ifNull: [{ $first: "$requests.changedAt" }, "$changedAt", GONE.changedAt] },
-        isRemovable: { $ifNull: [{ $first: "$requests.isRemovable" }, GONE.isRemovable] },
+        request: {
+          $ifNull: [{ $first: "$requests" }, { status: ENDED_REQUEST_STATUSES[0], updatedAt: "$changedAt" }],
+        },
       },
     },
   ];
 }
 
-function joined(from: "plans" | "requests", localField: string, facts: Document): Document {
-  return { $lookup: { from, localField, foreignField: "_id", pipeline: [{ $project: facts }], as: from } };
+function joined(from: "plans" | "requests", localField: string): Document {
+  return { $lookup: { from, localField, foreignField: "_id", as: from } };
 }
 
+/** Stages that give records with `tenant`, `documents`, `bytes` and the `request` that they belong to. */
 const RECORDS_OF: Readonly<Record<(typeof SHARED)[number], Document[]>> = {
   requests: [
     {
@@ -256,13 +256,13 @@ const RECORDS_OF: Readonly<Record<(typeof SHARED)[number], Document[]>> = {
         tenant: 1,
         documents: { $literal: 1 },
         bytes: { $bsonSize: "$$ROOT" },
-        ...REQUEST_FACTS,
+        request: { status: "$status", dueAt: "$dueAt", lease: "$lease", updatedAt: "$updatedAt" },
       },
     },
   ],
   plans: withRequests("$requestId"),
   // Those for questions about contracts have no request: they are removed by their own time.
-  modelCalls: withRequests("$requestId", { $max: "$createdAt" }),
+  modelCalls: withRequests("$requestId", "$createdAt"),
   outputs: withRequests("$planId"),
   journal: withRequests("$requestId"),
 };
@@ -279,10 +279,9 @@ function ageOf(instant: string): Document {
 
 /** Expression: when a request is removed. */
 function endOf(retentionDays: RetentionDays): Document {
-  if (retentionDays === "never")
-    return { $cond: ["$isRemovable", "never", "unfinished"] satisfies [string, ...StorageShare["freed"][]] };
+  if (retentionDays === "never") return { $cond: [IS_REMOVABLE, "never", "unfinished"] };
   const leftMs = {
-    $subtract: [retentionDays * DAY_MS, { $subtract: ["$$NOW", "$changedAt"] }],
+    $subtract: [retentionDays * DAY_MS, { $subtract: ["$$NOW", "$request.updatedAt"] }],
   };
   const ends = classOf(leftMs, [
     ["now", 0],
@@ -291,7 +290,7 @@ function endOf(retentionDays: RetentionDays): Document {
     ["month", 30 * DAY_MS],
     ["later", null],
   ] satisfies [StorageShare["freed"], number | null][]);
-  return { $cond: ["$isRemovable", ends, "unfinished"] };
+  return { $cond: [IS_REMOVABLE, ends, "unfinished"] };
 }
 
 /** Expression: the first class that has the value, by the highest value of each; the last has no highest. */

@@ -27,14 +27,15 @@ export const RetentionDaysSchema = z
   .default(30);
 export type RetentionDays = z.infer<typeof RetentionDaysSchema>;
 
-/** The request has ended, and no planner has work for it: a filter, for the index, and the same as an expression. */
+/** The request has ended, and no planner has work for it: a filter, which finds an index. */
 const REMOVABLE = { status: { $in: ENDED_REQUEST_STATUSES }, dueAt: null, lease: null };
+/** The same as an expression about the field `request`. */
 export const IS_REMOVABLE = {
   $and: [
-    { $in: ["$status", ENDED_REQUEST_STATUSES] },
+    { $in: ["$request.status", ENDED_REQUEST_STATUSES] },
     // Also true of a field that is absent, as in the filter.
-    { $lte: ["$dueAt", null] },
-    { $lte: ["$lease", null] },
+    { $lte: ["$request.dueAt", null] },
+    { $lte: ["$request.lease", null] },
   ],
 };
 
