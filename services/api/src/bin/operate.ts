@@ -105,7 +105,9 @@ const END_WORDS: Readonly<Record<StorageShare["freed"], string>> = {
 };
 
 /** The tables for people. */
-function storageLines({ database, measuredAt, retentionDays, collections, shares }: StorageFacts): string[] {
+function storageLines(facts: StorageFacts): string[] {
+  const { database, measuredAt, collections, shares } = facts;
+  if (collections.length === 0) return [`Database ${database} is empty: no Planwright has used it.`];
   const sizes = (some: StorageFacts["collections"]) => [
     numberText(sum(some.map(({ documents }) => documents))),
     sizeText(sum(some.map(({ dataBytes }) => dataBytes))),
@@ -117,19 +119,16 @@ function storageLines({ database, measuredAt, retentionDays, collections, shares
     name,
     members: collections.filter(({ group }) => group === name),
   })).filter(({ members }) => members.length > 0);
-  const requestsOf = (some: readonly StorageShare[]) =>
-    numberText(
-      sum(some.filter(({ collection }) => collection === "requests").map((share) => share.documents)),
-    );
-  const dataOf = (some: readonly StorageShare[]) => sum(some.map(({ dataBytes }) => dataBytes));
-  const tenants = [...groupBy(shares, ({ tenant }) => tenant)].toSorted(
-    ([, one], [, other]) => dataOf(other) - dataOf(one),
-  );
-  const ends = STORAGE_ENDS.map((end) => ({ end, some: shares.filter(({ freed }) => freed === end) }));
   const named = (state: StorageFacts["collections"][number]["shares"]) =>
     collections.filter((stored) => stored.shares === state).map(({ name }) => name);
   const estimated = named("estimated");
   const unmeasured = named("unmeasured");
+  const notes = [
+    "DATA is without compression. Removed data becomes free space in the files, which new data uses.",
+    estimated.length > 0 && `Tenants and times are estimated from a sample of ${estimated.join(", ")}.`,
+    unmeasured.length > 0 &&
+      `The time was over: tenants and times are without ${unmeasured.join(", ")}. --timeout SECONDS gives more.`,
+  ];
   return [
     `Database ${database} at ${measuredAt.toISOString()}`,
     "",
@@ -139,9 +138,26 @@ function storageLines({ database, measuredAt, retentionDays, collections, shares
       ["all", ...sizes(collections)],
     ]),
     "",
+    ...(shares.length > 0 ? shareLines(facts) : []),
+    ...notes.filter((note) => note !== false),
+  ];
+}
+
+/** The tables of tenants, and of what retention removes. */
+function shareLines({ retentionDays, shares }: StorageFacts): string[] {
+  const requestsOf = (some: readonly StorageShare[]) =>
+    numberText(
+      sum(some.filter(({ collection }) => collection === "requests").map((share) => share.documents)),
+    );
+  const dataOf = (some: readonly StorageShare[]) => sum(some.map(({ dataBytes }) => dataBytes));
+  const tenants = [...groupBy(shares, ({ tenant }) => tenant)].toSorted(
+    ([, one], [, other]) => dataOf(other) - dataOf(one),
+  );
+  const ends = STORAGE_ENDS.map((end) => ({ end, some: shares.filter(({ freed }) => freed === end) }));
+  return [
     "Data of requests by tenant and by the time since the last change:",
     ...tableLines([
-      ["TENANT", "REQUESTS", "LAST DAY", "LAST 7 DAYS", "LAST 30 DAYS", "OLDER", "ALL"],
+      ["TENANT", "REQUESTS", "0-1 DAY", "1-7 DAYS", "7-30 DAYS", "OLDER", "ALL"],
       ...[...tenants.slice(0, SHOWN_TENANTS), ["all", shares] as const].map(([name, some]) => [
         name,
         requestsOf(some),
@@ -155,7 +171,7 @@ function storageLines({ database, measuredAt, retentionDays, collections, shares
     "",
     retentionDays === "never"
       ? "Retention (RETENTION_DAYS never) keeps requests forever:"
-      : `Retention (RETENTION_DAYS ${retentionDays}) removes requests so long after their last change:`,
+      : `Retention removes requests ${countText(retentionDays, "day")} after their last change (RETENTION_DAYS):`,
     ...tableLines([
       ["WHEN", "REQUESTS", "DATA"],
       ...ends
@@ -163,15 +179,6 @@ function storageLines({ database, measuredAt, retentionDays, collections, shares
         .map(({ end, some }) => [END_WORDS[end], requestsOf(some), sizeText(dataOf(some))]),
     ]),
     "",
-    "DATA is without compression. Removed data becomes free space in the files, which new data uses.",
-    ...(estimated.length > 0
-      ? [`Tenants and times are estimated from a sample of ${estimated.join(", ")}.`]
-      : []),
-    ...(unmeasured.length > 0
-      ? [
-          `The time was over: tenants and times are without ${unmeasured.join(", ")}. --timeout SECONDS gives more.`,
-        ]
-      : []),
   ];
 }
 
