@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
@@ -7,6 +8,11 @@ const MIB = 1_048_576;
 const PIECE = MIB / 4;
 const text = (length: number, unit = "x") => unit.repeat(length / unit.length);
 const bytes = (length: number, from = 0) => Uint8Array.from({ length }, (_, index) => (index + from) % 251);
+
+/** The value below so many levels. */
+function deep(levels: number, value: unknown): unknown {
+  return levels === 0 ? value : { level: deep(levels - 1, value) };
+}
 
 /** Sends values over a channel. Returns what arrived, and the size of each message. */
 async function sent<Value>(...values: Value[]) {
@@ -58,7 +64,7 @@ test.each<[string, unknown]>([
     "a field with the name of a prototype",
     JSON.parse(`{"a":{"__proto__":"${text(MIB + 1)}"},"b":"${text(MIB + 1)}"}`),
   ],
-  ["a text below many levels", { a: { b: { c: { d: { e: { f: { g: text(MIB + 1) } } } } } } }],
+  ["a text below many levels", deep(16, text(MIB + 1))],
 ])("%s arrives as it was sent", async (_, value) => {
   const { arrived } = await sent(value);
   // Compared here: a difference of megabytes cannot be printed.
@@ -81,4 +87,39 @@ test("no message is longer than a piece, and values keep their order", async () 
   expect(arrived.map((value) => value.text.length)).toEqual([5 * MIB, 5, MIB + 1]);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(PIECE);
   expect(sizes.length).toBe(20 + 1 + 1 + 5 + 1);
+});
+
+test("a long text eleven levels down goes in pieces", async () => {
+  const { sizes } = await sent(deep(11, text(2 * MIB)));
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(PIECE);
+});
+
+test("no turn of the event loop sends more than one piece, however fast the other end is", async () => {
+  let messages = 0;
+  let hear: (message: never) => void = () => undefined;
+  const send = openChannel(
+    {
+      on: (_, listener: (message: never) => void) => {
+        hear = listener;
+      },
+      postMessage: () => {
+        messages += 1;
+        hear({ next: true } as never);
+      },
+    },
+    () => undefined,
+  );
+  send(text(3 * PIECE));
+  for (const expected of [1, 2, 3, 4]) {
+    expect(messages).toBe(expected);
+    await setImmediate();
+  }
+});
+
+test("bytes in memory that threads share are not copied", async () => {
+  const shared = new Uint8Array(new SharedArrayBuffer(2 * MIB));
+  const { arrived, sizes } = await sent({ shared });
+  shared[MIB] = 7;
+  expect(arrived[0]?.shared[MIB]).toBe(7);
+  expect(sizes.length).toBe(1);
 });

@@ -166,8 +166,8 @@ interface Cut {
  * 8 MiB as much as 70.
  */
 const PIECE_LENGTH = 262_144;
-/** Longer texts and bytes are found down to this level of a value. */
-const MAX_LEVEL = 6;
+/** Longer texts and bytes are found down to this level of a value: the output of a call is the eighth. */
+const MAX_LEVEL = 12;
 /** Longer lists are the data of clients, not of a job. */
 const MAX_ENTRIES = 10_000;
 
@@ -183,7 +183,8 @@ export function openChannel<Sent, Received>(
   let arrived: (string | Uint8Array)[] = [];
   let sendNext = (): void => undefined;
   port.on("message", (message: Message) => {
-    if ("next" in message) return sendNext();
+    // A port hands over all its messages in one turn: at once, a fast other end would get all pieces in this one.
+    if ("next" in message) return void setImmediate(sendNext);
     if ("piece" in message) {
       arrived.push(message.piece);
       return port.postMessage({ next: true } satisfies Message);
@@ -212,7 +213,7 @@ export function openChannel<Sent, Received>(
   };
 }
 
-/** The value with null in the places of long parts. What has none is not copied. */
+/** The value with null in the places of long parts. What has none is not copied; nor are bytes that threads share. */
 function withoutLong(
   value: unknown,
   moved: readonly ArrayBuffer[],
@@ -226,7 +227,8 @@ function withoutLong(
   }
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Uint8Array) {
-    if (value.byteLength <= PIECE_LENGTH || moved.some((buffer) => buffer === value.buffer)) return value;
+    const isCopied = value.buffer instanceof ArrayBuffer && !moved.includes(value.buffer);
+    if (value.byteLength <= PIECE_LENGTH || !isCopied) return value;
     cut(place, "bytes", bytePieces([value]));
     return null;
   }

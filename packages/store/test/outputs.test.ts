@@ -156,7 +156,7 @@ test("an output that is too large for one document is stored in several", async 
   const output = { results: Array.from({ length: 14 }, (_, n) => `${n}${"🙂".repeat(262_144)}`) };
   await playRecords(store, await claimed(planId, "e1"), [done("a", output)]);
   const [step] = await listSteps(store, TENANT, [planId]);
-  expect(step?.outputRef?.parts).toBe(8);
+  expect(step?.outputRef?.parts).toBe(29);
   const second = await claimed(planId, "e2");
   expect(
     JSON.stringify(valueOfHeld((await outputOfA(second))?.output ?? null)) === JSON.stringify(output),

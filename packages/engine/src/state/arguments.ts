@@ -364,13 +364,13 @@ export type Sent<Data extends Sources> = Omit<Data, "outputs" | "units"> & {
   units?: (Omit<CallUnit, "value"> & { value?: SentJson | undefined })[] | undefined;
 };
 
-type SentJson = { value: JsonValue } | { text: string; sizeBytes: number };
+type SentJson = { value: JsonValue } | { text: JsonText["content"]; sizeBytes: number };
 type MaybeCall = Sources & Partial<Pick<UnresolvedArguments, "units">>;
 
 /** The data in a form that can be sent to another thread. */
 export function toSent<Data extends MaybeCall>(data: Data): Sent<Data> {
   const toJson = (held: HeldJson): SentJson =>
-    held instanceof JsonText ? { text: held.text, sizeBytes: held.sizeBytes } : { value: held };
+    held instanceof JsonText ? { text: held.content, sizeBytes: held.sizeBytes } : { value: held };
   const outputs = data.outputs.map(([name, output]): [string, SentJson] => [name, toJson(output)]);
   const units = data.units?.map((unit) => ({
     ...unit,

@@ -34,6 +34,7 @@ import {
   measureOutput,
   measureValue,
   previewOf,
+  readLargeOutput,
   readOutputTexts,
   removeStaleOutputs,
   writeOutput,
@@ -228,7 +229,10 @@ async function readStoredOutputs(
   const refs = read.flatMap(({ key, outputRef }) =>
     outputRef && (wanted.has(key) || outputRef.isOwnText) ? [outputRef] : [],
   );
-  const texts = await readOutputTexts(collections, tenant, refs);
+  const isLarge = ({ sizeBytes }: OutputRef): boolean => sizeBytes > LARGE_JSON_BYTES;
+  const small = refs.filter((ref) => !isLarge(ref));
+  const texts = new Map<string, string | JsonText>(await readOutputTexts(collections, tenant, small));
+  for (const ref of refs.filter(isLarge)) texts.set(ref.id, await readLargeOutput(collections, tenant, ref));
   const byKey = new Map(read.map((unit) => [unit.key, unit]));
   return keys.map((key): StoredOutput => {
     const unit = byKey.get(key);
@@ -252,20 +256,20 @@ async function readStoredOutputs(
   }
 }
 
+/** The texts of outputs that are stored separately, by the id of their reference. */
+type StoredTexts = ReadonlyMap<string, string | JsonText>;
 type Written = Pick<FoldedUnit, "output" | "outputRef" | "outputText">;
 
-function valueOf({ output = null, outputRef }: Written, texts: ReadonlyMap<string, string>): HeldJson {
+function valueOf({ output = null, outputRef }: Written, texts: StoredTexts): HeldJson {
   const text = outputRef && texts.get(outputRef.id);
-  if (!outputRef || text === undefined) return output;
-  const { sizeBytes } = outputRef;
-  return sizeBytes > LARGE_JSON_BYTES ? new JsonText(text, sizeBytes) : parseExactJson(text);
+  if (text === undefined) return output;
+  return typeof text === "string" ? parseExactJson(text) : text;
 }
 
-function textOf(
-  { outputRef, outputText }: Written,
-  texts: ReadonlyMap<string, string>,
-): OutputText | undefined {
-  return outputRef?.isOwnText ? texts.get(outputRef.id) : outputText;
+function textOf({ outputRef, outputText }: Written, texts: StoredTexts): OutputText | undefined {
+  if (!outputRef?.isOwnText) return outputText;
+  const text = texts.get(outputRef.id);
+  return text instanceof JsonText ? text.text : text;
 }
 
 /** A request whose document may lag behind the end of its plan. */
@@ -519,8 +523,8 @@ function measure(records: readonly UnitRecord[]) {
 }
 
 /** The text is stored as it is: that of the tool, if it is kept. */
-function largeValueOf({ text, sizeBytes }: JsonText): LargeValue {
-  return { fits: false, text, sizeBytes };
+function largeValueOf({ content, sizeBytes }: JsonText): LargeValue {
+  return { fits: false, text: content, sizeBytes };
 }
 
 function toEvents(

@@ -12,8 +12,8 @@ import { setImmediate } from "node:timers/promises";
 import type { StepError } from "@planwright/engine";
 import {
   escapeHalves,
+  JsonText,
   type JsonValue,
-  LARGE_JSON_BYTES,
   type OutputText,
   parseExactJson,
   stringifyExactJson,
@@ -50,14 +50,15 @@ export async function writeOutput(
 ): Promise<OutputRef> {
   const { tenant, planId, key, epoch } = owner;
   const { text, sizeBytes } = value;
-  const parts = textParts(text);
+  const parts = typeof text === "string" ? textParts(text) : utf8Parts(text);
   const { text: preview } = previewOf(value);
   const ref = { id: `${planId}/${key}@${epoch}`, sizeBytes, parts: parts.length, preview };
   const ids = partIds(ref);
   for (const [index, part] of parts.entries()) {
     const _id = ids[index] ?? ref.id;
     // No other writer uses these ids: a document that is there was written by an earlier try.
-    const write = () => insertUnlessThere(outputs, { _id, tenant, planId, epoch, text: part });
+    const textOfPart = typeof part === "string" ? part : decoded(part);
+    const write = () => insertUnlessThere(outputs, { _id, tenant, planId, epoch, text: textOfPart });
     await repeatUntilAnswered("write an output", write, { monotonic: () => clock.monotonic(), sleep });
   }
   return ref;
@@ -89,11 +90,30 @@ export async function readOutputTexts(
     )) {
       texts.set(_id, text);
       // The documents of a batch are decoded one by one: other work runs in between.
-      if (text.length > LARGE_JSON_BYTES) await setImmediate();
+      if (text.length >= MAX_PART_CHARS - 1) await setImmediate();
     }
     for (const ref of batch) values.set(ref.id, joinParts(ref, texts));
   }
   return values;
+}
+
+/**
+ * An output as its text, in memory that threads share. Its documents are read one by one, so that the event loop never
+ * handles more than one. @throws {OutputMissingError}
+ */
+export async function readLargeOutput(
+  collections: Collections,
+  tenant: string,
+  ref: OutputRef,
+): Promise<JsonText> {
+  const bytes = new Uint8Array(new SharedArrayBuffer(ref.sizeBytes));
+  let at = 0;
+  for (let part = 0; part < ref.parts; part += 1) {
+    const read = await readOutputPart(collections, tenant, ref, part);
+    bytes.set(read, at);
+    at += read.byteLength;
+  }
+  return new JsonText(bytes, at);
 }
 
 /** Sizes of the documents of an output, in bytes of UTF-8. No text is read. @throws {OutputMissingError} */
@@ -188,10 +208,31 @@ function missing(id: string): never {
 }
 
 /**
- * Characters in one document of an output. BSON is written in one turn of the event loop, which 8 MiB would block for
- * longer than a heartbeat should wait; and a document has at most 16 MiB, of at most three bytes a UTF-16 unit.
+ * Characters in one document of an output. A document is made and sent in one turn of the event loop, and so are those
+ * of outputs that arrive together: twelve documents of 1 MiB take 60 ms.
  */
-const MAX_PART_CHARS = 1_048_576;
+const MAX_PART_CHARS = 262_144;
+
+/** Cuts UTF-8 into parts that fit into one document each, without copying. No character is cut. */
+export function utf8Parts(bytes: Uint8Array): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  let start = 0;
+  do {
+    let end = Math.min(bytes.byteLength, start + MAX_PART_CHARS);
+    while (end < bytes.byteLength && isInsideCharacter(bytes[end])) end -= 1;
+    parts.push(bytes.subarray(start, end));
+    start = end;
+  } while (start < bytes.byteLength);
+  return parts;
+}
+
+function isInsideCharacter(byte = 0): boolean {
+  return (byte & 0b1100_0000) === 0b1000_0000;
+}
+
+function decoded(utf8: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(utf8);
+}
 
 /** Cuts a text into parts that fit into one document each. No character is cut. */
 export function textParts(text: string): string[] {
@@ -225,14 +266,14 @@ interface SmallValue {
 /** A value that is stored separately, or of which only a preview is stored. */
 export interface LargeValue {
   fits: false;
-  /** The value as JSON. */
-  text: string;
+  /** The value as JSON, or its UTF-8. */
+  text: JsonText["content"];
   /** Size of the text in UTF-8. */
   sizeBytes: number;
 }
 
 /** Measures a value, and decides whether an entry can store it and return the same JSON. */
-export function measureValue(value: JsonValue): SmallValue | LargeValue {
+export function measureValue(value: JsonValue): SmallValue | (LargeValue & { text: string }) {
   const text = stringifyExactJson(value);
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes <= MAX_INLINE_BYTES && isPlain(value)) return { fits: true, sizeBytes };
@@ -280,7 +321,8 @@ export function previewOf({ text, sizeBytes }: Pick<LargeValue, "text" | "sizeBy
   sizeBytes: number;
   text: string;
 } {
-  const beginning = Buffer.from(text.slice(0, PREVIEW_BYTES)).subarray(0, PREVIEW_BYTES);
+  const whole = typeof text === "string" ? Buffer.from(text.slice(0, PREVIEW_BYTES)) : text;
+  const beginning = whole.subarray(0, PREVIEW_BYTES);
   // In stream mode the decoder leaves out the bytes of an incomplete character.
   return { sizeBytes, text: new TextDecoder().decode(beginning, { stream: true }) };
 }

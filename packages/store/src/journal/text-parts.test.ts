@@ -1,13 +1,16 @@
 import { expect, test } from "vitest";
-import { textParts } from "./outputs.ts";
+import { textParts, utf8Parts } from "./outputs.ts";
 
 const MIB = 1_048_576;
 
-test("a text of up to 1 MiB is one part", () => {
+test("a text of up to 256 KiB is one part", () => {
   expect(textParts("")).toEqual([""]);
-  const largest = "x".repeat(MIB);
+  const largest = "x".repeat(MIB / 4);
   expect(textParts(largest)).toEqual([largest]);
   expect(textParts(`${largest}x`).length).toBeGreaterThan(1);
+  expect(utf8Parts(Buffer.from("")).length).toBe(1);
+  expect(utf8Parts(Buffer.from(largest)).length).toBe(1);
+  expect(utf8Parts(Buffer.from(`${largest}x`)).length).toBe(2);
 });
 
 test.each([
@@ -21,8 +24,12 @@ test.each([
     const parts = textParts(text);
     expect(parts.join("") === text).toBe(true);
     for (const part of parts) {
-      expect(Buffer.byteLength(part)).toBeLessThanOrEqual(3 * MIB);
+      expect(Buffer.byteLength(part)).toBeLessThanOrEqual((3 * MIB) / 4);
       expect(/\p{Surrogate}/u.test(part)).toBe(false);
     }
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const cut = utf8Parts(Buffer.from(text));
+    expect(Math.max(...cut.map(({ byteLength }) => byteLength))).toBeLessThanOrEqual(MIB / 4);
+    expect(cut.map((part) => decoder.decode(part)).join("") === text).toBe(true);
   },
 );

@@ -83,9 +83,16 @@ export function sentOutput(
   const isLarge = text.length > LARGE_JSON_BYTES;
   return {
     type: "completed",
-    output: isLarge ? { text, sizeBytes: Buffer.byteLength(text) } : { value: output },
+    output: isLarge ? { text: sharedUtf8(text) } : { value: output },
     text: written,
     ...(isLarge && { shape: shapeOfOutput(output) }),
     ...(warnings.length > 0 && { warnings }),
   };
+}
+
+/** The text in memory that threads share: where it is sent to another thread, nothing is copied. */
+function sharedUtf8(text: string): Uint8Array {
+  const bytes = new Uint8Array(new SharedArrayBuffer(Buffer.byteLength(text)));
+  new TextEncoder().encodeInto(text, bytes);
+  return bytes;
 }

@@ -47,9 +47,9 @@ export interface LargeAnswer {
 type Completed = Extract<Outcome, { type: "completed" }>;
 type Failed = Extract<Outcome, { type: "failed" }>;
 
-/** An output that is a value, or the text of a large one. */
+/** An output that is a value, or the text of a large one, in UTF-8 that threads share. */
 export type SentOutput = Omit<Completed, "output"> & {
-  output: { value: JsonValue } | { text: string; sizeBytes: number };
+  output: { value: JsonValue } | { text: Uint8Array };
 };
 
 /** An outcome with outputs in this form. */
@@ -95,6 +95,6 @@ export function outcomeOfSent(sent: SentOutcome): Outcome {
 /** The same for an output. */
 export function completedOfSent(sent: SentOutput): Completed {
   const { output } = sent;
-  const held: HeldJson = "text" in output ? new JsonText(output.text, output.sizeBytes) : output.value;
+  const held: HeldJson = "text" in output ? new JsonText(output.text, output.text.byteLength) : output.value;
   return { ...sent, output: held };
 }

@@ -14,6 +14,7 @@ import {
   canonicalDigest,
   isJsonObject,
   type JsonObject,
+  JsonText,
   LARGE_JSON_BYTES,
   parseExactJson,
   resolveReferences,
@@ -43,7 +44,7 @@ export type LargeJob =
   /** Resolve the arguments of a look-up, which refer to those of the call and to its key. */
   | { type: "lookup"; large: LargeArguments; template: JsonObject; idempotencyKey: string }
   /** Read what a lookup tool answered. @property outputSchema - of the tool whose call it looked up */
-  | { type: "found"; text: string; outputSchema: JsonObject | undefined }
+  | { type: "found"; content: JsonText["content"]; sizeBytes: number; outputSchema: JsonObject | undefined }
   /** Write the values of secrets into large arguments. */
   | { type: "fill"; large: LargeArguments; values: SecretValues }
   /** Answer a question of the engine. */
@@ -102,7 +103,7 @@ export function performJob(job: LargeJob): LargeResult {
       return text.length > LARGE_JSON_BYTES ? { bytes: new TextEncoder().encode(text) } : { arguments: args };
     }
     case "found":
-      return readFound(job.text, job.outputSchema);
+      return readFound(new JsonText(job.content, job.sizeBytes).text, job.outputSchema);
     case "answer":
       return answerQuestion(fromSent<Question>(job.question));
   }

@@ -96,8 +96,8 @@ export function createLargeJson({ memory, logger }: LargeJsonParts = {}): LargeJ
       const resolved = (await perform(job)) as LookupArguments;
       return "bytes" in resolved ? resolved.bytes : resolved.arguments;
     },
-    async found({ text, sizeBytes }, outputSchema) {
-      return (await performIn(sizeBytes, { type: "found", text, outputSchema })) as Found;
+    async found({ content, sizeBytes }, outputSchema) {
+      return (await performIn(sizeBytes, { type: "found", content, sizeBytes, outputSchema })) as Found;
     },
     async answer(question) {
       // Memory for all other questions was reserved.
