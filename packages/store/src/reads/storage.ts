@@ -196,7 +196,7 @@ async function readShares(
     ...RECORDS_OF[name],
     {
       $group: {
-        _id: { tenant: "$tenant", age: ageOf("$request.updatedAt"), freed: endOf(retentionDays) },
+        _id: { tenant: "$tenant", age: AGE, freed: endOf(retentionDays) },
         documents: { $sum: "$documents" },
         bytes: { $sum: "$bytes" },
       },
@@ -267,36 +267,43 @@ const RECORDS_OF: Readonly<Record<(typeof SHARED)[number], Document[]>> = {
   journal: withRequests("$requestId"),
 };
 
-/** Expression: the class of the time since an instant. */
-function ageOf(instant: string): Document {
-  return classOf({ $subtract: ["$$NOW", instant] }, [
+const SINCE_CHANGE = { $subtract: ["$$NOW", "$request.updatedAt"] };
+
+/** Expression: the class of the time since the last change of the request. */
+const AGE = classOf<StorageShare["age"]>(
+  SINCE_CHANGE,
+  [
     ["day", DAY_MS],
     ["week", 7 * DAY_MS],
     ["month", 30 * DAY_MS],
-    ["older", null],
-  ] satisfies [StorageShare["age"], number | null][]);
-}
+  ],
+  "older",
+);
 
-/** Expression: when a request is removed. */
+/** Expression: when the request is removed. */
 function endOf(retentionDays: RetentionDays): Document {
   if (retentionDays === "never") return { $cond: [IS_REMOVABLE, "never", "unfinished"] };
-  const leftMs = {
-    $subtract: [retentionDays * DAY_MS, { $subtract: ["$$NOW", "$request.updatedAt"] }],
-  };
-  const ends = classOf(leftMs, [
-    ["now", 0],
-    ["day", DAY_MS],
-    ["week", 7 * DAY_MS],
-    ["month", 30 * DAY_MS],
-    ["later", null],
-  ] satisfies [StorageShare["freed"], number | null][]);
-  return { $cond: [IS_REMOVABLE, ends, "unfinished"] };
+  const end = classOf<StorageShare["freed"]>(
+    { $subtract: [retentionDays * DAY_MS, SINCE_CHANGE] },
+    [
+      ["now", 0],
+      ["day", DAY_MS],
+      ["week", 7 * DAY_MS],
+      ["month", 30 * DAY_MS],
+    ],
+    "later",
+  );
+  return { $cond: [IS_REMOVABLE, end, "unfinished"] };
 }
 
-/** Expression: the first class that has the value, by the highest value of each; the last has no highest. */
-function classOf(value: Document, classes: [name: string, max: number | null][]): Document {
-  const branches = classes.flatMap(([name, max]) =>
-    max === null ? [] : [{ case: { $lte: [value, max] }, then: name }],
+/** Expression: the first class that is not below the value, by the highest value of each; otherwise the last. */
+function classOf<Name extends string>(
+  value: Document,
+  classes: [name: Name, max: number][],
+  last: Name,
+): Document | string {
+  return classes.reduceRight<Document | string>(
+    (rest, [name, max]) => ({ $cond: [{ $lte: [value, max] }, name, rest] }),
+    last,
   );
-  return { $switch: { branches, default: classes.at(-1)?.[0] } };
 }
