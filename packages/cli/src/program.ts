@@ -129,6 +129,14 @@ export function createProgram({ version, perform, performLocally, print }: Progr
       performLocally(({ operate }) => operate("upgrade", check ? ["--check"] : [])),
     );
   add(
+    "storage",
+    "what the database of MONGODB_URL holds, by tenant and age, and what retention frees of it; --timeout limits the scans",
+  ).action(() => {
+    const { json, timeout } = program.opts<GlobalOptions>();
+    const limit = timeout === undefined ? [] : ["--scan-ms", String(timeout)];
+    return performLocally(({ operate }) => operate("storage", [...(json ? ["--json"] : []), ...limit]));
+  });
+  add(
     "doctor",
     "check this machine, the settings, the servers that they name, and the system if it runs; says what to change",
   ).action(() => performs((context) => doctor(context, version)));
@@ -385,6 +393,7 @@ const EXAMPLES = {
     "planwright keys",
   ),
   upgrade: examples("planwright upgrade --check", "planwright upgrade"),
+  storage: examples("planwright storage", "planwright storage --json | jq .collections"),
   doctor: examples("planwright doctor", "planwright doctor --json | jq .checks"),
   run: examples(
     'planwright run "Create author Alice with email alice@test.com"',

@@ -1,10 +1,10 @@
 import { randomUUID, webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
-import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import { type Db, type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type ApiKey, createAccessStore, createTenantStore } from "./access-store.ts";
 import { assembleStore } from "./assemble-store.ts";
-import { createIndexes, openCollections } from "./database/collections.ts";
+import { type Collections, createIndexes, openCollections } from "./database/collections.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
 import { type ConversionProgress, type FormatFacts, inspectFormat, prepareFormat } from "./format.ts";
@@ -12,6 +12,7 @@ import { createMongoEntryLog } from "./journal/entry-log.ts";
 import { createGroupCommit } from "./journal/group-commit.ts";
 import type { JournalMetrics } from "./journal/journal.ts";
 import type { ReadStore } from "./reads/reads.ts";
+import { measureStorage, type StorageFacts, type StorageOptions } from "./reads/storage.ts";
 import { type ChangeListener, watchChanges, watchRequestsAtRest } from "./reads/watch-changes.ts";
 import {
   ServerTooOldError,
@@ -158,18 +159,12 @@ export interface DatabaseFacts {
  * Looks at a database as {@link createStore} does when it opens it, and changes nothing.
  * @throws the errors of {@link createStore}
  */
-export async function inspectDatabase({
+export function inspectDatabase({
   url,
   timeoutMs = 10_000,
 }: Pick<StoreOptions, "url" | "timeoutMs">): Promise<DatabaseFacts> {
-  const timeouts = { connectTimeoutMS: timeoutMs, serverSelectionTimeoutMS: timeoutMs };
-  const client = new MongoClient(url, { ...timeouts, socketTimeoutMS: timeoutMs, appName: "planwright" });
-  try {
-    const clock = createServerClock();
-    await connect(client, clock);
+  return lookAt({ url, timeoutMs, socketTimeoutMs: timeoutMs }, async ({ db, collections, clock }) => {
     const clockAheadMs = Date.now() - clock.now();
-    const db = client.db(databaseOf(url));
-    const collections = openCollections(client, db);
     const access = createAccessStore({
       collections,
       clock,
@@ -182,6 +177,62 @@ export async function inspectDatabase({
       clockAheadMs,
       keys: await access.listApiKeys(),
     };
+  });
+}
+
+/**
+ * Measures what a database holds and what retention frees of it, and changes nothing. Scans read a secondary where
+ * there is one, so that the primary keeps its time for workers.
+ * @throws the errors of {@link createStore}
+ */
+export function inspectStorage({
+  url,
+  timeoutMs = 10_000,
+  scanMs = 60_000,
+  ...options
+}: Pick<StoreOptions, "url" | "timeoutMs"> & StorageOptions): Promise<StorageFacts> {
+  return lookAt(
+    { url, timeoutMs, socketTimeoutMs: scanMs + timeoutMs, readPreference: "secondaryPreferred" },
+    async ({ db, collections }) => {
+      // Documents of another format may have other fields.
+      await inspectFormat({ db, collections });
+      return measureStorage(db, { ...options, scanMs });
+    },
+  );
+}
+
+/** A database as it is, before a start converts it. */
+interface LookedAt {
+  db: Db;
+  collections: Collections;
+  clock: ServerClock;
+}
+
+/** Where and how {@link lookAt} reads. */
+interface Look {
+  url: string;
+  timeoutMs: number;
+  socketTimeoutMs: number;
+  readPreference?: "secondaryPreferred";
+}
+
+/** Connects as {@link createStore} does, and gives the database to a function that changes nothing. */
+async function lookAt<Facts>(
+  { url, timeoutMs, socketTimeoutMs, readPreference }: Look,
+  look: (at: LookedAt) => Promise<Facts>,
+): Promise<Facts> {
+  const client = new MongoClient(url, {
+    connectTimeoutMS: timeoutMs,
+    serverSelectionTimeoutMS: timeoutMs,
+    socketTimeoutMS: socketTimeoutMs,
+    appName: "planwright",
+    ...(readPreference && { readPreference }),
+  });
+  try {
+    const clock = createServerClock();
+    await connect(client, clock);
+    const db = client.db(databaseOf(url));
+    return await look({ db, collections: openCollections(client, db), clock });
   } catch (error) {
     throw notReached(error, client, timeoutMs);
   } finally {

@@ -11,6 +11,7 @@ export {
   createStore,
   type DatabaseFacts,
   inspectDatabase,
+  inspectStorage,
   type LiveStore,
   type RetentionStore,
   type Store,
@@ -68,6 +69,13 @@ export {
   toCursor,
 } from "./reads/record-pages.ts";
 export { diagnosedUnits, isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";
+export {
+  STORAGE_AGES,
+  STORAGE_ENDS,
+  STORAGE_GROUPS,
+  type StorageFacts,
+  type StorageShare,
+} from "./reads/storage.ts";
 export type { ChangedRequest, ChangeListener, ChangeWatch } from "./reads/watch-changes.ts";
 export type { ModelCost, ModelCosts, Workload } from "./reads/workload.ts";
 export type {
@@ -143,6 +151,7 @@ export type {
   RerunAnswer,
   VersionOptions,
 } from "./requests/change-request.ts";
+export { RetentionDaysSchema } from "./requests/remove-ended.ts";
 export type { ArgumentChange } from "./requests/rerun.ts";
 export type { UnitDecision, UnitDecisions } from "./requests/resolve.ts";
 export {

@@ -1,5 +1,5 @@
 import { type PlanId, parsePlan, type RequestId } from "@planwright/plan";
-import { createStore, type Store } from "@planwright/store";
+import { createStore, inspectStorage, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -8,8 +8,9 @@ import { playRecords } from "./play-records.ts";
 let store: Store;
 let client: MongoClient;
 let db: Db;
+let url: string;
 beforeEach(async () => {
-  const url = testServers().mongodbUrl;
+  url = testServers().mongodbUrl;
   store = await createStore({ url });
   client = await MongoClient.connect(url);
   db = client.db();
@@ -150,4 +151,95 @@ test("calls for questions about contracts are removed with the requests of their
   await store.removeEnded({ endedBefore: new Date(Date.now() - 5 * DAY_MS), limit: 10 });
   const left = await collection("modelCalls").find().toArray();
   expect(left.map(({ _id }) => _id)).toEqual(ids.slice(1));
+});
+
+test("storage says what tenants hold, how old it is, and when it is removed; the removal agrees", async () => {
+  const old = await endedDaysAgo(40);
+  await endedDaysAgo(28.5);
+  await endedDaysAgo(3, "t2");
+  const running = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
+  if (!running.ok) throw new TypeError("the plan is not valid");
+  const input = { tenant: "t2", query: null, raw: "", diagnostics: [], autoExecute: true };
+  await store.submitPlan({ ...input, plan: running.plan });
+  // A question about contracts has no request, and a removal that a crash cut has left an output.
+  await collection("modelCalls").insertOne({
+    _id: "contracts_1_a",
+    requestId: "contracts_1_a",
+    tenant: "t1",
+    createdAt: new Date(Date.now() - DAY_MS * 8),
+  } as never);
+  await collection("outputs").insertOne({ _id: "gone/a@1", planId: "gone", tenant: "t1", text: "" } as never);
+  await collection("leftByAnotherVersion").insertOne({ _id: "a" });
+  const measure = (more: Partial<Parameters<typeof inspectStorage>[0]> = {}) =>
+    inspectStorage({ url, retentionDays: 30, ...more });
+
+  const facts = await measure();
+  expect(facts.collections.map(({ name, group, shares }) => `${name} ${group} ${shares}`)).toEqual(
+    expect.arrayContaining([
+      "journal journal exact",
+      "requests heads exact",
+      "outputs outputs exact",
+      "workers housekeeping none",
+      "leftByAnotherVersion other none",
+    ]),
+  );
+  const shares = (wanted: string) =>
+    facts.shares
+      .filter((share) => share.collection === wanted)
+      .map(({ tenant, age, freed, documents }) => `${tenant} ${age} ${freed} ${documents}`)
+      .toSorted();
+  const ofRequests = ["t1 month week 1", "t1 older now 1", "t2 day unfinished 1", "t2 week month 1"];
+  expect(shares("requests")).toEqual(ofRequests);
+  expect(shares("plans")).toEqual(ofRequests);
+  expect(shares("outputs")).toEqual(["t1 month week 1", "t1 older now 2", "t2 week month 1"]);
+  expect(shares("modelCalls")).toEqual([
+    "t1 month month 1",
+    "t1 month week 1",
+    "t1 older now 1",
+    "t2 week month 1",
+  ]);
+  for (const { name, documents, dataBytes } of facts.collections) {
+    const found = facts.shares.filter(({ collection }) => collection === name);
+    if (found.length === 0) continue;
+    const total = (field: "documents" | "dataBytes") => found.reduce((sum, share) => sum + share[field], 0);
+    expect({ name, documents: total("documents"), dataBytes: total("dataBytes") }).toEqual({
+      name,
+      documents,
+      dataBytes,
+    });
+  }
+
+  const never = await measure({ retentionDays: "never" });
+  expect(new Set(never.shares.map(({ freed }) => freed))).toEqual(new Set(["never", "unfinished"]));
+  const late = await measure({ scanMs: 0 });
+  expect(late.shares).toEqual([]);
+  expect(late.collections.find(({ name }) => name === "journal")).toMatchObject({ shares: "unmeasured" });
+
+  await store.removeEnded({ endedBefore: new Date(Date.now() - 30 * DAY_MS), limit: 10 });
+  expect((await documentsOf(old)).requests).toBe(0);
+  const left = (await measure()).shares.filter(({ collection }) => collection === "requests");
+  expect(left.map(({ freed }) => freed).toSorted()).toEqual(["month", "unfinished", "week"]);
+});
+
+test("storage estimates a large collection from a sample", async () => {
+  await endedDaysAgo(1.5);
+  const texts = Array.from({ length: 400 }, (_, index) => ({
+    _id: `call ${index}`,
+    requestId: `req_${index}`,
+    tenant: index % 2 === 0 ? "t1" : "t2",
+    createdAt: new Date(),
+    answer: "x".repeat(1_000),
+  }));
+  await collection("modelCalls").insertMany(texts as never[]);
+  const { collections, shares } = await inspectStorage({
+    url,
+    retentionDays: 30,
+    sampleSize: 20,
+  });
+  const stored = collections.find(({ name }) => name === "modelCalls");
+  expect(stored).toMatchObject({ documents: 401, shares: "estimated" });
+  const estimate = shares.filter(({ collection }) => collection === "modelCalls");
+  const total = estimate.reduce((sum, { dataBytes }) => sum + dataBytes, 0);
+  expect(total / (stored?.dataBytes ?? 0)).toBeCloseTo(1, 0);
+  expect(collections.find(({ name }) => name === "requests")).toMatchObject({ shares: "exact" });
 });

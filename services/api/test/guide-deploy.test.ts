@@ -2,7 +2,7 @@
  * The deployment guide: commands that need no Docker are run, and the rest is compared with
  * docker-compose.yml.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
@@ -24,7 +24,7 @@ const LINES = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ text
 const COMPOSE = read("docker-compose.yml");
 
 const KEYS =
-  /^(?:docker compose exec api|kubectl exec deploy\/planwright-api --) node \.\.\/api\/dist\/bin\/keys\.js (.*)$/;
+  /^(?:docker compose exec api|kubectl exec deploy\/planwright-api --) node \.\.\/api\/dist\/bin\/operate\.js keys (.*)$/;
 const KUBECTL = /^kubectl (?:create secret generic (planwright\S*)|apply -k (\S+)|label namespace) ?/;
 const QUERY = /^docker compose exec mongo mongosh --quiet planwright --eval '(.*)'$/;
 const CURL = /^curl -s http:\/\/127\.0\.0\.1:4000(\/\S+)$/;
@@ -78,6 +78,13 @@ test("the commands for Kubernetes name the secrets and the folder that there are
   const executor = read("infra/kubernetes/executor.yaml");
   expect(executor).toContain("secretRef: { name: planwright }");
   expect(executor).toContain("secretName: planwright-secrets");
+});
+
+test("the programs in the guide and in docker-compose.yml are there", () => {
+  const programs = [...`${read(GUIDE)}${COMPOSE}`.matchAll(/api\/dist\/(bin\/[\w-]+)\.js/g)];
+  expect(programs).not.toEqual([]);
+  for (const [, program] of programs)
+    expect(existsSync(join(ROOT, `services/api/src/${program}.ts`))).toBe(true);
 });
 
 test("the commands for keys create keys with the scopes of the guide, and revoke one", async () => {

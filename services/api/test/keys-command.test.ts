@@ -128,3 +128,27 @@ test("upgrade says what it would convert, converts it, and then has nothing to d
     err: expect.stringContaining("install the version that wrote it, or a later one"),
   });
 });
+
+test("storage prints tables of what the database holds, or the figures as JSON", async () => {
+  const MONGODB_URL = testServers().mongodbUrl;
+  expect((await run(["storage"], { MONGODB_URL })).out).toContain("is empty");
+  const store = await createStore({ url: MONGODB_URL });
+  onTestFinished(() => store.close());
+  await store.createRequest({ tenant: "acme", query: "Create author Alice", autoExecute: true });
+  const { out, code } = await run(["storage"], { MONGODB_URL, RETENTION_DAYS: "7" });
+  expect(code).toBe(0);
+  expect(out).toMatch(/^heads +1 +\d+ B/m);
+  expect(out).toMatch(/^acme +1 +\S+ \S+ +0 B +0 B +0 B +\S+ \S+$/m);
+  expect(out).toContain("removes requests 7 days after their last change");
+  expect(out).toMatch(/^not before it has ended +1 /m);
+  const late = await run(["storage", "--scan-ms", "0"], { MONGODB_URL });
+  expect(late.out).toContain("The time was over");
+  expect(late.out).not.toContain("acme");
+  const json = await run(["storage", "--json", "--scan-ms", "30000"], { MONGODB_URL });
+  expect(JSON.parse(json.out)).toMatchObject({
+    retentionDays: 30,
+    shares: expect.arrayContaining([
+      expect.objectContaining({ collection: "requests", tenant: "acme", freed: "unfinished", documents: 1 }),
+    ]),
+  });
+});

@@ -4,6 +4,7 @@ import {
   type RoleOptions,
   WORKER_SETTINGS,
 } from "@planwright/runtime";
+import { RetentionDaysSchema } from "@planwright/store";
 import { loadServersFile, type ServersConfig } from "@planwright/tools";
 import { z } from "zod";
 
@@ -38,7 +39,7 @@ export const ExecutorSettingsSchema = z.object({
    */
   MAX_STEP_TIMEOUT_MS: z.coerce.number().int().min(1).max(3_600_000).default(600_000),
   /** How long requests that ended are kept, in days. */
-  RETENTION_DAYS: z.union([z.literal("never"), z.coerce.number().int().min(1).max(36_500)]).default(30),
+  RETENTION_DAYS: RetentionDaysSchema,
   /** Whether shapes of outputs are learned. */
   LEARN_OUTPUTS: z.enum(["on", "off"]).default("on"),
 });

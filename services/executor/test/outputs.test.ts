@@ -39,7 +39,7 @@ test("a large output outlives its executor: dependent steps get the same bytes, 
     attempts: [{ attempt: 1 }, { attempt: 2 }],
   });
   const ref = steps.get("read")?.outputRef;
-  expect(ref).toMatchObject({ id: `${planId}/read@1`, parts: 4 });
+  expect(ref).toMatchObject({ id: `${planId}/read@1`, parts: 13 });
   const outputs = await bench.store.readOutputs(TENANT, ref ? [ref] : []);
   expect(outputs.get(ref?.id ?? "")).toEqual({ tool: "read_value", value: null, text });
 });

@@ -4,11 +4,11 @@ import { printError } from "./program.ts";
 
 /**
  * Runs a command on the database of `MONGODB_URL` with the program of the API, which needs no running service: `keys`
- * makes, lists and revokes API keys; `upgrade` converts a database of an earlier format. Sets the exit code of this
- * process to that of the program.
+ * makes, lists and revokes API keys; `upgrade` converts a database of an earlier format; `storage` says what the
+ * database holds. Sets the exit code of this process to that of the program.
  * @param words - arguments of the command, such as `["list", "--tenant", "acme"]`
  */
-export function operate(command: "keys" | "upgrade", words: readonly string[]): void {
+export function operate(command: "keys" | "upgrade" | "storage", words: readonly string[]): void {
   try {
     process.exitCode =
       spawnSync(process.execPath, [operateProgram(), command, ...words], { stdio: "inherit" }).status ?? 1;

@@ -15,10 +15,29 @@
  */
 import type { JournalEntry } from "@planwright/engine";
 import { ENDED_REQUEST_STATUSES, groupBy, type RequestId } from "@planwright/plan";
+import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere, isDuplicateKey } from "../database/transient-errors.ts";
 import { idsAfter, toJournalDocument } from "../journal/entry-log.ts";
 import type { RemovalDocument } from "../records/request-document.ts";
+
+/** How long requests that ended are kept, in days. */
+export const RetentionDaysSchema = z
+  .union([z.literal("never"), z.coerce.number().int().min(1).max(36_500)])
+  .default(30);
+export type RetentionDays = z.infer<typeof RetentionDaysSchema>;
+
+/** The request has ended, and no planner has work for it: a filter, which finds an index. */
+const REMOVABLE = { status: { $in: ENDED_REQUEST_STATUSES }, dueAt: null, lease: null };
+/** The same as an expression about the field `request`. */
+export const IS_REMOVABLE = {
+  $and: [
+    { $in: ["$request.status", ENDED_REQUEST_STATUSES] },
+    // Also true of a field that is absent, as in the filter.
+    { $lte: ["$request.dueAt", null] },
+    { $lte: ["$request.lease", null] },
+  ],
+};
 
 /** Options of {@link removeEnded}. */
 export interface RemoveEnded {
@@ -35,13 +54,7 @@ export async function removeEnded(
   by: string,
 ): Promise<number> {
   const { requests, removals } = collections;
-  const isOld = {
-    status: { $in: ENDED_REQUEST_STATUSES },
-    // No planner has work for it.
-    dueAt: null,
-    lease: null,
-    updatedAt: { $lt: endedBefore },
-  };
+  const isOld = { ...REMOVABLE, updatedAt: { $lt: endedBefore } };
   const noted = await removals.find().limit(limit).toArray();
   const found = await requests
     .find(isOld, { projection: { tenant: 1 } })

@@ -1,10 +1,22 @@
 /**
  * The commands of operators that need the database and no running service: `keys` manages API keys, as in
- * `npm run keys -- create --tenant acme --scope read,execute`; `upgrade` converts a database of an earlier format.
+ * `npm run keys -- create --tenant acme --scope read,execute`; `upgrade` converts a database of an earlier format;
+ * `storage` says what the database holds.
  */
-import { CodedError, countText } from "@planwright/plan";
+import { parseArgs } from "node:util";
+import { CodedError, countText, groupBy } from "@planwright/plan";
 import { parseSettings } from "@planwright/runtime";
-import { createStore, inspectDatabase } from "@planwright/store";
+import {
+  createStore,
+  inspectDatabase,
+  inspectStorage,
+  RetentionDaysSchema,
+  STORAGE_AGES,
+  STORAGE_ENDS,
+  STORAGE_GROUPS,
+  type StorageFacts,
+  type StorageShare,
+} from "@planwright/store";
 import { KEYS_HELP, parseKeysCommand, runKeysCommand } from "../access/keys-command.ts";
 import { ApiSettingsSchema } from "../env.ts";
 
@@ -59,9 +71,149 @@ async function upgrade(words: readonly string[]): Promise<void> {
   print(`Done: the database has format ${expected}.`);
 }
 
+/** With --json it prints the figures, else tables; --scan-ms limits the scans. */
+async function storage(words: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...words],
+    options: { json: { type: "boolean" }, "scan-ms": { type: "string" } },
+  });
+  const scanMs = values["scan-ms"];
+  const { MONGODB_URL: url, RETENTION_DAYS: retentionDays } = parseSettings(
+    ApiSettingsSchema.pick({ MONGODB_URL: true }).extend({ RETENTION_DAYS: RetentionDaysSchema }),
+    process.env,
+  );
+  const facts = await inspectStorage({
+    url,
+    retentionDays,
+    ...(scanMs !== undefined && { scanMs: Number(scanMs) }),
+  });
+  print(values.json ? JSON.stringify(facts, null, 2) : storageLines(facts).join("\n"));
+}
+
+/** Tenants that are shown, the largest first. */
+const SHOWN_TENANTS = 20;
+
+/** Words for when retention removes something. */
+const END_WORDS: Readonly<Record<StorageShare["freed"], string>> = {
+  now: "with the next round",
+  day: "within a day",
+  week: "within 7 days",
+  month: "within 30 days",
+  later: "later",
+  unfinished: "not before it has ended",
+  never: "never",
+};
+
+/** The tables for people. */
+function storageLines(facts: StorageFacts): string[] {
+  const { database, measuredAt, collections, shares } = facts;
+  if (collections.length === 0) return [`Database ${database} is empty: no Planwright has used it.`];
+  const sizes = (some: StorageFacts["collections"]) => [
+    numberText(sum(some.map(({ documents }) => documents))),
+    sizeText(sum(some.map(({ dataBytes }) => dataBytes))),
+    sizeText(sum(some.map(({ fileBytes }) => fileBytes))),
+    sizeText(sum(some.map(({ freeBytes }) => freeBytes))),
+    sizeText(sum(some.map(({ indexBytes }) => indexBytes))),
+  ];
+  const groups = STORAGE_GROUPS.map((name) => ({
+    name,
+    members: collections.filter(({ group }) => group === name),
+  })).filter(({ members }) => members.length > 0);
+  const named = (state: StorageFacts["collections"][number]["shares"]) =>
+    collections.filter((stored) => stored.shares === state).map(({ name }) => name);
+  const estimated = named("estimated");
+  const unmeasured = named("unmeasured");
+  const notes = [
+    "DATA is without compression. Removed data becomes free space in the files, which new data uses.",
+    estimated.length > 0 && `Tenants and times are estimated from a sample of ${estimated.join(", ")}.`,
+    unmeasured.length > 0 &&
+      `The time was over: tenants and times are without ${unmeasured.join(", ")}. --timeout SECONDS gives more.`,
+  ];
+  return [
+    `Database ${database} at ${measuredAt.toISOString()}`,
+    "",
+    ...tableLines([
+      ["RECORDS", "DOCUMENTS", "DATA", "FILES", "FREE IN FILES", "INDEXES"],
+      ...groups.map(({ name, members }) => [name, ...sizes(members)]),
+      ["all", ...sizes(collections)],
+    ]),
+    "",
+    ...(shares.length > 0 ? shareLines(facts) : []),
+    ...notes.filter((note) => note !== false),
+  ];
+}
+
+/** The tables of tenants, and of what retention removes. */
+function shareLines({ retentionDays, shares }: StorageFacts): string[] {
+  const requestsOf = (some: readonly StorageShare[]) =>
+    numberText(
+      sum(some.filter(({ collection }) => collection === "requests").map((share) => share.documents)),
+    );
+  const dataOf = (some: readonly StorageShare[]) => sum(some.map(({ dataBytes }) => dataBytes));
+  const tenants = [...groupBy(shares, ({ tenant }) => tenant)].toSorted(
+    ([, one], [, other]) => dataOf(other) - dataOf(one),
+  );
+  const ends = STORAGE_ENDS.map((end) => ({ end, some: shares.filter(({ freed }) => freed === end) }));
+  return [
+    "Data of requests by tenant and by the time since the last change:",
+    ...tableLines([
+      ["TENANT", "REQUESTS", "0-1 DAY", "1-7 DAYS", "7-30 DAYS", "OLDER", "ALL"],
+      ...[...tenants.slice(0, SHOWN_TENANTS), ["all", shares] as const].map(([name, some]) => [
+        name,
+        requestsOf(some),
+        ...STORAGE_AGES.map((wanted) => sizeText(dataOf(some.filter(({ age }) => age === wanted)))),
+        sizeText(dataOf(some)),
+      ]),
+    ]),
+    ...(tenants.length > SHOWN_TENANTS
+      ? [`${tenants.length - SHOWN_TENANTS} smaller tenants are not shown; --json has all.`]
+      : []),
+    "",
+    retentionDays === "never"
+      ? "Retention (RETENTION_DAYS never) keeps requests forever:"
+      : `Retention removes requests ${countText(retentionDays, "day")} after their last change (RETENTION_DAYS):`,
+    ...tableLines([
+      ["WHEN", "REQUESTS", "DATA"],
+      ...ends
+        .filter(({ some }) => some.length > 0)
+        .map(({ end, some }) => [END_WORDS[end], requestsOf(some), sizeText(dataOf(some))]),
+    ]),
+    "",
+  ];
+}
+
+/** Rows under their head; all columns but the first are numbers. */
+function tableLines(rows: readonly string[][]): string[] {
+  const width = (column: number): number => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(width(column)) : cell.padStart(width(column))))
+      .join("  "),
+  );
+}
+
+const UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
+
+/** "840 B", "12.3 KiB", "4.0 GiB", in bytes of 1,024. */
+function sizeText(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  const power = Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length);
+  return `${(bytes / 1_024 ** power).toFixed(1)} ${UNITS[power - 1]}`;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+const numberText = (count: number): string => count.toLocaleString("en");
+
+const COMMANDS: Readonly<Record<string, (words: readonly string[]) => Promise<void>>> = {
+  keys,
+  upgrade,
+  storage,
+};
+
 const [command = "", ...words] = process.argv.slice(2);
 try {
-  await (command === "upgrade" ? upgrade(words) : keys(words));
+  await (COMMANDS[command] ?? keys)(words);
 } catch (error) {
   if (!(error instanceof CodedError)) throw error;
   say(`${error.message}${command === "keys" ? "\nWithout arguments, keys shows how it is used." : ""}`);

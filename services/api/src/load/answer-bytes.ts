@@ -108,7 +108,7 @@ export function createAnswerBytes(limits: AnswerLimits, { tenant, signal }: Answ
     },
     claim: () => hold(maxBytes * HELD_FACTOR),
     async holding(bytes) {
-      if (bytes > LIGHT_BYTES) await hold(bytes);
+      if (bytes > LIGHT_ANSWER_BYTES) await hold(bytes);
     },
     async cutting(bytes) {
       if (bytes > LIGHT_BYTES) await hold(maxBytes * HELD_FACTOR);
