@@ -199,7 +199,7 @@ export function openChannel<Sent, Received>(
     const cuts: Cut[] = [];
     const pieces: (string | Uint8Array[])[] = [];
     const rest = withoutLong({ value }, moved, [], (place, kind, cut) => {
-      cuts.push({ place, kind, pieces: cut.length });
+      cuts.push({ place: [...place], kind, pieces: cut.length });
       pieces.push(...cut);
     }) as { value: unknown };
     const queue = pieces.values();
@@ -213,11 +213,14 @@ export function openChannel<Sent, Received>(
   };
 }
 
-/** The value with null in the places of long parts. What has none is not copied; nor are bytes that threads share. */
+/**
+ * The value with null in the places of long parts. What has none is not copied; nor are bytes that threads share.
+ * @param place - of the value; it changes while its fields are read
+ */
 function withoutLong(
   value: unknown,
   moved: readonly ArrayBuffer[],
-  place: Cut["place"],
+  place: (string | number)[],
   cut: (place: Cut["place"], kind: Cut["kind"], pieces: (string | Uint8Array[])[]) => void,
 ): unknown {
   if (typeof value === "string") {
@@ -242,8 +245,12 @@ function withoutLong(
   if (entries.length > MAX_ENTRIES) return value;
   let copy: Record<string, unknown> | undefined;
   for (const [key, field] of entries) {
-    // To set this field would set the prototype.
-    const rest = key === "__proto__" ? field : withoutLong(field, moved, [...place, key], cut);
+    const mayBeLong = typeof field === "string" || (typeof field === "object" && field !== null);
+    // To set the field __proto__ would set the prototype.
+    if (!mayBeLong || key === "__proto__") continue;
+    place.push(key);
+    const rest = withoutLong(field, moved, place, cut);
+    place.pop();
     if (rest === field) continue;
     copy ??= (isList ? [...value] : { ...value }) as Record<string, unknown>;
     copy[key] = rest;
