@@ -340,8 +340,8 @@ const sizeOf = (output: HeldJson): number => JSON.stringify(valueOfHeld(output))
 
 /** A value as the durable executor holds it. */
 function heldAs(value: JsonValue, { largeBytes = Number.POSITIVE_INFINITY }: SimulateOptions): HeldJson {
-  const text = stringifyExactJson(value);
-  return text.length > largeBytes ? new JsonText(text, text.length) : value;
+  const utf8 = new TextEncoder().encode(stringifyExactJson(value));
+  return utf8.byteLength > largeBytes ? new JsonText(utf8, utf8.byteLength) : value;
 }
 
 function heldOutcome(outcome: Outcome, warnings: readonly string[], options: SimulateOptions): Outcome {

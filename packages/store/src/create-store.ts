@@ -194,7 +194,7 @@ export function inspectStorage({
   return lookAt(
     { url, timeoutMs, socketTimeoutMs: scanMs + timeoutMs, readPreference: "secondaryPreferred" },
     async ({ db, collections }) => {
-      // Documents of another format may have other fields.
+      // A newer format is refused.
       await inspectFormat({ db, collections });
       return measureStorage(db, { ...options, scanMs });
     },

@@ -1,4 +1,11 @@
-import { type JsonValue, type OutputText, parsePlan, valueOfHeld } from "@planwright/plan";
+import {
+  type HeldJson,
+  JsonText,
+  type JsonValue,
+  type OutputText,
+  parsePlan,
+  valueOfHeld,
+} from "@planwright/plan";
 import {
   createStore,
   LeaseLostError,
@@ -46,7 +53,7 @@ async function planOf(into: AnyStore, ...tools: string[]): Promise<string> {
   return (await into.submitPlan(input)).plan._id;
 }
 
-const done = (key: string, output: JsonValue) => ({
+const done = (key: string, output: HeldJson) => ({
   key,
   stepId: key,
   status: "COMPLETED" as const,
@@ -161,6 +168,18 @@ test("an output that is too large for one document is stored in several", async 
   expect(
     JSON.stringify(valueOfHeld((await outputOfA(second))?.output ?? null)) === JSON.stringify(output),
   ).toBe(true);
+});
+
+test("an output that is held as UTF-8 keeps each character, also one that decoders leave out", async () => {
+  const planId = await planOf(store, "a");
+  // The second document begins with a byte order mark.
+  const text = JSON.stringify(`${"x".repeat(262_143)}\ufeff${"é".repeat(300_000)}`);
+  const utf8 = new TextEncoder().encode(text);
+  const held = new JsonText(utf8, utf8.byteLength);
+  await playRecords(store, await claimed(planId, "e1"), [done("a", held)]);
+  const read = (await outputOfA(await claimed(planId, "e2")))?.output;
+  expect(read instanceof JsonText && read.text === text).toBe(true);
+  expect(read instanceof JsonText && read.sizeBytes).toBe(utf8.byteLength);
 });
 
 test("an output is measured when it is written", async () => {

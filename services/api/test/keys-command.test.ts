@@ -7,7 +7,7 @@ import { createStore } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
-import { KeysUsageError, parseKeysCommand, runKeysCommand } from "../src/access/keys-command.ts";
+import { CommandUsageError, parseKeysCommand, runKeysCommand } from "../src/access/keys-command.ts";
 
 test("a key is created, listed and revoked", async () => {
   const store = await createStore({ url: testServers().mongodbUrl });
@@ -36,7 +36,7 @@ test("a key is created, listed and revoked", async () => {
   await run(`revoke ${key!._id}`);
   expect(await store.findApiKey(secret)).toBeNull();
   expect((await run("list")).printed.join("\n")).toContain("revoked");
-  await expect(run("revoke key_nothing")).rejects.toThrow(KeysUsageError);
+  await expect(run("revoke key_nothing")).rejects.toThrow(CommandUsageError);
 });
 
 test("limits of a tenant are set, shown with those of all tenants, and set back", async () => {
@@ -144,6 +144,11 @@ test("storage prints tables of what the database holds, or the figures as JSON",
   const late = await run(["storage", "--scan-ms", "0"], { MONGODB_URL });
   expect(late.out).toContain("The time was over");
   expect(late.out).not.toContain("acme");
+  for (const wrong of [["--typo"], ["--scan-ms", "soon"]])
+    expect(await run(["storage", ...wrong], { MONGODB_URL })).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^storage takes --json/),
+    });
   const json = await run(["storage", "--json", "--scan-ms", "30000"], { MONGODB_URL });
   expect(JSON.parse(json.out)).toMatchObject({
     retentionDays: 30,

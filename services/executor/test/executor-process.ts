@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -236,4 +237,10 @@ export async function openWorkbench(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The most memory that a process has had, in MiB. */
+export function peakMiB({ pid }: ChildProcess): number {
+  const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kib) / 1_024;
 }

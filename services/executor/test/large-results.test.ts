@@ -1,5 +1,3 @@
-import type { ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isTerminalPlanStatus, parseExactJson, parsePlan } from "@planwright/plan";
 import { watchEventLoop } from "@planwright/testing";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, peakMiB, TENANT, type Workbench } from "./executor-process.ts";
 import { healthPort } from "./health-port.ts";
 
 const OTHER = "t2";
@@ -76,12 +74,6 @@ async function statusesOf(planIds: readonly string[]): Promise<Record<string, nu
     counts[status] = (counts[status] ?? 0) + 1;
   }
   return counts;
-}
-
-/** The most memory that a process has had, in MiB. */
-function peakMiB({ pid }: ChildProcess): number {
-  const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kib) / 1_024;
 }
 
 test(

@@ -121,10 +121,10 @@ export function envelopeOf(items: Items): HeldJson {
     }
     return { results, summary };
   }
-  const parts: string[] = [];
+  const parts: JsonText["content"][] = [];
   let sizeBytes = 0;
-  const add = (text: string, bytes = Buffer.byteLength(text)) => {
-    parts.push(text);
+  const add = (content: JsonText["content"], bytes = Buffer.byteLength(content)) => {
+    parts.push(content);
     sizeBytes += bytes;
   };
   for (const [index, { output = null }] of units.entries()) {
@@ -132,12 +132,28 @@ export function envelopeOf(items: Items): HeldJson {
     const isOk = results[index]?.status === "ok";
     add(`${index === 0 ? '{"results":[' : ","}${isOk ? `${result.slice(0, -1)},"data":` : result}`);
     if (!isOk) continue;
-    if (output instanceof JsonText) add(output.text, output.sizeBytes);
+    if (output instanceof JsonText) add(output.content, output.sizeBytes);
     else add(stringifyExactJson(output));
     add("}");
   }
   add(`],"summary":${stringifyExactJson(summary)}}`);
-  return new JsonText(parts.join(""), sizeBytes);
+  return new JsonText(joined(parts, sizeBytes), sizeBytes);
+}
+
+/** Bytes are not decoded for it: with some the result is bytes too, in memory that threads share. */
+function joined(parts: readonly JsonText["content"][], sizeBytes: number): JsonText["content"] {
+  if (parts.every((part) => typeof part === "string")) return parts.join("");
+  const bytes = new Uint8Array(new SharedArrayBuffer(sizeBytes));
+  const encoder = new TextEncoder();
+  let at = 0;
+  for (const part of parts) {
+    if (typeof part === "string") at += encoder.encodeInto(part, bytes.subarray(at)).written;
+    else {
+      bytes.set(part, at);
+      at += part.byteLength;
+    }
+  }
+  return bytes;
 }
 
 /** The output of a forEach without the data of its items. */

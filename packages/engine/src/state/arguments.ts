@@ -364,13 +364,13 @@ export type Sent<Data extends Sources> = Omit<Data, "outputs" | "units"> & {
   units?: (Omit<CallUnit, "value"> & { value?: SentJson | undefined })[] | undefined;
 };
 
-type SentJson = { value: JsonValue } | { text: JsonText["content"]; sizeBytes: number };
+type SentJson = { value: JsonValue } | Pick<JsonText, "content" | "sizeBytes">;
 type MaybeCall = Sources & Partial<Pick<UnresolvedArguments, "units">>;
 
 /** The data in a form that can be sent to another thread. */
 export function toSent<Data extends MaybeCall>(data: Data): Sent<Data> {
   const toJson = (held: HeldJson): SentJson =>
-    held instanceof JsonText ? { text: held.content, sizeBytes: held.sizeBytes } : { value: held };
+    held instanceof JsonText ? { content: held.content, sizeBytes: held.sizeBytes } : { value: held };
   const outputs = data.outputs.map(([name, output]): [string, SentJson] => [name, toJson(output)]);
   const units = data.units?.map((unit) => ({
     ...unit,
@@ -382,7 +382,7 @@ export function toSent<Data extends MaybeCall>(data: Data): Sent<Data> {
 /** The data that was sent to this thread. */
 export function fromSent<Data extends MaybeCall>(sent: Sent<Data>): Data {
   const toHeld = (json: SentJson): HeldJson =>
-    "text" in json ? new JsonText(json.text, json.sizeBytes) : json.value;
+    "content" in json ? new JsonText(json.content, json.sizeBytes) : json.value;
   const outputs = sent.outputs.map(([name, output]): [string, HeldJson] => [name, toHeld(output)]);
   const units = sent.units?.map((unit) => ({
     ...unit,

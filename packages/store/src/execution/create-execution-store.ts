@@ -229,10 +229,11 @@ async function readStoredOutputs(
   const refs = read.flatMap(({ key, outputRef }) =>
     outputRef && (wanted.has(key) || outputRef.isOwnText) ? [outputRef] : [],
   );
-  const isLarge = ({ sizeBytes }: OutputRef): boolean => sizeBytes > LARGE_JSON_BYTES;
-  const small = refs.filter((ref) => !isLarge(ref));
-  const texts = new Map<string, string | JsonText>(await readOutputTexts(collections, tenant, small));
-  for (const ref of refs.filter(isLarge)) texts.set(ref.id, await readLargeOutput(collections, tenant, ref));
+  // A text of the tool is needed as a string too, so the output is held as the same one.
+  const asBytes = refs.filter(({ sizeBytes, isOwnText }) => sizeBytes > LARGE_JSON_BYTES && !isOwnText);
+  const asTexts = refs.filter((ref) => !asBytes.includes(ref));
+  const texts = new Map<string, string | JsonText>(await readOutputTexts(collections, tenant, asTexts));
+  for (const ref of asBytes) texts.set(ref.id, await readLargeOutput(collections, tenant, ref));
   const byKey = new Map(read.map((unit) => [unit.key, unit]));
   return keys.map((key): StoredOutput => {
     const unit = byKey.get(key);
@@ -262,8 +263,10 @@ type Written = Pick<FoldedUnit, "output" | "outputRef" | "outputText">;
 
 function valueOf({ output = null, outputRef }: Written, texts: StoredTexts): HeldJson {
   const text = outputRef && texts.get(outputRef.id);
-  if (text === undefined) return output;
-  return typeof text === "string" ? parseExactJson(text) : text;
+  if (!outputRef || text === undefined) return output;
+  if (text instanceof JsonText) return text;
+  const { sizeBytes } = outputRef;
+  return sizeBytes > LARGE_JSON_BYTES ? new JsonText(text, sizeBytes) : parseExactJson(text);
 }
 
 function textOf({ outputRef, outputText }: Written, texts: StoredTexts): OutputText | undefined {

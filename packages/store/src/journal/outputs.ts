@@ -90,7 +90,7 @@ export async function readOutputTexts(
     )) {
       texts.set(_id, text);
       // The documents of a batch are decoded one by one: other work runs in between.
-      if (text.length >= MAX_PART_CHARS - 1) await setImmediate();
+      if (text.length > 65_536) await setImmediate();
     }
     for (const ref of batch) values.set(ref.id, joinParts(ref, texts));
   }
@@ -208,17 +208,17 @@ function missing(id: string): never {
 }
 
 /**
- * Characters in one document of an output. A document is made and sent in one turn of the event loop, and so are those
+ * Characters, or bytes of UTF-8, in one document of an output. A document is made and sent in one turn of the event loop, and so are those
  * of outputs that arrive together: twelve documents of 1 MiB take 60 ms.
  */
-const MAX_PART_CHARS = 262_144;
+const PART_LENGTH = 262_144;
 
 /** Cuts UTF-8 into parts that fit into one document each, without copying. No character is cut. */
 export function utf8Parts(bytes: Uint8Array): Uint8Array[] {
   const parts: Uint8Array[] = [];
   let start = 0;
   do {
-    let end = Math.min(bytes.byteLength, start + MAX_PART_CHARS);
+    let end = Math.min(bytes.byteLength, start + PART_LENGTH);
     while (end < bytes.byteLength && isInsideCharacter(bytes[end])) end -= 1;
     parts.push(bytes.subarray(start, end));
     start = end;
@@ -239,7 +239,7 @@ export function textParts(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
   do {
-    const end = Math.min(text.length, start + MAX_PART_CHARS);
+    const end = Math.min(text.length, start + PART_LENGTH);
     const isInsideCharacter = end < text.length && isHighSurrogate(text.charCodeAt(end - 1));
     parts.push(text.slice(start, isInsideCharacter ? end - 1 : end));
     start = isInsideCharacter ? end - 1 : end;

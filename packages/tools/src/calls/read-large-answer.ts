@@ -83,7 +83,10 @@ export function sentOutput(
   const isLarge = text.length > LARGE_JSON_BYTES;
   return {
     type: "completed",
-    output: isLarge ? { text: sharedUtf8(text) } : { value: output },
+    // A text of the tool is held twice anyway, and as a string for both.
+    output: isLarge
+      ? { content: text === written ? text : sharedUtf8(text), sizeBytes: Buffer.byteLength(text) }
+      : { value: output },
     text: written,
     ...(isLarge && { shape: shapeOfOutput(output) }),
     ...(warnings.length > 0 && { warnings }),

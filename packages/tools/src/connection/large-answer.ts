@@ -47,9 +47,9 @@ export interface LargeAnswer {
 type Completed = Extract<Outcome, { type: "completed" }>;
 type Failed = Extract<Outcome, { type: "failed" }>;
 
-/** An output that is a value, or the text of a large one, in UTF-8 that threads share. */
+/** An output that is a value, or the content of the {@link JsonText} of a large one. */
 export type SentOutput = Omit<Completed, "output"> & {
-  output: { value: JsonValue } | { text: Uint8Array };
+  output: { value: JsonValue } | Pick<JsonText, "content" | "sizeBytes">;
 };
 
 /** An outcome with outputs in this form. */
@@ -95,6 +95,6 @@ export function outcomeOfSent(sent: SentOutcome): Outcome {
 /** The same for an output. */
 export function completedOfSent(sent: SentOutput): Completed {
   const { output } = sent;
-  const held: HeldJson = "text" in output ? new JsonText(output.text, output.text.byteLength) : output.value;
+  const held: HeldJson = "content" in output ? new JsonText(output.content, output.sizeBytes) : output.value;
   return { ...sent, output: held };
 }

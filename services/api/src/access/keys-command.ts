@@ -39,8 +39,8 @@ type KeysCommand =
   | { do: "show tenant"; tenant: string }
   | { do: "set tenant"; tenant: string; changes: TenantChanges };
 
-/** The arguments of the command are wrong. */
-export class KeysUsageError extends CodedError {
+/** The arguments of a command for operators are wrong. */
+export class CommandUsageError extends CodedError {
   readonly code = "USAGE";
   readonly retryable = false;
   constructor(message: string, cause?: unknown) {
@@ -54,22 +54,22 @@ const DaysSchema = z.coerce.number().int().min(1).max(3_650).optional();
 /**
  * Parses the arguments of the command; undefined when they ask for help.
  * @param nowMs - Unix milliseconds, the time from which the days of a key are counted
- * @throws {KeysUsageError}
+ * @throws {CommandUsageError}
  */
 export function parseKeysCommand(args: readonly string[], nowMs: number): KeysCommand | undefined {
   const { values, positionals } = readArguments(args);
   const [verb, id, ...others] = positionals;
   if (values.help || verb === undefined) return undefined;
   if (verb === "tenant") return parseTenantCommand(positionals.slice(1), values);
-  if (others.length > 0) throw new KeysUsageError(`Unexpected argument: ${others[0]}`);
+  if (others.length > 0) throw new CommandUsageError(`Unexpected argument: ${others[0]}`);
   const { tenant } = values;
   switch (verb) {
     case "create": {
       if (tenant === undefined || values.scope === undefined) {
-        throw new KeysUsageError("create needs --tenant and --scope");
+        throw new CommandUsageError("create needs --tenant and --scope");
       }
       const days = DaysSchema.safeParse(values.days);
-      if (!days.success) throw new KeysUsageError("--days needs a whole number from 1 to 3650");
+      if (!days.success) throw new CommandUsageError("--days needs a whole number from 1 to 3650");
       const key = NewApiKeySchema.safeParse({
         tenant,
         name: values.name ?? tenant,
@@ -77,15 +77,15 @@ export function parseKeysCommand(args: readonly string[], nowMs: number): KeysCo
         expiresAt: days.data === undefined ? undefined : new Date(nowMs + days.data * DAY_MS),
       });
       if (key.success) return { do: "create", key: key.data };
-      throw new KeysUsageError(key.error.issues.map(issueText).join("\n"), key.error);
+      throw new CommandUsageError(key.error.issues.map(issueText).join("\n"), key.error);
     }
     case "list":
       return { do: "list", tenant };
     case "revoke":
-      if (id === undefined) throw new KeysUsageError("revoke needs the id of a key; list shows the ids");
+      if (id === undefined) throw new CommandUsageError("revoke needs the id of a key; list shows the ids");
       return { do: "revoke", id };
     default:
-      throw new KeysUsageError(`Unknown command ${verb}: use create, list, revoke or tenant`);
+      throw new CommandUsageError(`Unknown command ${verb}: use create, list, revoke or tenant`);
   }
 }
 
@@ -98,26 +98,26 @@ const LIMIT_OPTIONS = {
   weight: "weight",
 } as const satisfies Record<keyof TenantLimits, string>;
 
-/** @throws {KeysUsageError} */
+/** @throws {CommandUsageError} */
 function parseTenantCommand(
   [verb, name, ...others]: readonly string[],
   values: ReturnType<typeof readArguments>["values"],
 ): KeysCommand {
-  if (others.length > 0) throw new KeysUsageError(`Unexpected argument: ${others[0]}`);
+  if (others.length > 0) throw new CommandUsageError(`Unexpected argument: ${others[0]}`);
   if (verb === "list") return { do: "list tenants" };
   if (verb !== "show" && verb !== "set")
-    throw new KeysUsageError(`Unknown command tenant ${verb ?? ""}: use tenant list, show or set`);
+    throw new CommandUsageError(`Unknown command tenant ${verb ?? ""}: use tenant list, show or set`);
   const tenant = TenantSchema.safeParse(name);
-  if (!tenant.success) throw new KeysUsageError(`tenant ${verb} needs the name of a tenant`, tenant.error);
+  if (!tenant.success) throw new CommandUsageError(`tenant ${verb} needs the name of a tenant`, tenant.error);
   if (verb === "show") return { do: "show tenant", tenant: tenant.data };
   const given = Object.entries(LIMIT_OPTIONS).flatMap(([field, option]) => {
     const text = values[option];
     return text === undefined ? [] : [[field, text === "default" ? null : Number(text || Number.NaN)]];
   });
-  if (given.length === 0) throw new KeysUsageError("tenant set needs at least one limit");
+  if (given.length === 0) throw new CommandUsageError("tenant set needs at least one limit");
   const changes = TenantChangesSchema.safeParse(Object.fromEntries(given));
   if (changes.success) return { do: "set tenant", tenant: tenant.data, changes: changes.data };
-  throw new KeysUsageError(changes.error.issues.map(issueText).join("\n"), changes.error);
+  throw new CommandUsageError(changes.error.issues.map(issueText).join("\n"), changes.error);
 }
 
 function readArguments(args: readonly string[]) {
@@ -139,7 +139,7 @@ function readArguments(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new KeysUsageError(error instanceof Error ? error.message : "The options cannot be read", error);
+    throw new CommandUsageError(error instanceof Error ? error.message : "The options cannot be read", error);
   }
 }
 
@@ -162,7 +162,7 @@ interface KeysOutput {
   say: (text: string) => void;
 }
 
-/** Runs the command. @throws {KeysUsageError} for an unknown key */
+/** Runs the command. @throws {CommandUsageError} for an unknown key */
 export async function runKeysCommand(
   command: KeysCommand,
   store: AccessStore & TenantStore,
@@ -192,7 +192,7 @@ export async function runKeysCommand(
       return print(limitsLine(command.tenant, await store.setTenantLimits(command.tenant, command.changes)));
     case "revoke": {
       const key = await store.revokeApiKey(command.id);
-      if (!key) throw new KeysUsageError(`There is no key ${command.id}: list shows the keys`);
+      if (!key) throw new CommandUsageError(`There is no key ${command.id}: list shows the keys`);
       return say(`Revoked ${lineOf(key)}\nServices stop accepting it within 5 s.`);
     }
   }

@@ -17,7 +17,8 @@ import {
   type StorageFacts,
   type StorageShare,
 } from "@planwright/store";
-import { KEYS_HELP, parseKeysCommand, runKeysCommand } from "../access/keys-command.ts";
+import { z } from "zod";
+import { CommandUsageError, KEYS_HELP, parseKeysCommand, runKeysCommand } from "../access/keys-command.ts";
 import { ApiSettingsSchema } from "../env.ts";
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
@@ -73,11 +74,7 @@ async function upgrade(words: readonly string[]): Promise<void> {
 
 /** With --json it prints the figures, else tables; --scan-ms limits the scans. */
 async function storage(words: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...words],
-    options: { json: { type: "boolean" }, "scan-ms": { type: "string" } },
-  });
-  const scanMs = values["scan-ms"];
+  const { "scan-ms": scanMs, json } = readStorageOptions(words);
   const { MONGODB_URL: url, RETENTION_DAYS: retentionDays } = parseSettings(
     ApiSettingsSchema.pick({ MONGODB_URL: true }).extend({ RETENTION_DAYS: RetentionDaysSchema }),
     process.env,
@@ -85,9 +82,27 @@ async function storage(words: readonly string[]): Promise<void> {
   const facts = await inspectStorage({
     url,
     retentionDays,
-    ...(scanMs !== undefined && { scanMs: Number(scanMs) }),
+    ...(scanMs !== undefined && { scanMs }),
   });
-  print(values.json ? JSON.stringify(facts, null, 2) : storageLines(facts).join("\n"));
+  print(json ? JSON.stringify(facts, null, 2) : storageLines(facts).join("\n"));
+}
+
+const StorageOptionsSchema = z.object({
+  json: z.boolean().optional(),
+  "scan-ms": z.coerce.number().int().min(0).max(604_800_000).optional(),
+});
+
+/** @throws {CommandUsageError} */
+function readStorageOptions(words: readonly string[]): z.infer<typeof StorageOptionsSchema> {
+  try {
+    const options = { json: { type: "boolean" }, "scan-ms": { type: "string" } } as const;
+    return StorageOptionsSchema.parse(parseArgs({ args: [...words], options }).values);
+  } catch (error) {
+    throw new CommandUsageError(
+      "storage takes --json, and --scan-ms from 0 to 604800000 (milliseconds)",
+      error,
+    );
+  }
 }
 
 /** Tenants that are shown, the largest first. */
@@ -205,15 +220,11 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 const numberText = (count: number): string => count.toLocaleString("en");
 
-const COMMANDS: Readonly<Record<string, (words: readonly string[]) => Promise<void>>> = {
-  keys,
-  upgrade,
-  storage,
-};
+const COMMANDS = new Map(Object.entries({ keys, upgrade, storage }));
 
 const [command = "", ...words] = process.argv.slice(2);
 try {
-  await (COMMANDS[command] ?? keys)(words);
+  await (COMMANDS.get(command) ?? keys)(words);
 } catch (error) {
   if (!(error instanceof CodedError)) throw error;
   say(`${error.message}${command === "keys" ? "\nWithout arguments, keys shows how it is used." : ""}`);
