@@ -1,5 +1,5 @@
 import { requestLook } from "@planwright/client";
-import { countText, durationText, ownTimeText } from "@planwright/plan";
+import { countText, ownTimeText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link } from "wouter";
@@ -166,8 +166,8 @@ export const COLUMNS = {
     width: "96px",
     cell: ({ plan }, options?: CellOptions) => {
       if (typeof plan?.durationMs !== "number") return null;
-      const own = ownMs(plan, options?.now);
-      return <span title={ownTimeText(own, plan.waitedForPeopleMs)}>{durationText(own)}</span>;
+      const text = ownTimeText(ownMs(plan, options?.now), plan.waitedForPeopleMs);
+      return <span title={text}>{text}</span>;
     },
   },
   created: {
