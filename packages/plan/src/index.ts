@@ -99,6 +99,7 @@ export {
   planningAdvice,
   requestTitle,
   shareText,
+  sizeText,
 } from "./document/planning-advice.ts";
 export {
   type AskedParameter,
@@ -156,6 +157,7 @@ export {
   exactAsText,
   exactNumberOf,
   type HeldJson,
+  heldOfSent,
   isExactNumber,
   isJsonNumber,
   isWholeNumber,
@@ -165,10 +167,14 @@ export {
   markNumbers,
   parseExactJson,
   parseJson,
+  type SentJson,
   sha256,
   sha256OfParts,
+  sharedUtf8,
   stringifyExactJson,
+  textOfContent,
   textOfOutsider,
+  toSentJson,
   unmarkNumbers,
   valueOfHeld,
 } from "./json/exact-json.ts";

@@ -245,9 +245,8 @@ function withoutLong(
   if (entries.length > MAX_ENTRIES) return value;
   let copy: Record<string, unknown> | undefined;
   for (const [key, field] of entries) {
-    const mayBeLong = typeof field === "string" || (typeof field === "object" && field !== null);
-    // To set the field __proto__ would set the prototype.
-    if (!mayBeLong || key === "__proto__") continue;
+    // To set this field would set the prototype.
+    if (key === "__proto__") continue;
     place.push(key);
     const rest = withoutLong(field, moved, place, cut);
     place.pop();

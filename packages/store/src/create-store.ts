@@ -163,7 +163,7 @@ export function inspectDatabase({
   url,
   timeoutMs = 10_000,
 }: Pick<StoreOptions, "url" | "timeoutMs">): Promise<DatabaseFacts> {
-  return lookAt({ url, timeoutMs, socketTimeoutMs: timeoutMs }, async ({ db, collections, clock }) => {
+  return withDatabase({ url, timeoutMs, socketTimeoutMs: timeoutMs }, async ({ db, collections, clock }) => {
     const clockAheadMs = Date.now() - clock.now();
     const access = createAccessStore({
       collections,
@@ -191,7 +191,7 @@ export function inspectStorage({
   scanMs = 60_000,
   ...options
 }: Pick<StoreOptions, "url" | "timeoutMs"> & StorageOptions): Promise<StorageFacts> {
-  return lookAt(
+  return withDatabase(
     { url, timeoutMs, socketTimeoutMs: scanMs + timeoutMs, readPreference: "secondaryPreferred" },
     async ({ db, collections }) => {
       // A newer format is refused.
@@ -202,14 +202,14 @@ export function inspectStorage({
 }
 
 /** A database as it is, before a start converts it. */
-interface LookedAt {
+interface OpenDatabase {
   db: Db;
   collections: Collections;
   clock: ServerClock;
 }
 
-/** Where and how {@link lookAt} reads. */
-interface Look {
+/** Options of {@link withDatabase}. */
+interface OpenOptions {
   url: string;
   timeoutMs: number;
   socketTimeoutMs: number;
@@ -217,9 +217,9 @@ interface Look {
 }
 
 /** Connects as {@link createStore} does, and gives the database to a function that changes nothing. */
-async function lookAt<Facts>(
-  { url, timeoutMs, socketTimeoutMs, readPreference }: Look,
-  look: (at: LookedAt) => Promise<Facts>,
+async function withDatabase<Facts>(
+  { url, timeoutMs, socketTimeoutMs, readPreference }: OpenOptions,
+  read: (database: OpenDatabase) => Promise<Facts>,
 ): Promise<Facts> {
   const client = new MongoClient(url, {
     connectTimeoutMS: timeoutMs,
@@ -232,7 +232,7 @@ async function lookAt<Facts>(
     const clock = createServerClock();
     await connect(client, clock);
     const db = client.db(databaseOf(url));
-    return await look({ db, collections: openCollections(client, db), clock });
+    return await read({ db, collections: openCollections(client, db), clock });
   } catch (error) {
     throw notReached(error, client, timeoutMs);
   } finally {

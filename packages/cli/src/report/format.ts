@@ -5,7 +5,7 @@ import {
   type StepValues,
   settlementText,
 } from "@planwright/client";
-import { type StateTone, stateLook } from "@planwright/plan";
+import { type StateTone, sizeText, stateLook } from "@planwright/plan";
 import { oneLine, printableJson, type TextTone } from "../terminal.ts";
 
 /** Milliseconds from one instant to another; null when one of them is unknown. */
@@ -17,12 +17,6 @@ export function between(from: string | null, to: string | number | null): number
 /** A JSON value on one line, cut at `maxLength` characters. Default 200. */
 export function inlineJson(value: unknown, maxLength = 200): string {
   return oneLine(printableJson(value), maxLength);
-}
-
-/** "840 B", "12.3 KiB", "4.0 MiB", in bytes of 1,024. */
-export function size(bytes: number): string {
-  if (bytes < 1_024) return `${bytes} B`;
-  return bytes < 1_048_576 ? `${(bytes / 1_024).toFixed(1)} KiB` : `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }
 
 /** The message and code of an error, on one line. */
@@ -79,8 +73,8 @@ export function largeOutput(
   { ref, sizeBytes, preview }: NonNullable<StepValues["outputReference"]>,
   command: CommandLine,
 ): string {
-  const sizeText = sizeBytes === null ? "large" : size(sizeBytes);
-  return `(${sizeText}${preview === null ? "" : `: ${oneLine(preview, MAX_PREVIEW)}`}) ${command("output", ref)}`;
+  const size = sizeBytes === null ? "large" : sizeText(sizeBytes);
+  return `(${size}${preview === null ? "" : `: ${oneLine(preview, MAX_PREVIEW)}`}) ${command("output", ref)}`;
 }
 
 /** What happens while a plan is being made; for a model that is away, since when and how long it is tried. */

@@ -7,6 +7,7 @@ import {
   JsonText,
   type JsonValue,
   type StepStatus,
+  sharedUtf8,
   stringifyExactJson,
   valueOfHeld,
 } from "@planwright/plan";
@@ -137,23 +138,9 @@ export function envelopeOf(items: Items): HeldJson {
     add("}");
   }
   add(`],"summary":${stringifyExactJson(summary)}}`);
-  return new JsonText(joined(parts, sizeBytes), sizeBytes);
-}
-
-/** Bytes are not decoded for it: with some the result is bytes too, in memory that threads share. */
-function joined(parts: readonly JsonText["content"][], sizeBytes: number): JsonText["content"] {
-  if (parts.every((part) => typeof part === "string")) return parts.join("");
-  const bytes = new Uint8Array(new SharedArrayBuffer(sizeBytes));
-  const encoder = new TextEncoder();
-  let at = 0;
-  for (const part of parts) {
-    if (typeof part === "string") at += encoder.encodeInto(part, bytes.subarray(at)).written;
-    else {
-      bytes.set(part, at);
-      at += part.byteLength;
-    }
-  }
-  return bytes;
+  // Bytes are not decoded for it: with some the result is bytes too.
+  const isText = parts.every((part) => typeof part === "string");
+  return new JsonText(isText ? parts.join("") : sharedUtf8(parts, sizeBytes), sizeBytes);
 }
 
 /** The output of a forEach without the data of its items. */

@@ -6,6 +6,7 @@ import {
   fittedWarnings,
   type HeldJson,
   hasRequiredField,
+  heldOfSent,
   isForEachStep,
   isJsonObject,
   type JsonObject,
@@ -13,7 +14,9 @@ import {
   type JsonValue,
   resolveArguments as resolveByTypes,
   resolveReferences,
+  type SentJson,
   type Step,
+  toSentJson,
   validateArguments,
   withoutNulls,
 } from "@planwright/plan";
@@ -364,29 +367,24 @@ export type Sent<Data extends Sources> = Omit<Data, "outputs" | "units"> & {
   units?: (Omit<CallUnit, "value"> & { value?: SentJson | undefined })[] | undefined;
 };
 
-type SentJson = { value: JsonValue } | Pick<JsonText, "content" | "sizeBytes">;
 type MaybeCall = Sources & Partial<Pick<UnresolvedArguments, "units">>;
 
 /** The data in a form that can be sent to another thread. */
 export function toSent<Data extends MaybeCall>(data: Data): Sent<Data> {
-  const toJson = (held: HeldJson): SentJson =>
-    held instanceof JsonText ? { content: held.content, sizeBytes: held.sizeBytes } : { value: held };
-  const outputs = data.outputs.map(([name, output]): [string, SentJson] => [name, toJson(output)]);
+  const outputs = data.outputs.map(([name, output]): [string, SentJson] => [name, toSentJson(output)]);
   const units = data.units?.map((unit) => ({
     ...unit,
-    value: unit.value === undefined ? undefined : toJson(unit.value),
+    value: unit.value === undefined ? undefined : toSentJson(unit.value),
   }));
   return { ...data, outputs, units };
 }
 
 /** The data that was sent to this thread. */
 export function fromSent<Data extends MaybeCall>(sent: Sent<Data>): Data {
-  const toHeld = (json: SentJson): HeldJson =>
-    "content" in json ? new JsonText(json.content, json.sizeBytes) : json.value;
-  const outputs = sent.outputs.map(([name, output]): [string, HeldJson] => [name, toHeld(output)]);
+  const outputs = sent.outputs.map(([name, output]): [string, HeldJson] => [name, heldOfSent(output)]);
   const units = sent.units?.map((unit) => ({
     ...unit,
-    value: unit.value === undefined ? undefined : toHeld(unit.value),
+    value: unit.value === undefined ? undefined : heldOfSent(unit.value),
   }));
   // The rest of the data was not changed.
   return { ...sent, outputs, units } as unknown as Data;

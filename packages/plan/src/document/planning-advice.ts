@@ -164,6 +164,15 @@ export function ownTimeText(ownMs: number, waitedForPeopleMs: number | null | un
   return `${durationText(ownMs)}${waited}`;
 }
 
+const SIZE_UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
+
+/** "840 B", "12.3 KiB", "4.0 GiB", in bytes of 1,024. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  const power = Math.min(Math.floor(Math.log2(bytes) / 10), SIZE_UNITS.length);
+  return `${(bytes / 1_024 ** power).toFixed(1)} ${SIZE_UNITS[power - 1]}`;
+}
+
 /** "1 step", "2 steps". */
 export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -230,16 +230,23 @@ async function readStoredOutputs(
     outputRef && (wanted.has(key) || outputRef.isOwnText) ? [outputRef] : [],
   );
   // A text of the tool is needed as a string too, so the output is held as the same one.
-  const asBytes = refs.filter(({ sizeBytes, isOwnText }) => sizeBytes > LARGE_JSON_BYTES && !isOwnText);
-  const asTexts = refs.filter((ref) => !asBytes.includes(ref));
-  const texts = new Map<string, string | JsonText>(await readOutputTexts(collections, tenant, asTexts));
-  for (const ref of asBytes) texts.set(ref.id, await readLargeOutput(collections, tenant, ref));
+  const isHeldAsBytes = ({ sizeBytes, isOwnText }: OutputRef): boolean =>
+    sizeBytes > LARGE_JSON_BYTES && !isOwnText;
+  const texts = await readOutputTexts(
+    collections,
+    tenant,
+    refs.filter((ref) => !isHeldAsBytes(ref)),
+  );
+  const large = new Map<string, JsonText>();
+  for (const ref of refs.filter(isHeldAsBytes))
+    large.set(ref.id, await readLargeOutput(collections, tenant, ref));
   const byKey = new Map(read.map((unit) => [unit.key, unit]));
   return keys.map((key): StoredOutput => {
     const unit = byKey.get(key);
     if (!unit) throw new OutputMissingError({ id: `${plan._id}/${key}` });
     const written = lists.has(key) ? textsOfItems(key) : textOf(unit, texts);
-    return { key, output: valueOf(unit, texts), ...(written !== undefined && { texts: written }) };
+    const output = large.get(unit.outputRef?.id ?? "") ?? valueOf(unit, texts);
+    return { key, output, ...(written !== undefined && { texts: written }) };
   });
 
   /** The JSON texts that tools wrote for the items of a list; undefined when there are none. */
@@ -257,22 +264,20 @@ async function readStoredOutputs(
   }
 }
 
-/** The texts of outputs that are stored separately, by the id of their reference. */
-type StoredTexts = ReadonlyMap<string, string | JsonText>;
 type Written = Pick<FoldedUnit, "output" | "outputRef" | "outputText">;
 
-function valueOf({ output = null, outputRef }: Written, texts: StoredTexts): HeldJson {
+function valueOf({ output = null, outputRef }: Written, texts: ReadonlyMap<string, string>): HeldJson {
   const text = outputRef && texts.get(outputRef.id);
   if (!outputRef || text === undefined) return output;
-  if (text instanceof JsonText) return text;
   const { sizeBytes } = outputRef;
   return sizeBytes > LARGE_JSON_BYTES ? new JsonText(text, sizeBytes) : parseExactJson(text);
 }
 
-function textOf({ outputRef, outputText }: Written, texts: StoredTexts): OutputText | undefined {
-  if (!outputRef?.isOwnText) return outputText;
-  const text = texts.get(outputRef.id);
-  return text instanceof JsonText ? text.text : text;
+function textOf(
+  { outputRef, outputText }: Written,
+  texts: ReadonlyMap<string, string>,
+): OutputText | undefined {
+  return outputRef?.isOwnText ? texts.get(outputRef.id) : outputText;
 }
 
 /** A request whose document may lag behind the end of its plan. */

@@ -17,6 +17,7 @@ import {
   type OutputText,
   parseExactJson,
   stringifyExactJson,
+  textOfContent,
 } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
@@ -50,15 +51,15 @@ export async function writeOutput(
 ): Promise<OutputRef> {
   const { tenant, planId, key, epoch } = owner;
   const { text, sizeBytes } = value;
-  const parts = typeof text === "string" ? textParts(text) : utf8Parts(text);
+  const parts = partsOf(text);
   const { text: preview } = previewOf(value);
   const ref = { id: `${planId}/${key}@${epoch}`, sizeBytes, parts: parts.length, preview };
   const ids = partIds(ref);
   for (const [index, part] of parts.entries()) {
     const _id = ids[index] ?? ref.id;
     // No other writer uses these ids: a document that is there was written by an earlier try.
-    const textOfPart = typeof part === "string" ? part : decoded(part);
-    const write = () => insertUnlessThere(outputs, { _id, tenant, planId, epoch, text: textOfPart });
+    const document = { _id, tenant, planId, epoch, text: textOfContent(part) };
+    const write = () => insertUnlessThere(outputs, document);
     await repeatUntilAnswered("write an output", write, { monotonic: () => clock.monotonic(), sleep });
   }
   return ref;
@@ -208,47 +209,31 @@ function missing(id: string): never {
 }
 
 /**
- * Characters, or bytes of UTF-8, in one document of an output. A document is made and sent in one turn of the event loop, and so are those
- * of outputs that arrive together: twelve documents of 1 MiB take 60 ms.
+ * Characters, or bytes of UTF-8, in one document of an output. A document is made and sent in one turn of the event
+ * loop, and so are those of outputs that arrive together: twelve documents of 1 MiB take 60 ms.
  */
 const PART_LENGTH = 262_144;
 
-/** Cuts UTF-8 into parts that fit into one document each, without copying. No character is cut. */
-export function utf8Parts(bytes: Uint8Array): Uint8Array[] {
-  const parts: Uint8Array[] = [];
+/** Cuts a text or its UTF-8 into parts that fit into one document each, without copying bytes. No character is cut. */
+export function partsOf<Content extends JsonText["content"]>(content: Content): Content[] {
+  const cut = (start: number, end: number) =>
+    (typeof content === "string" ? content.slice(start, end) : content.subarray(start, end)) as Content;
+  const parts: Content[] = [];
   let start = 0;
   do {
-    let end = Math.min(bytes.byteLength, start + PART_LENGTH);
-    while (end < bytes.byteLength && isInsideCharacter(bytes[end])) end -= 1;
-    parts.push(bytes.subarray(start, end));
+    let end = Math.min(content.length, start + PART_LENGTH);
+    while (end < content.length && isInsideCharacter(content, end)) end -= 1;
+    parts.push(cut(start, end));
     start = end;
-  } while (start < bytes.byteLength);
+  } while (start < content.length);
   return parts;
 }
 
-function isInsideCharacter(byte = 0): boolean {
-  return (byte & 0b1100_0000) === 0b1000_0000;
-}
-
-function decoded(utf8: Uint8Array): string {
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(utf8);
-}
-
-/** Cuts a text into parts that fit into one document each. No character is cut. */
-export function textParts(text: string): string[] {
-  const parts: string[] = [];
-  let start = 0;
-  do {
-    const end = Math.min(text.length, start + PART_LENGTH);
-    const isInsideCharacter = end < text.length && isHighSurrogate(text.charCodeAt(end - 1));
-    parts.push(text.slice(start, isInsideCharacter ? end - 1 : end));
-    start = isInsideCharacter ? end - 1 : end;
-  } while (start < text.length);
-  return parts;
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
+/** True between the halves of a character of a text, or between the bytes of one. */
+function isInsideCharacter(content: JsonText["content"], at: number): boolean {
+  return typeof content === "string"
+    ? (content.codePointAt(at - 1) ?? 0) > 0xffff
+    : ((content[at] ?? 0) & 0b1100_0000) === 0b1000_0000;
 }
 
 /** Largest value that is stored in an entry, as JSON text in UTF-8, in bytes. */

@@ -9,6 +9,7 @@ import {
   LARGE_JSON_BYTES,
   readDeclaredOutput,
   shapeOfOutput,
+  sharedUtf8,
   stringifyExactJson,
 } from "@planwright/plan";
 import { type CallTrace, createCallTrace, traceById } from "../connection/call-trace.ts";
@@ -81,21 +82,15 @@ export function sentOutput(
   const warnings = [...(read.warnings ?? []), ...declared.warnings];
   const text = typeof written === "string" ? written : stringifyExactJson(output);
   const isLarge = text.length > LARGE_JSON_BYTES;
+  const sizeBytes = Buffer.byteLength(text);
   return {
     type: "completed",
     // A text of the tool is held twice anyway, and as a string for both.
     output: isLarge
-      ? { content: text === written ? text : sharedUtf8(text), sizeBytes: Buffer.byteLength(text) }
+      ? { content: text === written ? text : sharedUtf8([text], sizeBytes), sizeBytes }
       : { value: output },
     text: written,
     ...(isLarge && { shape: shapeOfOutput(output) }),
     ...(warnings.length > 0 && { warnings }),
   };
-}
-
-/** The text in memory that threads share: where it is sent to another thread, nothing is copied. */
-function sharedUtf8(text: string): Uint8Array {
-  const bytes = new Uint8Array(new SharedArrayBuffer(Buffer.byteLength(text)));
-  new TextEncoder().encodeInto(text, bytes);
-  return bytes;
 }

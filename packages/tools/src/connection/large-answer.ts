@@ -3,7 +3,7 @@
  * gets and what comes of it are plain data.
  */
 import type { Outcome } from "@planwright/engine";
-import { type HeldJson, type JsonObject, JsonText, type JsonValue } from "@planwright/plan";
+import { heldOfSent, type JsonObject, type JsonValue, type SentJson } from "@planwright/plan";
 import type { WireMessages } from "./wire-messages.ts";
 
 /** A call that a message may answer. */
@@ -47,10 +47,8 @@ export interface LargeAnswer {
 type Completed = Extract<Outcome, { type: "completed" }>;
 type Failed = Extract<Outcome, { type: "failed" }>;
 
-/** An output that is a value, or the content of the {@link JsonText} of a large one. */
-export type SentOutput = Omit<Completed, "output"> & {
-  output: { value: JsonValue } | Pick<JsonText, "content" | "sizeBytes">;
-};
+/** A completed outcome in a form that can be sent to another thread. */
+export type SentOutput = Omit<Completed, "output"> & { output: SentJson };
 
 /** An outcome with outputs in this form. */
 export type SentOutcome =
@@ -94,7 +92,5 @@ export function outcomeOfSent(sent: SentOutcome): Outcome {
 
 /** The same for an output. */
 export function completedOfSent(sent: SentOutput): Completed {
-  const { output } = sent;
-  const held: HeldJson = "content" in output ? new JsonText(output.content, output.sizeBytes) : output.value;
-  return { ...sent, output: held };
+  return { ...sent, output: heldOfSent(sent.output) };
 }

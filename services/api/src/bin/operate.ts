@@ -4,7 +4,7 @@
  * `storage` says what the database holds.
  */
 import { parseArgs } from "node:util";
-import { CodedError, countText, groupBy } from "@planwright/plan";
+import { CodedError, countText, groupBy, sizeText } from "@planwright/plan";
 import { parseSettings } from "@planwright/runtime";
 import {
   createStore,
@@ -205,15 +205,6 @@ function tableLines(rows: readonly string[][]): string[] {
       .map((cell, column) => (column === 0 ? cell.padEnd(width(column)) : cell.padStart(width(column))))
       .join("  "),
   );
-}
-
-const UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
-
-/** "840 B", "12.3 KiB", "4.0 GiB", in bytes of 1,024. */
-function sizeText(bytes: number): string {
-  if (bytes < 1_024) return `${bytes} B`;
-  const power = Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length);
-  return `${(bytes / 1_024 ** power).toFixed(1)} ${UNITS[power - 1]}`;
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -14,13 +14,14 @@ import {
   canonicalDigest,
   isJsonObject,
   type JsonObject,
-  JsonText,
+  type JsonText,
   LARGE_JSON_BYTES,
   parseExactJson,
   resolveReferences,
   type SecretPlace,
   sha256,
   stringifyExactJson,
+  textOfContent,
   unmarkNumbers,
 } from "@planwright/plan";
 import { type LargeAnswer, type ReceivedAnswer, readLargeAnswer } from "@planwright/tools";
@@ -44,7 +45,7 @@ export type LargeJob =
   /** Resolve the arguments of a look-up, which refer to those of the call and to its key. */
   | { type: "lookup"; large: LargeArguments; template: JsonObject; idempotencyKey: string }
   /** Read what a lookup tool answered. @property outputSchema - of the tool whose call it looked up */
-  | { type: "found"; content: JsonText["content"]; sizeBytes: number; outputSchema: JsonObject | undefined }
+  | { type: "found"; content: JsonText["content"]; outputSchema: JsonObject | undefined }
   /** Write the values of secrets into large arguments. */
   | { type: "fill"; large: LargeArguments; values: SecretValues }
   /** Answer a question of the engine. */
@@ -103,7 +104,7 @@ export function performJob(job: LargeJob): LargeResult {
       return text.length > LARGE_JSON_BYTES ? { bytes: new TextEncoder().encode(text) } : { arguments: args };
     }
     case "found":
-      return readFound(new JsonText(job.content, job.sizeBytes).text, job.outputSchema);
+      return readFound(textOfContent(job.content), job.outputSchema);
     case "answer":
       return answerQuestion(fromSent<Question>(job.question));
   }

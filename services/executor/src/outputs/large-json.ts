@@ -97,7 +97,7 @@ export function createLargeJson({ memory, logger }: LargeJsonParts = {}): LargeJ
       return "bytes" in resolved ? resolved.bytes : resolved.arguments;
     },
     async found({ content, sizeBytes }, outputSchema) {
-      return (await performIn(sizeBytes, { type: "found", content, sizeBytes, outputSchema })) as Found;
+      return (await performIn(sizeBytes, { type: "found", content, outputSchema })) as Found;
     },
     async answer(question) {
       // Memory for all other questions was reserved.
