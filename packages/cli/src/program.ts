@@ -136,6 +136,25 @@ export function createProgram({ version, perform, performLocally, print }: Progr
     const limit = timeout === undefined ? [] : ["--scan-ms", String(timeout)];
     return performLocally(({ operate }) => operate("storage", [...(json ? ["--json"] : []), ...limit]));
   });
+  for (const [name, file, description] of [
+    [
+      "backup",
+      "a new file, or - for standard output",
+      "write the database of MONGODB_URL into one file, as of one point in time; services may run",
+    ],
+    [
+      "restore",
+      "a file that backup has written",
+      "read a backup into the empty database of MONGODB_URL; requests that had not ended are paused",
+    ],
+  ] as const) {
+    add(name, description)
+      .argument("<file>", file)
+      .action((path: string) => {
+        const { json } = program.opts<GlobalOptions>();
+        return performLocally(({ operate }) => operate(name, [...(json ? ["--json"] : []), "--", path]));
+      });
+  }
   add(
     "doctor",
     "check this machine, the settings, the servers that they name, and the system if it runs; says what to change",
@@ -394,6 +413,11 @@ const EXAMPLES = {
   ),
   upgrade: examples("planwright upgrade --check", "planwright upgrade"),
   storage: examples("planwright storage", "planwright storage --json | jq .collections"),
+  backup: examples("planwright backup planwright.backup", 'planwright backup "$(date +%F).backup"'),
+  restore: examples(
+    "planwright restore planwright.backup",
+    "planwright restore planwright.backup --json | jq .paused",
+  ),
   doctor: examples("planwright doctor", "planwright doctor --json | jq .checks"),
   run: examples(
     'planwright run "Create author Alice with email alice@test.com"',

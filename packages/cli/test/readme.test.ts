@@ -19,7 +19,7 @@ const SOME_HASH = "3f2a9c1b77aa";
 const SOME_PLAN_HASH = "8c41d05e92bb";
 
 /** They start the system, which the tests of packages/local do. */
-const LOCAL_COMMANDS = ["up", "demo", "keys", "upgrade", "storage"];
+const LOCAL_COMMANDS = ["up", "demo", "keys", "upgrade", "storage", "backup", "restore"];
 const README = readText("../README.md");
 
 let system: CliSystem;

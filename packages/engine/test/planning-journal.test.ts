@@ -142,7 +142,7 @@ class RequestModel {
   current: "none" | "open" | "over" = "none";
   replanAsked: { note: string | null; execute: boolean } | null = null;
   isCancelled = false;
-  isExecutionPlanned = false;
+  executionPlannedAt: Date | null = null;
   away: { since: Date; tries: number } | null = null;
   questions: string[] = [];
   /** By call id: the planner that made the call, and the reserved tokens. */
@@ -170,7 +170,7 @@ class RequestModel {
       epoch: this.epoch,
       replanAsked: this.replanAsked,
       isCancelled: this.isCancelled,
-      isExecutionPlanned: this.isExecutionPlanned,
+      executionPlannedAt: this.executionPlannedAt,
       away: this.away,
       questions: [...this.questions],
       calls: new Map([...this.calls].map(([id, call]) => [id, spending(call.tokens)])),
@@ -191,7 +191,7 @@ class RequestModel {
     this.current = "open";
     this.#end();
     this.isCancelled = false;
-    this.isExecutionPlanned = false;
+    this.executionPlannedAt = null;
   }
 
   #act(action: (typeof ACTIONS)[number], size: number): void {
@@ -290,7 +290,7 @@ class RequestModel {
       case "plan execution":
         if (this.current !== "none") return;
         journal.append(CLIENT, executionPlanned);
-        this.isExecutionPlanned = true;
+        this.executionPlannedAt = journal.entries.at(-1)?.at ?? null;
         return;
       case "ask replan":
         if (this.replanAsked || this.questions.length > 0 || this.current === "open") return;

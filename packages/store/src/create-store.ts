@@ -1,9 +1,11 @@
 import { randomUUID, webcrypto } from "node:crypto";
+import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
 import { type Db, type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type ApiKey, createAccessStore, createTenantStore } from "./access-store.ts";
 import { assembleStore } from "./assemble-store.ts";
+import { type BackupFacts, type RestoreFacts, restoreBackup, writeBackup } from "./backup.ts";
 import { type Collections, createIndexes, openCollections } from "./database/collections.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
@@ -201,6 +203,34 @@ export function inspectStorage({
   );
 }
 
+/**
+ * Writes one point in time of a database to a stream, as a file for {@link restoreDatabase}, and ends it. Services may
+ * run meanwhile. Changes nothing.
+ * @param to.version - the version of Planwright, which the file names
+ * @throws {SnapshotLostError} and the errors of {@link createStore}
+ */
+export function backupDatabase(
+  { url, timeoutMs = 10_000 }: Pick<StoreOptions, "url" | "timeoutMs">,
+  to: { to: Writable; version: string },
+): Promise<BackupFacts> {
+  return withDatabase({ url, timeoutMs, socketTimeoutMs: LONG_READ_MS }, (database) =>
+    writeBackup(database, to),
+  );
+}
+
+/**
+ * Restores a file of {@link backupDatabase} into an empty database. Plans that had not ended are paused.
+ * @throws {BackupFileError | DatabaseNotEmptyError} and the errors of {@link createStore}
+ */
+export function restoreDatabase(
+  { url, timeoutMs = 10_000 }: Pick<StoreOptions, "url" | "timeoutMs">,
+  from: { path: string },
+): Promise<RestoreFacts> {
+  return withDatabase({ url, timeoutMs, socketTimeoutMs: LONG_READ_MS }, (database) =>
+    restoreBackup(database, from),
+  );
+}
+
 /** A database as it is, before a start converts it. */
 interface OpenDatabase {
   db: Db;
@@ -216,7 +246,7 @@ interface OpenOptions {
   readPreference?: "secondaryPreferred";
 }
 
-/** Connects as {@link createStore} does, and gives the database to a function that changes nothing. */
+/** Connects as {@link createStore} does, and gives the database to a function. */
 async function withDatabase<Facts>(
   { url, timeoutMs, socketTimeoutMs, readPreference }: OpenOptions,
   read: (database: OpenDatabase) => Promise<Facts>,
@@ -251,6 +281,8 @@ const MIN_WIRE_VERSION = 25;
 const RETRY_FOR_MS = { client: 10_000, worker: 30_000 };
 /** How long a bulk may wait for locks before its writes are sent one by one, in milliseconds. */
 const STUCK_AFTER_MS = 2_500;
+/** Longest that a command of a backup or a restore may take, in milliseconds: an index of all records is one. */
+const LONG_READ_MS = 3_600_000;
 /** How often the clock is compared with the server's, in milliseconds. */
 const CLOCK_EVERY_MS = 10_000;
 

@@ -11,12 +11,12 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { BSON, type Collection, type Db, type Document } from "mongodb";
+import { BSON, type ClientSession, type Collection, type Db, type Document } from "mongodb";
 import { type Collections, DATABASE_FORMAT } from "./database/collections.ts";
 import { isDuplicateKey } from "./database/transient-errors.ts";
 import { entryIdOf } from "./journal/entry-log.ts";
 import { followOneByOne, type HeadWrite } from "./journal/pending-write.ts";
-import { DatabaseFormatError } from "./records/errors.ts";
+import { DatabaseFormatError, RESTORING } from "./records/errors.ts";
 
 /** The earliest format that can be converted. */
 const FIRST_FORMAT = 6;
@@ -145,20 +145,47 @@ function metaOf(db: Db): Collection<FormatDocument> {
 }
 
 /** The format number of a database; null for a new one. */
-async function findFormat(db: Db): Promise<number | null> {
-  const found = await metaOf(db).findOne({ _id: "format" });
+export async function findFormat(db: Db, session?: ClientSession): Promise<number | null> {
+  const found = await metaOf(db).findOne({ _id: "format" }, { ...(session && { session }) });
   if (found) return found.version;
-  const used = await db.collection("requests").findOne({}, { projection: { _id: 1 } });
+  const used = await db
+    .collection("requests")
+    .findOne({}, { projection: { _id: 1 }, ...(session && { session }) });
   return used ? UNNUMBERED : null;
+}
+
+/** Marks an empty database, so that no process opens it before the restore has ended. False when it is not empty. */
+export async function beginRestore(db: Db): Promise<boolean> {
+  const format = { _id: "format" as const, version: RESTORING };
+  const inserted = await metaOf(db).insertOne(format).catch(nullIfDuplicate);
+  return inserted !== null;
+}
+
+/**
+ * Does the work of the conversions that the restored format needs, because it may make work due; then what is to be
+ * done with all work, and only then gives the database its format.
+ */
+export async function endRestore<Done>(
+  database: Database,
+  format: number,
+  whenSettled: () => Promise<Done>,
+): Promise<Done> {
+  const { db } = database;
+  const pending = conversionsOf(db, format, { conversions: CONVERSIONS, format: DATABASE_FORMAT });
+  for (const conversion of pending) while ((await conversion.convertSome(database)) > 0);
+  const done = await whenSettled();
+  await metaOf(db).updateOne({ _id: "format" }, { $set: { version: format } });
+  return done;
+}
+
+function nullIfDuplicate(error: unknown): null {
+  if (isDuplicateKey(error)) return null;
+  throw error;
 }
 
 /** Gives a new database its format number. @returns that of another process when it was first */
 async function setFormat(db: Db, version: number): Promise<number> {
-  await metaOf(db)
-    .insertOne({ _id: "format", version })
-    .catch((error: unknown) => {
-      if (!isDuplicateKey(error)) throw error;
-    });
+  await metaOf(db).insertOne({ _id: "format", version }).catch(nullIfDuplicate);
   return (await findFormat(db)) ?? version;
 }
 

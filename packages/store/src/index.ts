@@ -6,7 +6,9 @@ export {
   NewApiKeySchema,
   type TenantStore,
 } from "./access-store.ts";
+export type { BackupFacts, RestoredRequest, RestoreFacts } from "./backup.ts";
 export {
+  backupDatabase,
   type ClientStore,
   createStore,
   type DatabaseFacts,
@@ -14,6 +16,7 @@ export {
   inspectStorage,
   type LiveStore,
   type RetentionStore,
+  restoreDatabase,
   type Store,
   type StoreOptions,
 } from "./create-store.ts";
@@ -89,14 +92,17 @@ export type {
   RequestWithPlan,
 } from "./records/document-heads.ts";
 export {
+  BackupFileError,
   CursorInvalidError,
   DatabaseFormatError,
+  DatabaseNotEmptyError,
   EntryTooLargeError,
   IdempotencyKeyReusedError,
   LeaseLostError,
   OutputMissingError,
   type RecordedError,
   RequestLagsError,
+  SnapshotLostError,
   StoreNotReachedError,
   StoreUnavailableError,
   TooManyControlsError,

@@ -29,7 +29,7 @@ const KUBECTL = /^kubectl (?:create secret generic (planwright\S*)|apply -k (\S+
 const QUERY = /^docker compose exec mongo mongosh --quiet planwright --eval '(.*)'$/;
 const CURL = /^curl -s http:\/\/127\.0\.0\.1:4000(\/\S+)$/;
 const SETTING = /^([A-Z_]+)=\S+$/;
-const DOCKER = /^docker compose (?:up|ps|build|stop|exec) ?(.*)$/;
+const DOCKER = /^docker compose (?:up|ps|build|stop|exec|run) ?(.*)$/;
 /** They need another machine and a registry. */
 const NOT_RUN = ["ssh -N -L 4000:127.0.0.1:4000 you@server.example.org", "git pull"];
 
@@ -61,7 +61,7 @@ test("docker-compose.yml has each service of the commands, and reads each settin
   const named = LINES.flatMap((line) => {
     const [, args = ""] = DOCKER.exec(line) ?? [];
     const scaled = [...args.matchAll(/--scale ([a-z-]+)=/g)].map(([, name]) => name);
-    const executed = /^docker compose exec (?:-T )?([a-z-]+)/.exec(line)?.[1];
+    const executed = /^docker compose (?:exec (?:-T )?|run (?:--\S+ |\.\S+ )*)([a-z-]+)/.exec(line)?.[1];
     const stopped = /^docker compose stop (.*)$/.exec(line)?.[1]?.split(" ") ?? [];
     return [...scaled, ...stopped, ...(executed ? [executed] : [])];
   });
@@ -122,8 +122,9 @@ test("the queries return the format in the guide, and count the unfinished work"
     countDocuments: (filter: object) => db.collection(name).countDocuments(filter),
   });
   const names = { meta: collection("meta"), plans: collection("plans"), requests: collection("requests") };
-  const ask = (query = ""): Promise<unknown> => runInNewContext(query, { db: names });
-  const [format, plans, requests, ...others] = partsOf(QUERY);
+  const dropDatabase = () => db.dropDatabase();
+  const ask = (query = ""): Promise<unknown> => runInNewContext(query, { db: { ...names, dropDatabase } });
+  const [format, plans, requests, drop, ...others] = partsOf(QUERY);
   expect(others).toEqual([]);
   const [, version] = /This version writes format (\d+)\./.exec(read(GUIDE)) ?? [];
   expect(await ask(format)).toEqual({ _id: "format", version: Number(version) });
@@ -135,4 +136,6 @@ test("the queries return the format in the guide, and count the unfinished work"
   expect(await ask(plans)).toBe(STARTED_PLAN_STATUSES.length);
   expect(STARTED_PLAN_STATUSES.filter((status) => !plans?.includes(`"${status}"`))).toEqual([]);
   expect(await ask(requests)).toBe(1);
+  await ask(drop);
+  expect(await db.listCollections().toArray()).toEqual([]);
 });

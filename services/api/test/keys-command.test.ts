@@ -1,11 +1,16 @@
-/** API keys as operators manage them, with the command line. */
+/** The commands of operators: API keys, upgrade, storage, backup and restore. */
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { createStore } from "@planwright/store";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { BackupFileError, createStore, restoreDatabase } from "@planwright/store";
 import { testServers } from "@planwright/testing";
-import { MongoClient } from "mongodb";
+import { BSON, MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
 import { CommandUsageError, parseKeysCommand, runKeysCommand } from "../src/access/keys-command.ts";
 
@@ -114,7 +119,7 @@ test("upgrade says what it would convert, converts it, and then has nothing to d
   expect(checked).toMatchObject({ code: 0, err: "" });
   expect(checked.out).toContain("has format 6; this version writes format 7");
   expect(checked.out).toContain("in the outbox (1 document)");
-  expect(checked.out).toContain("mongodump");
+  expect(checked.out).toContain("planwright backup planwright.backup");
   expect((await meta.findOne())?.version).toBe(6);
   expect(await run(["upgrade"], { MONGODB_URL })).toMatchObject({
     code: 0,
@@ -156,4 +161,108 @@ test("storage prints tables of what the database holds, or the figures as JSON",
       expect.objectContaining({ collection: "requests", tenant: "acme", freed: "unfinished", documents: 1 }),
     ]),
   });
+});
+
+/** A database with some requests, and a file for its backup. */
+async function withRequests() {
+  const MONGODB_URL = testServers().mongodbUrl;
+  const folder = await mkdtemp(join(tmpdir(), "planwright-backup-"));
+  const store = await createStore({ url: MONGODB_URL });
+  onTestFinished(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  for (const tenant of ["acme", "globex"])
+    await store.createRequest({ tenant, query: "Create author Alice", autoExecute: true });
+  return { MONGODB_URL, store, file: join(folder, "planwright.backup") };
+}
+
+/** The backup with another header, and a checksum that fits. */
+function withHeader(file: Buffer, change: object): Buffer {
+  const bytes = gunzipSync(file);
+  const headerBytes = bytes.readInt32LE();
+  const header = { ...BSON.deserialize(bytes.subarray(0, headerBytes)), ...change };
+  // The trailer follows two separators; it is the last document.
+  const trailerAt = bytes.lastIndexOf(Buffer.alloc(8)) + 8;
+  const before = Buffer.concat([BSON.serialize(header), bytes.subarray(headerBytes, trailerAt)]);
+  const { counts } = BSON.deserialize(bytes.subarray(trailerAt));
+  const sha256 = createHash("sha256").update(before).digest("hex");
+  return gzipSync(Buffer.concat([before, BSON.serialize({ counts, sha256 })]));
+}
+
+test("backup writes a new file for its owner alone, and restore fills an empty database with the same documents", async () => {
+  const { MONGODB_URL, file } = await withRequests();
+  const made = await run(["backup", file], { MONGODB_URL });
+  expect(made).toMatchObject({ code: 0, err: "" });
+  expect(made.out).toMatch(/^Wrote 2 requests \(\d+ documents, format 7\) as of \S+ to \S+\.\n$/);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const again = await run(["backup", file], { MONGODB_URL });
+  expect(again).toMatchObject({ code: 1, err: expect.stringContaining("exists already; name another file") });
+
+  const target = testServers().mongodbUrl;
+  const restored = await run(["restore", file], { MONGODB_URL: target });
+  expect(restored).toMatchObject({ code: 0, err: "" });
+  expect(restored.out).toMatch(/^2 requests had no plan yet: .* planwright execute starts one:$/m);
+  expect(restored.out).toMatch(/^ {2}req_\S+ {2}acme$/m);
+  const client = await MongoClient.connect(target);
+  onTestFinished(() => client.close());
+  expect(await client.db().collection("requests").countDocuments({ autoExecute: false })).toBe(2);
+  expect(await client.db().collection("meta").findOne()).toMatchObject({ version: 7 });
+  expect((await client.db().collection("plans").indexes()).length).toBeGreaterThan(5);
+});
+
+test("a file that is cut, changed, foreign, or of a later version is refused in one line, and nothing is written", async () => {
+  const { MONGODB_URL, file } = await withRequests();
+  await run(["backup", file], { MONGODB_URL });
+  const whole = await readFile(file);
+  const content = gunzipSync(whole);
+  const changed = Buffer.from(content);
+  const at = changed.indexOf("Create author Alice");
+  changed.write("D", at);
+  const damaged = "it was cut or changed";
+  const target = testServers().mongodbUrl;
+  const cases: [bytes: Buffer, says: string][] = [
+    [whole.subarray(0, whole.length - 20), damaged],
+    [gzipSync(content.subarray(0, content.length - 40)), damaged],
+    [gzipSync(changed), damaged],
+    [gzipSync(content.subarray(0, content.readInt32LE())), damaged],
+    [Buffer.from("{}"), "it is not a backup of Planwright"],
+    [gzipSync(BSON.serialize({ other: 1 })), "it is not a backup of Planwright"],
+    [withHeader(whole, { format: 8 }), "it has format 8 of Planwright"],
+    [withHeader(whole, { planwrightBackup: 2 }), "in a layout that this version does not read"],
+  ];
+  for (const [bytes, says] of cases) {
+    await writeFile(file, bytes);
+    const refused = restoreDatabase({ url: target }, { path: file });
+    await expect(refused).rejects.toThrow(BackupFileError);
+    await expect(refused).rejects.toThrow(says);
+    await expect(refused).rejects.not.toThrow("\n");
+  }
+  const missing = await run(["restore", `${file}.none`], { MONGODB_URL: target });
+  expect(missing).toMatchObject({ code: 1, err: expect.stringContaining("no such file") });
+  const client = await MongoClient.connect(target);
+  onTestFinished(() => client.close());
+  expect(await client.db().listCollections().toArray()).toEqual([]);
+});
+
+test("a restore refuses a database with records, and one that is not complete is opened by no process", async () => {
+  const { MONGODB_URL, file } = await withRequests();
+  await run(["backup", file], { MONGODB_URL });
+  const refused = await run(["restore", file], { MONGODB_URL });
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("is not empty") });
+  expect(refused.err).toContain("name a new database in MONGODB_URL");
+
+  const target = testServers().mongodbUrl;
+  const client = await MongoClient.connect(target);
+  onTestFinished(() => client.close());
+  await client
+    .db()
+    .collection<{ _id: string; version: number }>("meta")
+    .insertOne({ _id: "format", version: 0 });
+  await expect(createStore({ url: target })).rejects.toThrow(/is being restored .* drop the database/);
+  for (const wrong of [[], ["a", "b"], ["a", "--typo"]])
+    expect(await run(["restore", ...wrong], { MONGODB_URL: target })).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^restore takes the name of one file/),
+    });
 });

@@ -364,7 +364,7 @@ const NO_PLANNING: FoldedPlanning = {
   epoch: 0,
   replanAsked: null,
   isCancelled: false,
-  isExecutionPlanned: false,
+  executionPlannedAt: null,
   away: null,
   questions: [],
   spent: NO_SPENDING,
@@ -389,7 +389,7 @@ function endPlanning(context: FoldContext, { isValid }: EventOf<"plan.stored">):
     planner: null,
     replanAsked: null,
     isCancelled: false,
-    isExecutionPlanned: false,
+    executionPlannedAt: null,
     away: null,
   };
 }
@@ -426,7 +426,7 @@ function changeBy(context: FoldContext, event: PlanningEvent): Partial<FoldedPla
       return { planner: null, replanAsked: { note, execute }, isCancelled: false, away: null };
     }
     case "execution.planned":
-      return { isExecutionPlanned: true };
+      return { executionPlannedAt: context.entry.at };
     case "planning.postponed": {
       requirePlanner(context);
       const { since, tries } = event;

@@ -195,10 +195,10 @@ export interface FoldedPlanning {
   /** A client cancelled planning: no plan follows from it. */
   isCancelled: boolean;
   /**
-   * A client requested to execute the plan as soon as it is stored, regardless of the option in its accepted
-   * request.
+   * When a client requested to execute the plan as soon as it is stored, regardless of the option in its accepted
+   * request; null: no client did.
    */
-  isExecutionPlanned: boolean;
+  executionPlannedAt: Date | null;
   /** How long the model has been away; null: it answered the last call, or was not called. */
   away: Pick<EventOf<"planning.postponed">, "since" | "tries"> | null;
   /** Ids of the questions that are open. */

@@ -282,7 +282,9 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
       claims.append<PlanDocument>(claim, ({ planning }) => {
         const now = new Date(clock.now());
         const { request } = claim;
-        const autoExecute = request.autoExecute || planning.isExecutionPlanned;
+        const { executionPlannedAt: at } = planning;
+        const isOrdered = at !== null && at >= (request.restoredAt ?? at);
+        const autoExecute = request.autoExecute || isOrdered;
         const fresh = newPlan({ ...result, request, status: autoExecute ? "QUEUED" : "READY", now });
         const { document, events } = versionTurn(fresh, NOTHING_CARRIED, fresh);
         const status = autoExecute ? "EXECUTING" : "READY";

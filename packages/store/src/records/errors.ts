@@ -68,6 +68,9 @@ export class StandaloneServerError extends storeError(
     `The MongoDB server at ${host} is not part of a replica set; start it with --replSet and run rs.initiate()`,
 ) {}
 
+/** In place of the format of a database while a backup is restored into it: every version refuses to open it. */
+export const RESTORING = 0;
+
 /**
  * The database was written by a later version, or by one whose format cannot be converted. Nothing was read or
  * changed.
@@ -76,9 +79,34 @@ export class DatabaseFormatError extends storeError(
   "STORE_FORMAT",
   false,
   ({ database, found, expected }: { database: string; found: number; expected: number }) =>
-    found > expected
-      ? `The database "${database}" has format ${found}, and this version of Planwright reads format ${expected}: install the version that wrote it, or a later one`
-      : `The database "${database}" has format ${found}, which this version of Planwright (format ${expected}) cannot convert; name another database in MONGODB_URL, or remove this one (with npm start: the folder .data/planwright)`,
+    found === RESTORING
+      ? `A backup is being restored into the database "${database}"; if that restore was killed, drop the database and restore again`
+      : found > expected
+        ? `The database "${database}" has format ${found}, and this version of Planwright reads format ${expected}: install the version that wrote it, or a later one`
+        : `The database "${database}" has format ${found}, which this version of Planwright (format ${expected}) cannot convert; name another database in MONGODB_URL, or remove this one (with npm start: the folder .data/planwright)`,
+) {}
+
+/** The file is not a whole backup that this version can restore, or it cannot be written. Nothing was changed. */
+export class BackupFileError extends storeError(
+  "BACKUP_FILE",
+  false,
+  ({ path, problem }: { path: string; problem: string }) => `The file ${path} cannot be used: ${problem}`,
+) {}
+
+/** A restore never changes records that are there. */
+export class DatabaseNotEmptyError extends storeError(
+  "DATABASE_NOT_EMPTY",
+  false,
+  ({ database }: { database: string }) =>
+    `The database "${database}" is not empty, and a restore changes no records: name a new database in MONGODB_URL (its path, as in mongodb://127.0.0.1:27017/restored), or drop this one first`,
+) {}
+
+/** MongoDB removed the old versions of documents that the backup still had to read. */
+export class SnapshotLostError extends storeError(
+  "SNAPSHOT_LOST",
+  true,
+  ({ takenAt }: { takenAt: Date }) =>
+    `MongoDB no longer has the state of ${takenAt.toISOString()}, which the backup shows: raise its parameter minSnapshotHistoryWindowInSeconds (300 by default) above the duration of the backup, and make the backup again`,
 ) {}
 
 /** Group commit writes to several collections in one command, which needs MongoDB 8.0 or later. */

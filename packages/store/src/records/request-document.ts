@@ -77,6 +77,11 @@ export interface RequestDocument extends Leased {
   version: number;
   /** Start executing as soon as a valid plan is stored. */
   autoExecute: boolean;
+  /**
+   * When it was restored from a backup that has no plan for it, or not the next one: orders to execute the plan that
+   * are older do not count. Absent: never.
+   */
+  restoredAt?: Date;
   /** The work of planners. The lease of the request belongs to its planner. */
   planning: {
     /** Number of claims of this work, also survived ones: the current claim can use their models' answers. */

@@ -22,6 +22,21 @@ export const IS_FREE = { $eq: ["$lease", null] };
 /** Expression: the number of a plan's control after that many new ones. */
 const after = (count: number) => ({ $add: ["$controlSeq", count] });
 
+/** Expressions that add controls to a plan's document. */
+export function withControls(
+  events: readonly ControlEvent[],
+  by: string,
+  at: "$$NOW" | Date,
+): { controlSeq: Document; controls: Document } {
+  const added = events.map((event, index) => ({
+    id: after(index + 1),
+    event: { $literal: event },
+    by: { $literal: by },
+    at,
+  }));
+  return { controlSeq: after(events.length), controls: { $concatArrays: [CONTROLS, added] } };
+}
+
 /** Controls that are asked for together: the owner takes all of them, in this order, or none. */
 interface NewControls {
   events: readonly ControlEvent[];
@@ -50,12 +65,6 @@ export function createAskControl({ collections, group }: StoreDependencies) {
   ): Promise<PlanDocument | null> => {
     const hasRoom = { $lte: [{ $size: CONTROLS }, MAX_CONTROLS - events.length] };
     const open = { tenant, status: { $in: STARTED_PLAN_STATUSES }, finishedAt: null, ...condition };
-    const controls = events.map((event, index) => ({
-      id: after(index + 1),
-      event: { $literal: event },
-      by: { $literal: by },
-      at: "$$NOW",
-    }));
     const isCancel = events.some(({ type }) => type === "cancel.asked");
     const asked = await group.updateAndRead({
       collection: "plans",
@@ -66,8 +75,7 @@ export function createAskControl({ collections, group }: StoreDependencies) {
         dueAt: { $cond: [IS_FREE, "$$NOW", "$dueAt"] },
         updatedAt: "$$NOW",
         ...change,
-        controlSeq: after(events.length),
-        controls: { $concatArrays: [CONTROLS, controls] },
+        ...withControls(events, by, "$$NOW"),
       },
     });
     if (asked) return asked;

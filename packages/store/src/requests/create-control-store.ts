@@ -90,18 +90,20 @@ const IS_PAUSED = { $eq: ["$status", "PAUSED"] };
  * Changes by a pause: a plan that no executor holds is paused at once, for ever. It is claimed only when an approval
  * expires meanwhile; documents of earlier versions name that time only in `dueAt`.
  */
-const PAUSED: Document = {
-  pauseRequestedAt: "$$NOW",
-  status: { $cond: [IS_FREE, "PAUSED", "$status"] },
-  waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
-  dueAt: {
-    $cond: [
-      { $or: [{ $not: [IS_FREE] }, { $eq: ["$waitReason", "approval"] }] },
-      "$dueAt",
-      { $ifNull: ["$approvalUntil", null] },
-    ],
-  },
-};
+export function pausedSince(at: "$$NOW" | Date): Document {
+  return {
+    pauseRequestedAt: at,
+    status: { $cond: [IS_FREE, "PAUSED", "$status"] },
+    waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
+    dueAt: {
+      $cond: [
+        { $or: [{ $not: [IS_FREE] }, { $eq: ["$waitReason", "approval"] }] },
+        "$dueAt",
+        { $ifNull: ["$approvalUntil", null] },
+      ],
+    },
+  };
+}
 
 /** Changes by a resume: a paused plan may be claimed, or its executor continues. */
 const RESUMED: Document = {
@@ -121,7 +123,12 @@ function createPause({ collections: { plans } }: StoreDependencies, askControl: 
         cancelRequestedAt: null,
       };
       const event = { type: "pause.asked" } as const;
-      const paused = await askControl(tenant, planId, { events: [event], by, condition, change: PAUSED });
+      const paused = await askControl(tenant, planId, {
+        events: [event],
+        by,
+        condition,
+        change: pausedSince("$$NOW"),
+      });
       return paused ?? plans.findOne({ _id: planId, tenant });
     },
 

@@ -1,16 +1,23 @@
 /**
  * The commands of operators that need the database and no running service: `keys` manages API keys, as in
  * `npm run keys -- create --tenant acme --scope read,execute`; `upgrade` converts a database of an earlier format;
- * `storage` says what the database holds.
+ * `storage` says what the database holds; `backup` writes it into a file, and `restore` reads that into an empty one.
  */
+import { open, rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { CodedError, countText, groupBy, sizeText } from "@planwright/plan";
-import { parseSettings } from "@planwright/runtime";
+import { parseSettings, VERSION } from "@planwright/runtime";
 import {
+  type BackupFacts,
+  BackupFileError,
+  backupDatabase,
   createStore,
   inspectDatabase,
   inspectStorage,
+  type RestoredRequest,
+  type RestoreFacts,
   RetentionDaysSchema,
+  restoreDatabase,
   STORAGE_AGES,
   STORAGE_ENDS,
   STORAGE_GROUPS,
@@ -57,7 +64,7 @@ async function upgrade(words: readonly string[]): Promise<void> {
       "A start does it, or planwright upgrade. Services of the version before may still run; later they do not start on this database.",
     );
     print("To be able to go back, make a backup first:");
-    return print(`  mongodump --uri "$MONGODB_URL" --archive --gzip > planwright.archive.gz`);
+    return print("  planwright backup planwright.backup");
   }
   const store = await createStore({
     url,
@@ -70,6 +77,95 @@ async function upgrade(words: readonly string[]): Promise<void> {
   });
   await store.close();
   print(`Done: the database has format ${expected}.`);
+}
+
+/** Writes a file that did not exist, or to standard output. With --json it prints what the file holds. */
+async function backup(words: readonly string[]): Promise<void> {
+  const { path, json } = readBackupOptions("backup", words);
+  const url = databaseUrl();
+  const toFile = path !== "-";
+  const facts = toFile
+    ? await backupToFile(url, path)
+    : await backupDatabase({ url }, { to: process.stdout, version: VERSION });
+  // Standard output is the file.
+  const tell = toFile ? print : say;
+  if (json) return tell(JSON.stringify(facts, null, 2));
+  tell(`Wrote ${contentText(facts)} as of ${facts.takenAt.toISOString()} to ${toFile ? path : "-"}.`);
+}
+
+/** The file is on the disk when this resolves; without a whole backup there is none. @throws {BackupFileError} */
+async function backupToFile(url: string, path: string): Promise<BackupFacts> {
+  const notOpened = (error: unknown) => {
+    const isThere = error instanceof Error && "code" in error && error.code === "EEXIST";
+    const problem = isThere ? "it exists already; name another file" : String(error);
+    return new BackupFileError({ path, problem }, error);
+  };
+  // Only for its owner: it has everything that the database has.
+  const file = await open(path, "wx", 0o600).catch((error: unknown) => Promise.reject(notOpened(error)));
+  try {
+    const to = file.createWriteStream({ flush: true });
+    return await backupDatabase({ url }, { to, version: VERSION });
+  } catch (error) {
+    await file.close();
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** With --json it prints everything that was restored, and all requests that wait. */
+async function restore(words: readonly string[]): Promise<void> {
+  const { path, json } = readBackupOptions("restore", words);
+  const facts = await restoreDatabase({ url: databaseUrl() }, { path });
+  print(json ? JSON.stringify(facts, null, 2) : restoreLines(facts).join("\n"));
+}
+
+function readBackupOptions(command: string, words: readonly string[]): { path: string; json: boolean } {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...words],
+      options: { json: { type: "boolean" } },
+      allowPositionals: true,
+    });
+    const [path] = z.tuple([z.string().min(1)]).parse(positionals);
+    return { path, json: values.json ?? false };
+  } catch (error) {
+    throw new CommandUsageError(`${command} takes the name of one file, and --json`, error);
+  }
+}
+
+/** Requests that are shown, the oldest first. */
+const SHOWN_REQUESTS = 20;
+
+/** What the file holds, in words. */
+function contentText({ counts, format }: BackupFacts): string {
+  const documents = sum(Object.values(counts));
+  return `${countText(counts["requests"] ?? 0, "request")} (${countText(documents, "document")}, format ${format})`;
+}
+
+/** For people: nothing acts before it is named, so the names and the command. */
+function restoreLines(facts: RestoreFacts): string[] {
+  const { paused, notStarted, takenAt } = facts;
+  const shown = (some: readonly RestoredRequest[]) => [
+    ...some.slice(0, SHOWN_REQUESTS).map(({ requestId, tenant }) => `  ${requestId}  ${tenant}`),
+    ...(some.length > SHOWN_REQUESTS
+      ? [`  and ${some.length - SHOWN_REQUESTS} more, which --json lists`]
+      : []),
+  ];
+  return [
+    `Restored ${contentText(facts)} as of ${takenAt.toISOString()}.`,
+    ...(paused.length > 0
+      ? [
+          `${countText(paused.length, "request")} had not ended: paused, because calls after the backup are not known here. Look at each, then planwright resume or cancel it:`,
+          ...shown(paused),
+        ]
+      : []),
+    ...(notStarted.length > 0
+      ? [
+          `${countText(notStarted.length, "request")} had no plan yet: planned when the services start, but not started. planwright execute starts one:`,
+          ...shown(notStarted),
+        ]
+      : []),
+  ];
 }
 
 /** With --json it prints the figures, else tables; --scan-ms limits the scans. */
@@ -211,7 +307,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 const numberText = (count: number): string => count.toLocaleString("en");
 
-const COMMANDS = new Map(Object.entries({ keys, upgrade, storage }));
+const COMMANDS = new Map(Object.entries({ keys, upgrade, storage, backup, restore }));
 
 const [command = "", ...words] = process.argv.slice(2);
 try {

@@ -16,10 +16,13 @@ const FoundSchema = z.object({
 /** A request as its client reads it. */
 export type Found = z.output<typeof FoundSchema>;
 
+/** A system, in the process of the test or in others. */
+type AnySystem = Pick<System, "apiUrl" | "tools" | "model">;
+
 /** A request that waits. */
 export interface WaitingRequest {
   /** Makes it. @returns its id */
-  begin(system: System): Promise<string>;
+  begin(system: AnySystem): Promise<string>;
   waits(request: Found): boolean;
   /** What a client does later. */
   goOn(system: Pick<System, "apiUrl">, requestId: string, request: Found): Promise<void>;
@@ -49,7 +52,8 @@ export async function find(system: Pick<System, "apiUrl">, id: string): Promise<
 
 const MadeSchema = z.object({ made: z.object({ requestId: z.string() }) });
 
-async function submit(system: System, steps: readonly object[]): Promise<string> {
+/** Submits a plan for execution. @returns the id of its request */
+export async function submit(system: Pick<System, "apiUrl">, steps: readonly object[]): Promise<string> {
   const document = "mutation ($plan: JSON!) { made: submitPlan(plan: $plan) { requestId } }";
   return MadeSchema.parse(await ask(system, document, { plan: { steps } })).made.requestId;
 }
