@@ -1,6 +1,7 @@
 // npm run pack [-- --to FOLDER]: writes the npm package `planwright` into packages/cli/package, from the built
-// programs: the command, the services that `planwright up` starts, and the console. With a folder, npm packs it
-// and the libraries of this repository that are published into that folder.
+// programs: the command, the services that `planwright up` starts, and the console. Fails when that is larger to
+// download than a person waits for. With a folder, npm packs it and the libraries of this repository that are published
+// into that folder.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -9,6 +10,8 @@ import { parseArgs } from "node:util";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const out = join(root, "packages", "cli", "package");
+/** The most that npm downloads of the package, in bytes, without the optional packages of the database. */
+const MAX_PACKED_BYTES = 15_000_000;
 const { values } = parseArgs({ options: { to: { type: "string" } } });
 const readJson = (path) => JSON.parse(readFileSync(join(root, path), "utf8"));
 
@@ -36,7 +39,7 @@ for (const name of ["planwright", "blog-tools"])
 for (const [name, program] of [
   ["planner", "check-settings"],
   ["executor", "check-settings"],
-  ["api", "keys"],
+  ["api", "operate"],
 ]) {
   copyProgram(`services/${name}/dist/${program}`, `services/${name}/dist/${program}`);
   copy(`services/${name}/dist/bin/${program}.js`, `services/${name}/dist/bin/${program}.js`);
@@ -107,6 +110,19 @@ function installedFor(path, dependency, packages) {
     if (folder === ".") return undefined;
   }
 }
+
+/** Bytes that npm downloads of the package. */
+function packedBytes() {
+  const asked = ["pack", "--dry-run", "--json", "--silent", "--ignore-scripts"];
+  const { status, stdout } = spawnSync("npm", asked, { cwd: out, encoding: "utf8" });
+  if (status !== 0) throw new Error(`npm ${asked.join(" ")} failed (${status})`);
+  return JSON.parse(stdout)[0].size;
+}
+
+const sizeBytes = packedBytes();
+const megabytes = (bytes) => `${(bytes / 1_000_000).toFixed(1)} MB`;
+console.error(`planwright is ${megabytes(sizeBytes)} to download; ${megabytes(MAX_PACKED_BYTES)} at most.`);
+if (sizeBytes > MAX_PACKED_BYTES) throw new Error(`planwright has become too large: ${megabytes(sizeBytes)}`);
 
 if (values.to !== undefined) {
   const to = resolve(values.to);
