@@ -513,7 +513,7 @@ function DoubtPanel({ requestId, planId, step }: { requestId: string; planId: st
             <span className="hidden">What the call returned, as JSON</span>
             <input
               value={outputText}
-              placeholder="its output as JSON; empty: null"
+              placeholder="output as JSON; empty: null"
               onChange={({ target }) => setOutputText(target.value)}
             />
           </label>
