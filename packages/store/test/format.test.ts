@@ -26,6 +26,7 @@ test("a new database gets its format number from the first process, and all proc
 });
 
 test("a database of a later format is refused with a message that says what to do, and is not changed", async () => {
+  await db.dropDatabase();
   await meta().insertOne({ _id: "format", version: DATABASE_FORMAT + 1 });
   const refused = createStore({ url });
   await expect(refused).rejects.toBeInstanceOf(DatabaseFormatError);

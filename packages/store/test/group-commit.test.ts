@@ -17,9 +17,9 @@ const STUCK_AFTER_MS = 300;
 
 /** A group commit over plans of owner 1. */
 async function groupOver(ids: readonly string[], stuckAfterMs?: number) {
-  const url = new URL(testServers().mongodbUrl);
-  const database = `${DATABASE}_${url.pathname.slice(1)}`;
-  const client = new MongoClient(url.href, {
+  const { mongodbUrl, redisPrefix } = testServers();
+  const database = `${DATABASE}_${redisPrefix}`; // without the indexes of a store
+  const client = new MongoClient(mongodbUrl, {
     retryWrites: false,
     writeConcern: { w: "majority" },
     monitorCommands: true,

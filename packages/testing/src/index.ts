@@ -32,6 +32,7 @@ export {
 export {
   bundledProgram,
   bundledServices,
+  type EventLoopBlock,
   type EventLoopBlocks,
   eventually,
   spawnService,

@@ -59,14 +59,21 @@ export function bundledProgram(): string {
   return askOnDemand(inject("planwrightProgram"), z.string());
 }
 
+/** One block of an event loop, in milliseconds. */
+export interface EventLoopBlock {
+  ms: number;
+  /** Of them, V8's garbage collection. */
+  gcMs: number;
+}
+
 /** How long the event loop of a service was blocked. */
 export interface EventLoopBlocks {
   /** For the environment of the service. */
   env: { BLOCKS_FILE: string; NODE_OPTIONS: string };
   /** Forgets the blocks until now. */
   start(): Promise<void>;
-  /** The blocks since then that were longer than 10 ms, in milliseconds, longest first. */
-  longestFirst(): Promise<number[]>;
+  /** The blocks since then that were longer than 10 ms, longest first. */
+  longestFirst(): Promise<EventLoopBlock[]>;
 }
 
 /**
@@ -76,16 +83,31 @@ export interface EventLoopBlocks {
  * @param everyMs - how often the loop is looked at
  */
 export function watchEventLoop(file: string, everyMs: number): EventLoopBlocks {
+  // A collection is told after the block that it was in, so a block is written when the loop is looked at again.
   const watch = `
     import { appendFileSync, readFileSync } from "node:fs";
+    import { PerformanceObserver, performance } from "node:perf_hooks";
     import { isMainThread } from "node:worker_threads";
     const used = () => Number(readFileSync("/proc/self/task/" + process.pid + "/schedstat", "utf8").split(" ")[0]) / 1e6;
-    let before = used();
-    if (isMainThread) setInterval(() => {
-      const now = used();
-      if (now - before > 10) appendFileSync(process.env.BLOCKS_FILE, Math.round(now - before) + "\\n");
-      before = now;
-    }, ${everyMs}).unref();
+    const look = () => ({ used: used(), at: performance.now() });
+    let before = look();
+    let block;
+    let collections = [];
+    if (isMainThread) {
+      new PerformanceObserver((list) => collections.push(...list.getEntries())).observe({ entryTypes: ["gc"] });
+      setInterval(() => {
+        const now = look();
+        if (block) {
+          const gc = collections.filter(({ startTime }) => startTime >= block.from && startTime < block.to);
+          const gcMs = Math.min(block.ms, gc.reduce((sum, { duration }) => sum + duration, 0));
+          appendFileSync(process.env.BLOCKS_FILE, JSON.stringify({ ms: Math.round(block.ms), gcMs: Math.round(gcMs) }) + "\\n");
+        }
+        const ms = now.used - before.used;
+        block = ms > 10 ? { ms, from: before.at, to: now.at } : undefined;
+        if (!block) collections = [];
+        before = now;
+      }, ${everyMs}).unref();
+    }
   `;
   return {
     env: {
@@ -94,8 +116,9 @@ export function watchEventLoop(file: string, everyMs: number): EventLoopBlocks {
     },
     start: () => writeFile(file, ""),
     async longestFirst() {
-      const blocks = (await readFile(file, "utf8")).split("\n").map(Number);
-      return blocks.toSorted((one, other) => other - one);
+      const lines = (await readFile(file, "utf8")).split("\n").filter(Boolean);
+      const blocks = lines.map((line): EventLoopBlock => JSON.parse(line));
+      return blocks.toSorted((one, other) => other.ms - one.ms);
     },
   };
 }

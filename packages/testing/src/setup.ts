@@ -1,7 +1,8 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { configureGlobal } from "fast-check";
-import { afterAll, expect } from "vitest";
+import { afterAll, beforeEach, expect } from "vitest";
 import { z } from "zod";
+import { endFile, endTest, startTest } from "./databases.ts";
 
 /**
  * The seed of every property test, from PROPERTY_SEED: an integer, or `random` for a different seed in each
@@ -42,3 +43,10 @@ if (timesFile !== undefined) {
     appendFileSync(timesFile, `${JSON.stringify(line)}\n`);
   });
 }
+
+// Registered first, so that they run after what tests and files themselves close at their end.
+beforeEach(({ task, onTestFinished }) => {
+  startTest();
+  onTestFinished(() => endTest(task.result?.state === "pass"));
+});
+afterAll(endFile);

@@ -4,11 +4,15 @@ import { createConnection, createServer, type Socket } from "node:net";
 import { inject } from "vitest";
 import { z } from "zod";
 import { askOnDemand } from "./ask-on-demand.ts";
+import { takeDatabase } from "./databases.ts";
 import { type OnDemand } from "./offer-on-demand.ts";
 
-/** Real servers for one test or one file of tests. No other test shares its database or keys. */
+/**
+ * Real servers for one test, or for one file of tests when a test did not ask for them. No other test that runs
+ * shares its database or keys.
+ */
 export interface TestServers {
-  /** URL with a new database name as its path. */
+  /** URL with the name of an empty database as its path. */
   mongodbUrl: string;
   redisUrl: string;
   /** A new prefix for all keys that a queue writes. */
@@ -24,15 +28,14 @@ declare module "vitest" {
 const ServersSchema = z.object({ mongodbUrl: z.string(), redisUrl: z.string() });
 
 /**
- * The MongoDB (replica set) and the Redis of this test run, with a new database and key prefix for each call.
+ * The MongoDB (replica set) and the Redis of this test run, with an empty database and a new key prefix for each call.
  * The first call of a run starts them and blocks for about a second.
  */
 export function testServers(): TestServers {
   const { mongodbUrl, redisUrl } = askOnDemand(inject("planwrightServers"), ServersSchema);
-  const name = `test_${randomBytes(8).toString("hex")}`;
   const url = new URL(mongodbUrl);
-  url.pathname = `/${name}`;
-  return { mongodbUrl: url.href, redisUrl, redisPrefix: name };
+  url.pathname = `/${takeDatabase(mongodbUrl)}`;
+  return { mongodbUrl: url.href, redisUrl, redisPrefix: `test_${randomBytes(8).toString("hex")}` };
 }
 
 /** A TCP proxy on loopback that can be cut and frozen. */

@@ -138,7 +138,7 @@ async function startWatchedExecutor(env: Record<string, string>) {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const blocks = watchEventLoop(join(folder, "blocks"), 5);
   await startExecutor({ ...env, ...blocks.env });
-  return { start: blocks.start, longestMs: async () => (await blocks.longestFirst())[0] ?? 0 };
+  return { start: blocks.start, longestMs: async () => (await blocks.longestFirst())[0]?.ms ?? 0 };
 }
 
 /** How long reading a large value takes on this machine, in milliseconds of processor time. */

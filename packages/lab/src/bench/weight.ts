@@ -58,7 +58,7 @@ interface Kind {
 /** The figures of one kind. */
 interface Row {
   status: string;
-  /** The longest three, in milliseconds of processor time. */
+  /** The longest three, in milliseconds of processor time; in brackets, V8's garbage collection in them. */
   longestBlocksMs: string;
   /** Of the executor. */
   peakMiB: number;
@@ -220,7 +220,10 @@ async function measure({ reads = [], plan, approves }: Kind): Promise<Row> {
   const { p50Ms, p99Ms } = latenciesOf(durations);
   return {
     status: await work,
-    longestBlocksMs: (await blocks.longestFirst()).slice(0, 3).join(" "),
+    longestBlocksMs: (await blocks.longestFirst())
+      .slice(0, 3)
+      .map(({ ms, gcMs }) => `${ms} (${gcMs})`)
+      .join(" "),
     peakMiB: await peakMiB(),
     smallCalls: durations.length,
     smallP50Ms: p50Ms,
