@@ -205,6 +205,18 @@ function look(): { faults: string[]; pills: { word: string; tone: string }[] } {
       faults.push(`outside: ${nameOf(element)}`);
   }
 
+  const pen = document.createElement("canvas").getContext("2d");
+  for (const input of document.querySelectorAll("input")) {
+    if (!pen || !input.placeholder || input.value !== "" || input.clientWidth === 0 || isForReaders(input))
+      continue;
+    const { font, paddingLeft, paddingRight } = getComputedStyle(input);
+    pen.font = font;
+    const room = input.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+    if (pen.measureText(input.placeholder).width > room) faults.push(`cut: ${input.placeholder}`);
+  }
+  for (const pages of document.querySelectorAll("nav.pages"))
+    if (pages.scrollWidth > pages.clientWidth + 1) faults.push("cut: the pages of the top bar");
+
   const pills = [...document.querySelectorAll(".pill")].map((pill) => ({
     word: pill.querySelector(".pill-word")?.textContent ?? pill.textContent ?? "",
     tone: /tone-(\w+)/.exec(pill.className)?.[1] ?? "none",

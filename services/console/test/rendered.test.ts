@@ -1,5 +1,6 @@
 /** Every page as it is drawn, in both schemes and at the widths of a phone, a tablet and a laptop. */
 import { createClient, graphql } from "@planwright/client";
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
 import { expectFocusShown, expectWellDrawn } from "./rendered-page.ts";
@@ -154,6 +155,31 @@ test("a request that waits for an approval says so, with its amount, in the same
   await row.getByText("waits for an approval").waitFor();
   expect(await row.getByText("executing").count()).toBe(0);
 });
+
+test.each(WIDTHS)(
+  "a duration in the list is told whole, and a decision is shown whole, at %d px",
+  async (width) => {
+    const page = await system.open("/");
+    await page.setViewportSize({ width, height: 844 });
+    const row = page.getByRole("row").filter({ hasText: "Refund order 1042" });
+    const duration = row.locator(".request-cell-duration");
+    await duration.getByText(/, and .* waiting for people$/).waitFor();
+    const isCut = (place: Locator) =>
+      place.evaluate(
+        (one) => one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1,
+      );
+    await expect.poll(() => isCut(duration)).toBe(false);
+    const [cell, frame] = [await duration.boundingBox(), await row.boundingBox()];
+    expect((cell?.y ?? 0) + (cell?.height ?? 999)).toBeLessThanOrEqual(
+      (frame?.y ?? 0) + (frame?.height ?? 0),
+    );
+    await page.goto(new URL(`/console/r/${approval}/s/refund`, system.apiUrl).href);
+    const pane = page.getByRole("region", { name: "Inspector" });
+    await pane.locator(".decision-panel").waitFor();
+    // Beside the graph it scrolls; below each other the page scrolls.
+    if (width < 900) await expect.poll(() => isCut(pane)).toBe(false);
+  },
+);
 
 test("the list is filtered while a text is typed, and an id opens its request", async () => {
   const page = await system.open("/");

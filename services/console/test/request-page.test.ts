@@ -3,7 +3,9 @@
  * inspector.
  */
 import { createClient, graphql } from "@planwright/client";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTcpProxy } from "@planwright/testing";
+import type { Page, Request } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
 
 const RERUN = graphql(`
@@ -11,6 +13,8 @@ const RERUN = graphql(`
     rerun(requestId: $requestId, fromVersion: $fromVersion) { requestId }
   }
 `);
+
+const CANCEL = graphql(`mutation ($requestId: ID!) { cancel(requestId: $requestId) { requestId } }`);
 
 let system: ConsoleSystem;
 beforeAll(async () => {
@@ -177,6 +181,69 @@ test("the steps that an amendment added, removed, changed and carried over are s
       '"new"',
     ]);
   }
+});
+
+/** What a page holds: its open feeds, and what its browser counts for it after a collection of garbage. */
+async function heldBy(page: Page, feeds: ReadonlySet<Request>) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("HeapProfiler.collectGarbage");
+  const { nodes, jsEventListeners } = await session.send("Memory.getDOMCounters");
+  await session.detach();
+  return { feeds: feeds.size, nodes, jsEventListeners };
+}
+
+test("a page that is open for 12 h is right afterwards: connected, with the true age, and holds no more", async () => {
+  const requestId = await system.submit("Wait for the morning", [
+    { id: "ask", tool: "plain_effect", arguments: { value: 1 }, approval: true },
+  ]);
+  const proxy = await startTcpProxy(Number(new URL(system.apiUrl).port));
+  onTestFinished(() => proxy.close());
+  const page = await system.open("/nowhere");
+  const feeds = new Set<Request>();
+  let opened = 0;
+  page.on("request", (request) => {
+    if (!/subscription/.test(request.postData() ?? "")) return;
+    feeds.add(request);
+    opened += 1;
+  });
+  page.on("requestfinished", (request) => feeds.delete(request));
+  page.on("requestfailed", (request) => feeds.delete(request));
+  await page.clock.install();
+  await page.goto(`http://127.0.0.1:${proxy.port}/console/r/${requestId}`);
+  const live = page.getByText("live", { exact: true });
+  const head = page.locator("header .pill").first();
+  await head.getByText("waits for an approval").waitFor();
+  await live.waitFor();
+  // As when a laptop sleeps: each hour passes at once, and the feed is opened anew because its old one may be dead.
+  const hour = async () => {
+    const before = opened;
+    await page.clock.fastForward("01:00:00");
+    await expect.poll(() => opened).toBeGreaterThan(before);
+    await expect.poll(() => feeds.size).toBe(1);
+  };
+  await hour();
+  await hour();
+  await page.getByText("asked 2 h ago").waitFor();
+  await page.locator(".step-box").waitFor();
+  await page.locator(".step-row").waitFor();
+  const early = await heldBy(page, feeds);
+  for (let passed = 2; passed < 11; passed += 1) await hour();
+  await page.getByText("asked 11 h ago").waitFor();
+  const late = await heldBy(page, feeds);
+  expect(late.feeds).toBe(early.feeds);
+  // What each hour left would be here nine times; some nodes come and go with what is said about the connection.
+  expect(late.nodes).toBeLessThan(early.nodes + 45);
+  expect(late.jsEventListeners).toBeLessThan(early.jsEventListeners + 45);
+  // In the last hour nothing gets through, and meanwhile the request ends.
+  proxy.freeze();
+  await createClient({ url: system.apiUrl }).execute(CANCEL, { requestId });
+  await system.expectStatus(requestId, "CANCELLED");
+  await page.clock.fastForward("01:00:00");
+  await page.getByText(/^not live: 1 h/).waitFor();
+  await page.getByText("asked 12 h ago").waitFor();
+  proxy.mend();
+  await head.getByText("cancelled").waitFor();
+  await live.waitFor();
 });
 
 test("Escape closes the list of keys, and leaves the step open", async () => {

@@ -112,7 +112,7 @@ test("results are text: no HTML, no hidden characters, no picture from another p
   const page = await system.open(`/r/${requestId}`);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.getByText("pay[U+202E]gnp.exe").waitFor();
-  await page.getByText("image, image/png, 3.0 kB").waitFor();
+  await page.getByText("image, image/png, 2.9 KiB").waitFor();
   expect(await page.locator("main img").count()).toBe(0);
   const rows = page.getByRole("article", { name: "Output rows" });
   await rows.getByRole("button", { name: "copy" }).click();

@@ -188,7 +188,7 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   },
   REPEAT_NOT_ACCEPTED: {
     why: "The same call of an earlier version acted or may have acted, so it was not made again.",
-    instruction: "See whether it happened; if it should happen again, name the step in acceptRepeat: then",
+    instruction: "See whether it happened; if it should happen again,",
     action: "repeat",
   },
   EXECUTOR_LOST: {
@@ -249,10 +249,12 @@ export function remedyWhile(unitState: OpenUnitState, code: string): string {
     : "It is retried automatically.";
 }
 
+/** Names no operation: a person reads it at a page or a terminal, and the diagnosis has the operation as data. */
 function remedyOf(instruction: string, action: StepAdvice["action"]): string {
   if (action === "correct")
-    return `${instruction}; then rerun the step with other arguments, or amend the plan.`;
-  if (action === "resolve") return `${instruction} with resolveInDoubt.`;
-  if (action === "repeat") return `${instruction} rerun the plan and name this step in acceptRepeat.`;
+    return `${instruction}; then rerun the step with other arguments, or change the plan.`;
+  if (action === "resolve") return `${instruction}.`;
+  if (action === "repeat")
+    return `${instruction} rerun the plan and accept that this step is called once more.`;
   return `${instruction}${instruction.endsWith("; then") ? "" : ","} rerun the plan.`;
 }

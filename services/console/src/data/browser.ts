@@ -10,16 +10,17 @@ export function useIsVisible(): boolean {
   return useSyncExternalStore(subscribe, () => document.visibilityState === "visible");
 }
 
-const NARROW = "(max-width: 700px)";
-const subscribeWidth = (onChange: () => void) => {
-  const query = matchMedia(NARROW);
-  query.addEventListener("change", onChange);
-  return () => query.removeEventListener("change", onChange);
-};
+/** Of a phone, in pixels, as in the style sheets. */
+const PHONE_TO_WIDTH = 700;
 
-/** True on a screen as narrow as a phone, as in the style sheets. */
-export function useIsNarrow(): boolean {
-  return useSyncExternalStore(subscribeWidth, () => matchMedia(NARROW).matches);
+/** True on a screen that is not wider than this, by default a phone. @param toWidth - in pixels; it never changes */
+export function useIsNarrow(toWidth: number = PHONE_TO_WIDTH): boolean {
+  const [query] = useState(() => matchMedia(`(max-width: ${toWidth}px)`));
+  const [subscribeWidth] = useState(() => (onChange: () => void) => {
+    query.addEventListener("change", onChange);
+    return () => query.removeEventListener("change", onChange);
+  });
+  return useSyncExternalStore(subscribeWidth, () => query.matches);
 }
 
 /** True if the key is typed into a field, also one in a shadow tree. */

@@ -261,7 +261,7 @@ function SentenceForm({ sentence = "" }: { sentence?: string }) {
         <input
           value={query}
           maxLength={10_000}
-          placeholder="A sentence to draft a plan from, or write the plan below"
+          placeholder="A sentence to plan, or write the plan"
           onChange={({ target }) => setQuery(target.value)}
         />
       </label>
@@ -309,7 +309,7 @@ function SubmitBar({
         <input
           value={query}
           maxLength={10_000}
-          placeholder="optional, for people who read the list"
+          placeholder="optional, for the list"
           onChange={({ target }) => setQuery(target.value)}
         />
       </label>

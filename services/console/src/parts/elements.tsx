@@ -114,11 +114,14 @@ export function Table<Row>({
 export function ListRow({
   lead,
   title,
+  note,
   facts,
   action,
 }: {
   lead?: ReactNode;
   title: ReactNode;
+  /** A second line below the title and the facts. */
+  note?: ReactNode;
   facts?: ReactNode;
   action?: ReactNode;
 }) {
@@ -128,6 +131,7 @@ export function ListRow({
       <span className="list-row-main">
         <span className="list-row-title">{title}</span>
         {facts !== undefined && <span className="list-row-facts">{facts}</span>}
+        {note !== undefined && <span className="list-row-note">{note}</span>}
       </span>
       <span className="list-row-action">{action}</span>
     </li>

@@ -1,6 +1,6 @@
 import { isExactNumber, scanReferences, unmarkNumbers, visibleText } from "@planwright/plan";
 import "./json-tree.css";
-import { createContext, useContext, useState } from "react";
+import { createContext, type ReactNode, useContext, useState } from "react";
 import { CopyButton } from "./elements.tsx";
 
 /** Entries of one level that are shown at first. */
@@ -69,7 +69,22 @@ export function JsonTree({
   );
 }
 
-function Value({ value, level }: { value: unknown; level: number }) {
+/** A value after its name. The name of a list or an object is on the line that opens it. */
+function Value({ name = null, value, level }: { name?: ReactNode; value: unknown; level: number }) {
+  const isOpened = typeof value === "object" && value !== null && Object.keys(value).length > 0;
+  if (isOpened)
+    return (
+      <Entries name={name} entries={Object.entries(value)} isList={Array.isArray(value)} level={level} />
+    );
+  return (
+    <>
+      {name} <Leaf value={value} />
+    </>
+  );
+}
+
+/** A value without entries. */
+function Leaf({ value }: { value: unknown }) {
   const { text, linkOf } = useContext(TreeContext);
   if (typeof value === "string" && !isExactNumber(value))
     return <JsonText text={value} searched={text} linkOf={linkOf} />;
@@ -79,17 +94,16 @@ function Value({ value, level }: { value: unknown; level: number }) {
         <MarkedText text={unmarkNumbers(JSON.stringify(value) ?? "undefined")} searched={text} />
       </span>
     );
-  const entries = Object.entries(value);
-  const isList = Array.isArray(value);
-  if (entries.length === 0) return <span className="json-atom">{isList ? "[ ]" : "{ }"}</span>;
-  return <Entries entries={entries} isList={isList} level={level} />;
+  return <span className="json-atom">{Array.isArray(value) ? "[ ]" : "{ }"}</span>;
 }
 
 function Entries({
+  name: ownName,
   entries,
   isList,
   level,
 }: {
+  name: ReactNode;
   entries: [string, unknown][];
   isList: boolean;
   level: number;
@@ -104,14 +118,21 @@ function Entries({
   const rest = visible.length - shown;
   return (
     <details open={level < OPEN_LEVELS || (text !== "" && found.length > 0)}>
-      <summary>{isList ? `${entries.length} in a list` : `${entries.length} in an object`}</summary>
+      <summary>
+        {ownName} {entries.length} in {isList ? "a list" : "an object"}
+      </summary>
       <ul>
         {visible.slice(0, shown).map(([name, entry]) => (
           <li key={name}>
-            <span className="json-name">
-              <MarkedText text={name} searched={isList ? "" : text} />
-            </span>{" "}
-            <Value value={entry} level={level + 1} />
+            <Value
+              name={
+                <span className="json-name">
+                  <MarkedText text={name} searched={isList ? "" : text} />
+                </span>
+              }
+              value={entry}
+              level={level + 1}
+            />
           </li>
         ))}
       </ul>

@@ -60,13 +60,6 @@ export function inText(at: string, now: number): string {
   return `in ${Math.floor(seconds / 86_400)} d`;
 }
 
-/** "820 B", "12.0 kB", "8.1 MB". */
-export function sizeText(sizeBytes: number): string {
-  if (sizeBytes < 1_000) return `${sizeBytes} B`;
-  if (sizeBytes < 1_000_000) return `${(sizeBytes / 1_000).toFixed(1)} kB`;
-  return `${(sizeBytes / 1_000_000).toFixed(1)} MB`;
-}
-
 const look = (word: string, mark: string, tone: Tone): StatusLook => ({ word, mark, tone });
 
 /** How a request looks that waits for a person, by what it needs; the words are those of the table. */

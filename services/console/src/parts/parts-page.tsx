@@ -100,7 +100,7 @@ export function PartsPage() {
         />
       </Card>
       <Card title="List rows" actions={<span className="quiet-text">2 of 2</span>}>
-        <ul>
+        <ul className="list-rows">
           <ListRow
             lead={<Pill look={stateLook("plan", { status: "WAITING", waitReason: "approval" })} />}
             title={<a href="/console/">Refund order 1042 to Eve after a look at the amount</a>}

@@ -15,6 +15,7 @@ import {
   type JsonValue,
   ownTimeText,
   parseExactJson,
+  sizeText,
   stateLook,
   stepsInDoubt,
   unmarkNumbers,
@@ -41,7 +42,6 @@ import {
   isTroubled,
   lookOf,
   STEP_LOOK,
-  sizeText,
 } from "../parts/looks.ts";
 import { Menu } from "./share-menu.tsx";
 
@@ -103,7 +103,7 @@ export function Inspector({
       {step.error && doubts.length === 0 && (
         <div className="note tone-bad">
           <strong dir="auto">{visibleText(step.error.message)}</strong> <code>{step.error.code}</code>
-          <p>{personRemedy(step.error.remedy)}</p>
+          <p>{visibleText(step.error.remedy)}</p>
         </div>
       )}
       {step.status === "WAITING_APPROVAL" && !isPast && details && (
@@ -183,25 +183,6 @@ function useStepValues(planId: string, step: StepRun | undefined) {
     step?.status,
   );
   return { details: data?.plan?.stepsConnection.nodes[0] ?? null, problem };
-}
-
-/** Names of operations of the API in its remedies, in the words of this page. */
-const OPERATION_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/,? and settle it with resolveInDoubt/u, ", and say here what happened"],
-  [/ with resolveInDoubt/u, " here"],
-  [
-    /rerun the plan and name this step in acceptRepeat/u,
-    "run it again and accept that this step is called once more",
-  ],
-  [/rerun the step with other arguments, or amend the plan/u, "change the plan at the desk"],
-  [/rerun the plan/u, "run again what did not complete"],
-];
-
-/** A remedy of the API for a person at this page. */
-function personRemedy(remedy: string): string {
-  return visibleText(
-    OPERATION_WORDS.reduce((text, [operation, words]) => text.replace(operation, words), remedy),
-  );
 }
 
 /** Items that are drawn at first. */
@@ -532,7 +513,7 @@ function DoubtPanel({ requestId, planId, step }: { requestId: string; planId: st
             <span className="hidden">What the call returned, as JSON</span>
             <input
               value={outputText}
-              placeholder="its output as JSON; empty: null"
+              placeholder="output as JSON; empty: null"
               onChange={({ target }) => setOutputText(target.value)}
             />
           </label>

@@ -192,8 +192,10 @@ function PendingNote({ request: { plan } }: { request: RequestPage }) {
 }
 
 /** Approving and refusing begin with the same button, so the second of these actions is left out. */
-function withoutRepeats(next: readonly Next[]): Next[] {
+function withoutRepeats(next: readonly Next[], hasCancel: boolean): Next[] {
   return next.filter(({ operation, description }, index) => {
+    // It has its place beside the other controls of a request, and is never the first thing to do.
+    if (operation === "cancel" && hasCancel) return false;
     // The page follows the request.
     if (operation === "requestUpdated" && /^(?:Follow|See|Watch)/u.test(description)) return false;
     return operation !== "approve" && operation !== "resolveInDoubt"
@@ -217,10 +219,8 @@ function Actions({
   );
   const { requestId, plan, status } = request;
   const isRunning = status === "EXECUTING" && plan?.status !== "CANCELLING";
-  const canCancel =
-    !next.some(({ operation }) => operation === "cancel") &&
-    (isRunning || status === "PLANNING" || plan?.status === "READY");
-  const shown = withoutRepeats(next);
+  const canCancel = isRunning || status === "PLANNING" || plan?.status === "READY";
+  const shown = withoutRepeats(next, canCancel);
   return (
     <>
       {shown.length > 0 && (

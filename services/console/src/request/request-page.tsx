@@ -190,9 +190,7 @@ function ViewPane({ request, shown, place, view, Graph, go, goAt }: PanesProps) 
   const tree = <StepsTree steps={steps} selected={selectedKey} onSelect={onSelect} />;
   if (view === "steps") return tree;
   if (Graph === null) return <p className="empty">Drawing the plan …</p>;
-  return (
-    <Graph steps={steps} selected={selected} onSelect={onSelect} below={selected === null ? tree : null} />
-  );
+  return <Graph steps={steps} selected={selected} onSelect={onSelect} below={tree} />;
 }
 
 function emptyText(hasPlan: boolean, at: number | null): string {

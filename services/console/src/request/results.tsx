@@ -1,12 +1,11 @@
 import "./results.css";
 import type { PlanRun } from "@planwright/client";
-import { isExactNumber, isJsonObject, unmarkNumbers, visibleText } from "@planwright/plan";
+import { isExactNumber, isJsonObject, sizeText, unmarkNumbers, visibleText } from "@planwright/plan";
 import { type ReactNode, useMemo, useState } from "react";
 import { READ_RESULTS } from "../data/request-operations.ts";
 import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
 import { CopyButton, ProblemNote } from "../parts/elements.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
-import { sizeText } from "../parts/looks.ts";
 import {
   type Cell,
   cellText,

@@ -2,7 +2,7 @@ import "./timeline.css";
 import type { PlanRun, StepRun } from "@planwright/client";
 import { ACTIVE_REQUEST_STATUSES, durationText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type CSSProperties, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
 import { useNow, useWidth } from "../data/browser.ts";
 import { READ_PLANNING_CALLS, type RequestPage } from "../data/request-operations.ts";
 import { useRead } from "../data/use-api.ts";
@@ -49,14 +49,15 @@ export function Timeline({ request, plan, atMs, selected, onSelect }: TimelinePr
   const [zoom, setZoom] = useState<Span | null>(null);
   const shown = zoom ?? facts;
   const { ref, width } = useWidth<HTMLDivElement>();
-  const chartWidth = Math.max(120, width - NAME_WIDTH - 12);
+  const nameWidth = Math.min(NAME_WIDTH, Math.round(width * NAME_SHARE));
+  const chartWidth = Math.max(120, width - nameWidth - 12);
   const axis = useMemo(
     () =>
       createAxis(facts.busy, { from: shown.from, to: shown.to }, { width: chartWidth, origin: facts.from }),
     [facts, shown.from, shown.to, chartWidth],
   );
   return (
-    <div className="timeline" ref={ref}>
+    <div className="timeline" ref={ref} style={{ "--name-width": `${nameWidth}px` } as CSSProperties}>
       <div className="timeline-bar">
         <Legend rows={facts.rows} hasCritical={critical.size > 0} />
         <ZoomButtons whole={facts} zoom={zoom} onZoom={setZoom} />
@@ -277,6 +278,9 @@ function shortText(durationMs: number): string {
 /** Height of a line, and width of the names before it, in pixels. */
 const ROW_HEIGHT = 26;
 const NAME_WIDTH = 210;
+
+/** On a narrow screen the names get this share of the width, and the bars the rest. */
+const NAME_SHARE = 0.32;
 
 /** Heights of the bars by kind: activity is thick, waits are thin. */
 const BAR_HEIGHT: Record<Bar["kind"], number> = { attempt: 14, planning: 14, wait: 8, backoff: 2 };

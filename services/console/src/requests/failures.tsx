@@ -69,16 +69,16 @@ function Group({ group, onRetry }: { group: FailureGroup; onRetry: (group: Failu
     <ListRow
       lead={<span className="failure-count">{requests.length}</span>}
       title={
+        <Link href={code === null ? "/?status=PARTIAL" : `/?${list}`} title={message}>
+          {tool !== null && <code className="failure-tool">{tool}</code>} <span dir="auto">{message}</span>
+        </Link>
+      }
+      note={
         <>
-          <Link href={code === null ? "/?status=PARTIAL" : `/?${list}`} title={message}>
-            {tool !== null && <code className="failure-tool">{tool}</code>} <span dir="auto">{message}</span>
+          <Link href={requestPath({ requestId, version: null, stepId: null, view: null })}>
+            <span dir="auto">{title}</span>
           </Link>
-          <span className="failure-next">
-            <Link href={requestPath({ requestId, version: null, stepId: null, view: null })}>
-              <span dir="auto">{title}</span>
-            </Link>{" "}
-            {next !== undefined && <span dir="auto"> {asSentence(next)}</span>}
-          </span>
+          {next !== undefined && <span dir="auto"> {asSentence(next)}</span>}
         </>
       }
       facts={

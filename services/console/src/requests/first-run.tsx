@@ -1,3 +1,4 @@
+import { countText } from "@planwright/plan";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { READ_FLEET, READ_OFFER } from "../data/catalogue-operations.ts";
@@ -31,7 +32,7 @@ export function FirstRun({ onTry }: { onTry: (sentence: string) => void }) {
           isDone={tools.length > 0}
           title={
             tools.length > 0
-              ? `Tools: ${tools.length.toLocaleString("en")} of ${servers.length.toLocaleString("en")} ${servers.length === 1 ? "server" : "servers"} are connected`
+              ? `Your tools are connected: ${countText(tools.length, "tool")} of ${countText(servers.length, "server")}`
               : "Connect your tools"
           }
         >

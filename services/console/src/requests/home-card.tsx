@@ -61,7 +61,7 @@ export function HomeCard({
           )}
         </span>
       </header>
-      {isShown && count > 0 && <ul>{children}</ul>}
+      {isShown && count > 0 && <ul className="list-rows">{children}</ul>}
     </section>
   );
 }

@@ -11,8 +11,12 @@ import { requestPath } from "../request/paths.ts";
 
 const ROW_HEIGHT = 40;
 
-/** On a phone a row is a card of three lines. */
-const CARD_HEIGHT = 80;
+/** On a phone or a tablet, where the columns have no room, a row is a card of two lines, or of three if more is shown. */
+const CARD_HEIGHT = 60;
+const HIGH_CARD_HEIGHT = 80;
+
+/** The width of the screen up to which rows are cards, in pixels; the style sheet has the same. */
+const CARDS_TO_WIDTH = 900;
 
 /** The next page is read when this many rows or fewer remain. */
 const READ_AHEAD_ROWS = 10;
@@ -32,8 +36,11 @@ export function RequestTable({
   readMore: (() => void) | null;
 }) {
   const now = useNow();
-  const isNarrow = useIsNarrow();
-  const rowHeight = isNarrow ? CARD_HEIGHT : ROW_HEIGHT;
+  const isPhone = useIsNarrow();
+  const isCards = useIsNarrow(CARDS_TO_WIDTH);
+  const hasMore = isPhone || columns.length > DEFAULT_COLUMNS.length;
+  const cardHeight = hasMore ? HIGH_CARD_HEIGHT : CARD_HEIGHT;
+  const rowHeight = isCards ? cardHeight : ROW_HEIGHT;
   const frame = useRef<HTMLDivElement>(null);
   const shown = useVirtualizer({
     count: rows.length,
@@ -46,9 +53,9 @@ export function RequestTable({
   useEffect(() => shown.measure(), [shown, rowHeight]);
   const items = shown.getVirtualItems();
   useReadAhead(items.at(-1)?.index ?? 0, rows.length, frame.current?.scrollTop ? readMore : null);
-  const gridTemplateColumns = isNarrow
+  const gridTemplateColumns = isCards
     ? undefined
-    : ["200px", "minmax(160px, 1fr)", ...columns.map((name) => COLUMNS[name].width)].join(" ");
+    : ["184px", "minmax(160px, 1fr)", ...columns.map((name) => COLUMNS[name].width)].join(" ");
   return (
     // Focusable, so that the keyboard can scroll it.
     <div className="request-table" ref={frame} tabIndex={0} role="group" aria-label="Requests, newest first">
@@ -77,7 +84,7 @@ export function RequestTable({
                 <span role="cell" className="request-cell request-cell-status">
                   <Pill look={requestLook({ ...row, waitReason: null })} />
                 </span>
-                <span role="cell" className="request-cell-query" dir="auto">
+                <span role="cell" className="request-cell-query">
                   {row.plan !== null && row.plan.mayHaveActed > 0 && (
                     <span className="tone-attention" title={actedTitle(row.plan.mayHaveActed)}>
                       may have acted:{" "}
@@ -91,7 +98,7 @@ export function RequestTable({
                       view: null,
                     })}
                   >
-                    {row.title}
+                    <bdi>{row.title}</bdi>
                   </Link>
                   {row.plan !== null && row.plan.expiresAt !== null && (
                     <span className="tone-attention" title={expiryText(row.plan.expiresAt)}>
@@ -158,12 +165,12 @@ export const COLUMNS = {
   },
   steps: {
     title: "steps",
-    width: "80px",
+    width: "84px",
     cell: ({ plan }) => plan && `${plan.counts.completed}/${plan.counts.total}`,
   },
   duration: {
     title: "duration",
-    width: "96px",
+    width: "148px",
     cell: ({ plan }, options?: CellOptions) => {
       if (typeof plan?.durationMs !== "number") return null;
       const text = ownTimeText(ownMs(plan, options?.now), plan.waitedForPeopleMs);

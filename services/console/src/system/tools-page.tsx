@@ -86,7 +86,7 @@ export function ToolsPage({ name }: { name: string | null }) {
             {chosen ? (
               <ToolDetails tool={chosen} />
             ) : (
-              <p className="empty">
+              <p className={`empty${name === null ? " tool-choose" : ""}`}>
                 {name === null ? "Choose a tool to see its contract." : `There is no tool ${name}.`}
               </p>
             )}

@@ -1,4 +1,4 @@
-/** `npm run screenshots`: every view in light, dark and on a phone, into a folder that is not tracked. */
+/** `npm run screenshots`: every view in light and dark, on three screens, into a folder that is not tracked. */
 
 import { mkdir, rm } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
@@ -25,16 +25,23 @@ beforeAll(async () => {
 });
 afterAll(() => system?.close());
 
-/** The page as it is, in both colour schemes, and on a phone. */
+/** The screens of a laptop, a tablet and a phone, in pixels. */
+const SCREENS = {
+  laptop: SCREEN,
+  tablet: { width: 768, height: 1_024 },
+  phone: { width: 390, height: 844 },
+} as const;
+
+/** The page as it is, in both colour schemes and on each screen. */
 async function take(page: Page, name: string): Promise<void> {
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
-  await page.screenshot({ path: `${FOLDER}${name}-phone.png` });
-  await page.setViewportSize(SCREEN);
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await page.screenshot({ path: `${FOLDER}${name}-${colorScheme}.png` });
+  for (const [screen, size] of Object.entries(SCREENS)) {
+    await page.setViewportSize(size);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.screenshot({ path: `${FOLDER}${name}-${screen}-${colorScheme}.png` });
+    }
   }
+  await page.setViewportSize(SCREEN);
 }
 
 test("empty views", async () => {
@@ -58,7 +65,7 @@ test("views with what they are for", async () => {
   states = await makeStates(system);
   const page = await system.open("/");
   await page.getByText("Send Frank his receipt once").nth(1).waitFor();
-  await page.locator(".failure-next").first().waitFor();
+  await page.locator(".list-row-note").first().waitFor();
   await take(page, "home");
   await page.getByRole("button", { name: "Run again …" }).first().click();
   await page.getByText("requests would be run again").waitFor();
@@ -74,13 +81,22 @@ test.each<[string, (made: States) => string, string]>([
   ["request-timeline", ({ completed }) => `/r/${completed}?view=timeline`, ".timeline"],
   ["request-journal", ({ completed }) => `/r/${completed}?view=journal`, "tbody tr"],
   ["request-failed", ({ failed }) => `/r/${failed}/s/charge`, ".step-box"],
+  ["request-running", ({ running }) => `/r/${running}`, ".step-box"],
+  ["request-question", ({ question }) => `/r/${question}`, ".questions"],
+  ["request-cancelled", ({ cancelled }) => `/r/${cancelled}`, ".step-box"],
+  ["request-list", ({ list }) => `/r/${list}/s/letters`, ".items-table"],
+  ["request-versions", ({ amended }) => `/r/${amended}?view=versions`, ".diff-box"],
   ["request-steps", ({ failed }) => `/r/${failed}?view=steps`, ".step-row"],
   ["request-approval", ({ approval }) => `/r/${approval}/s/refund`, ".step-box"],
   ["request-doubt", ({ doubt }) => `/r/${doubt}/s/receipt`, ".step-box"],
   ["request-1000-steps", ({ large }) => `/r/${large}?view=graph`, ".react-flow__node"],
   ["desk-amend", ({ failed }) => `/desk/${failed}`, ".step-box"],
   ["desk-stored", ({ stored }) => `/desk/${stored}`, ".step-box"],
+  ["home-filtered", () => "/?status=PARTIAL&status=FAILED", ".request-row"],
+  ["home-no-match", () => "/?text=nothing+has+this", ".empty-state"],
+  ["tools-list", () => "/tools", ".tool-list"],
   ["tools", () => "/tools/chargeCard", ".contract"],
+  ["parts", () => "/_parts", ".parts-page"],
   ["fleet", () => "/fleet", "tbody tr"],
 ])("%s", async (name, pathOf, shown) => {
   const page = await system.open(pathOf(states));
