@@ -135,7 +135,10 @@ test("upgrade says what it would convert, converts it, and then has nothing to d
 });
 
 test("storage prints tables of what the database holds, or the figures as JSON", async () => {
-  const MONGODB_URL = testServers().mongodbUrl;
+  const { mongodbUrl, redisPrefix } = testServers();
+  const unused = new URL(mongodbUrl);
+  unused.pathname = `/${redisPrefix}`;
+  const MONGODB_URL = unused.href;
   expect((await run(["storage"], { MONGODB_URL })).out).toContain("is empty");
   const store = await createStore({ url: MONGODB_URL });
   onTestFinished(() => store.close());
