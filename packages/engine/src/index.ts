@@ -14,6 +14,7 @@ export {
 export { advance, emptyRequest, fold, isPlanningEvent, type PlanningEvent, sumOf } from "./journal/fold.ts";
 export { executorLost, resentCallWarning } from "./journal/fold-units.ts";
 export {
+  calledIn,
   type FoldedAttempt,
   type FoldedError,
   type FoldedPlan,
@@ -22,7 +23,6 @@ export {
   type FoldedSpending,
   type FoldedUnit,
   type FoldedWait,
-  isCarried,
   JournalInvalidError,
   type StepRun,
 } from "./journal/folded.ts";

@@ -185,7 +185,15 @@ test("the waits between attempts grow as the tool's contract says, even when the
 
 test("a list with items carried over from an earlier version waits for its dependencies and its approval", () => {
   const records: StepRecord[] = [
-    { key: "f[0]", stepId: "f", item: 0, status: "COMPLETED", attempts: 1, output: "kept", carried: true },
+    {
+      key: "f[0]",
+      stepId: "f",
+      item: 0,
+      status: "COMPLETED",
+      attempts: 1,
+      output: "kept",
+      carriedFrom: { planId: "plan_1", key: "f[0]" },
+    },
   ];
   const steps = [
     { id: "first", tool: "t" },

@@ -471,7 +471,15 @@ test("after a crash that kept only the expansion, an item whose condition is fal
 
 test("a completed item of an earlier version stays, whatever its condition says now", () => {
   const records: StepRecord[] = [
-    { key: "f[1]", stepId: "f", item: 1, status: "COMPLETED", attempts: 1, output: "B", carried: true },
+    {
+      key: "f[1]",
+      stepId: "f",
+      item: 1,
+      status: "COMPLETED",
+      attempts: 1,
+      output: "B",
+      carriedFrom: { planId: "plan_1", key: "f[1]" },
+    },
   ];
   const run = simulate(planOf([stocked()]), [tool("t")], { records, outcome: echo });
   expect(run.finish?.outputs?.["f"]).toMatchObject({

@@ -566,7 +566,14 @@ test("a version begins with its carried units, which are never called again, and
   const next = journal.read().plans.get(planId);
   expect(next).toMatchObject({ version: 2, status: "READY" });
   expect(next && recordsOf(next)).toEqual([
-    { key: "a", stepId: "a", status: "COMPLETED", attempts: 1, outputBytes: 9_000_000, carried: true },
+    {
+      key: "a",
+      stepId: "a",
+      status: "COMPLETED",
+      attempts: 1,
+      outputBytes: 9_000_000,
+      carriedFrom: { planId: PLAN, key: "a" },
+    },
     {
       key: "b",
       stepId: "b",

@@ -203,7 +203,7 @@ test("items that an earlier version finished are not called, and their outputs a
       status: "COMPLETED",
       attempts: 1,
       output: `old ${item}`,
-      carried: true,
+      carriedFrom: { planId: "plan_1", key },
     };
   });
   const run = simulate(plan, EFFECT_TOOLS, {

@@ -251,9 +251,11 @@ export {
 export {
   doesStepContinue,
   isCallableStep,
+  isCarried,
   isSettledStepStatus,
   isStepActive,
   isTerminalStepStatus,
+  type MaybeCarried,
   STEP_LIFECYCLE,
   type StepStatus,
   StepStatusSchema,

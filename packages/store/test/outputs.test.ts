@@ -153,7 +153,7 @@ describe("the text that a tool wrote is stored with the output", () => {
     const again = await store.rerunPlan(TENANT, second.plan.requestId, { from: null, autoExecute: true });
     if (again.type !== "rerun") throw new TypeError(again.type);
     const third = await claimed(again.plan._id, "e3");
-    expect(third.records.find(({ key }) => key === "a")?.carried).toBe(true);
+    expect(third.records.find(({ key }) => key === "a")?.carriedFrom).toEqual({ planId, key: "a" });
     expect(await outputOfA(third)).toEqual({ key: "a", output, texts: outputText });
   });
 });

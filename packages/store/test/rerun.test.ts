@@ -65,13 +65,13 @@ test("a rerun is a new version that carries over completed steps, and the old on
 });
 
 test("an executor that claims the new version reads the carried outputs, also large ones", async () => {
-  const { requestId } = await endedPlan(FAILED);
+  const { planId, requestId } = await endedPlan(FAILED);
   const answer = await store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
   if (answer.type !== "rerun") throw new TypeError(answer.type);
   const claim = (await store.claimPlan(answer.plan._id, "e2"))!;
   expect(claim.records.find(({ key }) => key === "a")).toMatchObject({
     status: "COMPLETED",
-    carried: true,
+    carriedFrom: { planId, key: "a" },
     outputBytes: 40_024,
   });
   expect(await store.readStoredOutputs(claim, ["a"])).toEqual([

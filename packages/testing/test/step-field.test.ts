@@ -20,15 +20,10 @@ const RECIPE = [
 /** The files that carry a field between the schema and the screen. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
   carriedFrom: [
-    "packages/cli/src/report/debug-report.ts",
-    "packages/cli/src/report/step-line.ts",
     "packages/client/src/run.ts",
     "services/console/src/desk/bench.tsx",
     "services/console/src/graph/plan-graph.tsx",
-    "services/console/src/request/bars.ts",
-    "services/console/src/request/diff.ts",
     "services/console/src/request/inspector.tsx",
-    "services/console/src/request/request-page.tsx",
   ],
   unsent: [
     "packages/cli/src/report/debug-report.ts",

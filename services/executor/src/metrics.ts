@@ -5,7 +5,13 @@ import {
   unitTime,
   waitedForPeopleMs,
 } from "@planwright/engine";
-import { isTerminalStepStatus, type StepStatus, toolOfStep, type WaitReason } from "@planwright/plan";
+import {
+  isCarried,
+  isTerminalStepStatus,
+  type StepStatus,
+  toolOfStep,
+  type WaitReason,
+} from "@planwright/plan";
 import { createBoundedLabel, createMeters, Gauge, OTHER, type Registry } from "@planwright/runtime";
 import type { AttemptEnd, FinishCommand, PlanClaim } from "@planwright/store";
 import type { ServerStatus } from "@planwright/tools";
@@ -256,9 +262,10 @@ export function createPlanMetrics(
   };
   return {
     recorded(records) {
-      for (const { key, stepId, status, error, carried } of records) {
+      for (const record of records) {
+        const { key, stepId, status, error } = record;
         if (status === "IN_DOUBT") metrics.inDoubt();
-        if (carried || !isTerminalStepStatus(status)) continue;
+        if (isCarried(record) || !isTerminalStepStatus(status)) continue;
         const unit = journal.unit(key);
         const durationMs = (unit && unitTime(unit, journal.plan()?.waits ?? [])?.ownMs) ?? null;
         metrics.stepEnded({ ...toolOf(stepId), status, error, durationMs });

@@ -1,6 +1,7 @@
 import type { FoldedUnit, FoldedWait } from "@planwright/engine";
 import { expect, test } from "vitest";
 import { createPlanMetrics, NO_METRICS } from "./metrics.ts";
+import { createPlanLog } from "./run/pending-writes.ts";
 
 const at = (second: number) => new Date(second * 1_000);
 const wait = (reason: FoldedWait["reason"], from: number, until: number): FoldedWait => ({
@@ -30,4 +31,27 @@ test.each<[string, FoldedWait[], plan: number, step: number]>([
   metrics.ended({ status: "COMPLETED" });
   metrics.recorded([{ key: "a", stepId: "a", status: "COMPLETED", attempts: 1 }]);
   expect(told).toEqual([planMs, stepMs]);
+});
+
+test("a step that is completed by the call of an earlier version is neither counted nor logged", () => {
+  const told: unknown[] = [];
+  const metrics = createPlanMetrics(
+    { ...NO_METRICS, stepEnded: (end) => void told.push(end) },
+    { plan: { queuedAt: at(0), plan: { steps: [] } }, journal: { unit: () => undefined } } as never,
+    { addressOf: () => ({ server: undefined }) } as never,
+  );
+  const line = (facts: unknown) => void told.push(facts);
+  const log = createPlanLog({ info: line, warn: line }, { steps: [] } as never);
+  const carriedFrom = { planId: "plan_1700000000_aaaaaaaaaaaaaaaaaaaa", key: "pay" };
+  const record = {
+    key: "paid",
+    stepId: "paid",
+    status: "COMPLETED",
+    attempts: 0,
+    warnings: ["odd"],
+  } as const;
+  const records = [{ ...record, warnings: [...record.warnings], carriedFrom }];
+  metrics.recorded(records);
+  log.recorded(records);
+  expect(told).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { type StepRun, type StepValues, stepTree, unsentText } from "@planwright/client";
-import { countText, durationText, effectWords, ownTimeText } from "@planwright/plan";
+import { countText, durationText, effectWords, isCarried, ownTimeText } from "@planwright/plan";
 import type { PlanRecord, RequestRecord, ToolRecord } from "../operations.ts";
 import { oneLine, type Style } from "../terminal.ts";
 import { answerLines, diagnosisLines, diagnosticLines, printedDiagnosis } from "./diagnosis.ts";
@@ -284,9 +284,9 @@ function settledAfterEnd({ resolutions }: PlanRecord, { key, settled }: StepRun)
   return [{ at: settled.at, what: `${oneLine(key, 80)}: ${settledNote({ settled })[0]}` }];
 }
 
-function ofSteps({ steps, planId }: PlanRecord): Moment[] {
+function ofSteps({ steps }: PlanRecord): Moment[] {
   return steps.flatMap((step) => {
-    if (step.carriedFrom !== null && step.carriedFrom !== planId) return [];
+    if (isCarried(step)) return [];
     const attempts = step.attempts.flatMap(
       ({ attempt, startedAt, endedAt, outcome, error, executor, durationMs, unsent }) => {
         const name = `${oneLine(step.key, 80)}${attempt > 1 ? ` attempt ${attempt}` : ""}`;

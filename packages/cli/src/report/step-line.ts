@@ -2,6 +2,7 @@ import type { StepRun } from "@planwright/client";
 import {
   countText,
   durationText,
+  isCarried,
   ownTimeText,
   type StepStatus,
   stateLook,
@@ -60,14 +61,14 @@ const NOTES: Readonly<Record<StepStatus, (step: StepRun, nowMs: number) => strin
     ...(error ? [problem(error, MAX_MESSAGE)] : []),
   ],
   COMPLETED: (step) =>
-    step.carriedFrom === null
-      ? [
+    isCarried(step)
+      ? ["carried over", ...settledNote(step)]
+      : [
           ...took(step),
           ...repeated(step.attempts.length),
           ...settledNote(step),
           ...unexpectedNote(step.warnings, MAX_MESSAGE),
-        ]
-      : ["carried over", ...settledNote(step)],
+        ],
   FAILED: (step) => [
     ...took(step),
     ...effectNote(step),

@@ -322,7 +322,6 @@ function carry(turn: Turn, caller: Caller, { units }: Extract<Outcome, { type: "
     const earlier = units.get(unit.key);
     if (!earlier) continue;
     const { planId, key, output, outputBytes } = earlier;
-    unit.isCarried = true;
     unit.carriedFrom = { planId, key };
     unit.outputBytes = outputBytes;
     change(turn, unit, { status: "COMPLETED", ...(output !== undefined && { output }) });

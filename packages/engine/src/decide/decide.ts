@@ -1,6 +1,7 @@
 import {
   emptyOutputs,
   type FinalPlanStatus,
+  isCarried,
   isTerminalStepStatus,
   type JsonObject,
   JsonText,
@@ -91,7 +92,7 @@ function settleLast(turn: Turn): void {
   if (records.some(({ item }) => item !== undefined)) return;
   const units = records.flatMap(({ key }) => state.units.get(key) ?? []);
   // The output of a carried unit can be read once its record is durable.
-  const isLast = units.every(({ status, carriedFrom }) => isTerminalStepStatus(status) && !carriedFrom);
+  const isLast = units.every((unit) => isTerminalStepStatus(unit.status) && !isCarried(unit));
   if (isLast && state.left === units.length && canEndNow(state)) for (const unit of units) settle(turn, unit);
 }
 
@@ -242,7 +243,7 @@ function restoreList(turn: Turn, node: StepNode): void {
  * they may be durable while it is not. Items of an earlier version do not show that the list has started.
  */
 function hasItemsOfThisVersion(records: ReadonlyMap<number, StepRecord> | undefined): boolean {
-  return [...(records?.values() ?? [])].some(({ carried }) => carried !== true);
+  return [...(records?.values() ?? [])].some((record) => !isCarried(record));
 }
 
 function restoreCaller(turn: Turn, caller: Caller): void {

@@ -252,7 +252,7 @@ export interface FoldContext {
   invalid: (reason: string) => JournalInvalidError;
 }
 
-/** True for a unit whose state a version before brought about. Pure. */
-export function isCarried({ carriedFrom }: { carriedFrom: string | null }): boolean {
-  return carriedFrom !== null;
+/** The version that called a unit of this version. Pure. */
+export function calledIn(planId: string, { carriedFrom }: Pick<FoldedUnit, "carriedFrom">): string {
+  return carriedFrom ?? planId;
 }

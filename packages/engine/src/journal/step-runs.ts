@@ -1,5 +1,6 @@
 /** The steps and items of a plan: its document says which there are, the folded journal what became of them. Pure. */
 import type { Plan, PlanId, PlanStatus, RequestId } from "@planwright/plan";
+import { isCarried } from "@planwright/plan";
 import { effectOfUnit } from "../state/effect.ts";
 import type { StepRecord } from "../state/protocol.ts";
 import { newUnit } from "./fold-units.ts";
@@ -115,11 +116,11 @@ export function toStepRun(
   { step, position, item, key, unit, planWaits = [] }: PlacedUnit,
 ): StepRun {
   const folded = unit ?? newUnit(key);
-  const { status, attempts, waitReason, carriedFrom } = folded;
+  const { status, attempts, waitReason } = folded;
   const hasEvents = status !== "PENDING" || attempts.length > 0 || waitReason !== null;
   const firstReason = item === null && step.hasCauses ? "dependency" : null;
   // A carried unit ran in another version, whose waits it does not know.
-  const time = unitTime(folded, carriedFrom === null ? planWaits : []);
+  const time = unitTime(folded, isCarried(folded) ? [] : planWaits);
   return {
     ...folded,
     requestId,
@@ -170,6 +171,6 @@ function recordOf(unit: FoldedUnit): StepRecord {
   const open = unanswered.filter(({ isAnswered }) => !isAnswered);
   if (open.length > 0) record.unanswered = open.map((call) => call.key);
   if (unit.approved) record.approved = true;
-  if (unit.carriedFrom) record.carried = true;
+  if (unit.carriedFrom) record.carriedFrom = { planId: unit.carriedFrom, key: unit.carriedKey ?? key };
   return record;
 }

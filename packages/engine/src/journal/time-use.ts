@@ -6,8 +6,8 @@
  * 3. A plan waits for a person only while nothing but a person could continue it: no executor holds it, and no
  *    call, retry or limit would let it continue. That time is not the plan's own.
  */
-import { countText, durationText, groupBy, isForPerson, type WaitReason } from "@planwright/plan";
-import { type FoldedPlan, type FoldedUnit, type FoldedWait, isCarried } from "./folded.ts";
+import { countText, durationText, groupBy, isCarried, isForPerson, type WaitReason } from "@planwright/plan";
+import type { FoldedPlan, FoldedUnit, FoldedWait } from "./folded.ts";
 
 /** What was waited for: a wait reason, or a tool server that could not be reached. */
 export type WaitedFor = WaitReason | "unreachable";

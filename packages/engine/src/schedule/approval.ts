@@ -2,6 +2,7 @@ import {
   canonicalDigest,
   canonicalJson,
   type ForEachStep,
+  isCarried,
   isForEachStep,
   isJsonObject,
   type JsonObject,
@@ -80,8 +81,8 @@ function expire(turn: Turn, unit: Unit): void {
 export function toApprove(state: EngineState, node: StepNode): ToApprove {
   const { plan, largeBytes, itemRecords } = state;
   const items = node.forEach
-    ? node.forEach.units.filter(({ isCarried }) => isCarried)
-    : [...(itemRecords.get(node.step.id)?.values() ?? [])].filter(({ carried }) => carried);
+    ? node.forEach.units.filter(isCarried)
+    : [...(itemRecords.get(node.step.id)?.values() ?? [])].filter(isCarried);
   const carried = items.flatMap(({ item }) => item ?? []);
   const { maxItems } = plan.limits;
   const statuses = isForEachStep(node.step) && node.step.forEach.when ? [...state.statuses] : [];

@@ -1,5 +1,6 @@
 import {
   type HeldJson,
+  isCarried,
   isSettledStepStatus,
   isTerminalStepStatus,
   type JsonObject,
@@ -85,7 +86,7 @@ export function unitsToSend(caller: Caller): readonly Unit[] {
 
 /** The units that this version of the plan calls: all except carried ones. */
 export function unitsOfThisVersion({ units }: Caller): readonly Unit[] {
-  return units.some(({ isCarried }) => isCarried) ? units.filter(({ isCarried }) => !isCarried) : units;
+  return units.some(isCarried) ? units.filter((unit) => !isCarried(unit)) : units;
 }
 
 /** True when the prepared call is for exactly these units, except for units that have ended. */

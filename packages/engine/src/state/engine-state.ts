@@ -65,8 +65,6 @@ export interface Unit {
   mayHaveActed: boolean;
   /** An operator approved the call. */
   approved: boolean;
-  /** Finished in an earlier version of the plan. */
-  isCarried: boolean;
   /** As in the record. */
   carriedFrom: StepRecord["carriedFrom"];
   unacknowledged: boolean;

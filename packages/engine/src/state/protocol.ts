@@ -101,13 +101,8 @@ export interface StepRecord {
   /** True once an operator approved the call; every later record of the unit keeps it. */
   approved?: boolean | undefined;
   /**
-   * True for a unit that finished in an earlier version of the plan. It is never called again, not even as
-   * part of a batch.
-   */
-  carried?: boolean | undefined;
-  /**
-   * Present when the shell answered `carried`: the completed unit of an earlier version that made the same
-   * call.
+   * The unit of an earlier version whose call completed this one, from the beginning or because the shell answered
+   * `carried`. It is never called again, not even as part of a batch: see `isCarried`.
    */
   carriedFrom?: { planId: string; key: string } | undefined;
   /**

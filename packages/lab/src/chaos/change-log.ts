@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { JournalEntry } from "@planwright/engine";
+import { isCarried } from "@planwright/plan";
 import {
   createUnitChanges,
   type JournalDocument,
@@ -151,7 +152,7 @@ function toStepChange(
     fields: [],
     status: after.status,
     ...(epoch !== undefined && { epoch, writer: entry.by.id }),
-    ...(before === null && after.carriedFrom !== null && { isCarried: true }),
+    ...(before === null && isCarried(after) && { isCarried: true }),
   };
 }
 

@@ -98,6 +98,17 @@ export function doesStepContinue(status: StepStatus): boolean {
   return ROWS[status].needs === "worker";
 }
 
+/** A step or item that knows which call of another version completed it. */
+export interface MaybeCarried {
+  /** Absent or null when this version executes it. */
+  readonly carriedFrom?: string | object | null | undefined;
+}
+
+/** True for a step or item that an earlier version of the plan has completed: this version never calls it. */
+export function isCarried({ carriedFrom }: MaybeCarried): boolean {
+  return carriedFrom !== null && carriedFrom !== undefined;
+}
+
 /** Why a step waits, when its status alone defines that. */
 export function waitReasonOfStep(status: StepStatus): WaitReason | undefined {
   return ROWS[status].waitReason ?? undefined;

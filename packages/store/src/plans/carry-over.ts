@@ -5,12 +5,12 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import {
+  calledIn,
   type Effect,
   type EventOf,
   effectOfUnit,
   type FoldedUnit,
   hasDoneEffect,
-  isCarried,
   isSkippedByCondition,
   needsAcceptance,
   openEffect,
@@ -22,7 +22,9 @@ import {
   callOfStep,
   canonicalJson,
   groupBy,
+  isCarried,
   isForEachStep,
+  type MaybeCarried,
   type Plan,
   planGraph,
   readersOf,
@@ -34,7 +36,6 @@ import {
 import type { UnitResolution } from "../records/plan-document.ts";
 import {
   type ComparedPlan,
-  calledIn,
   type EarlierCall,
   type EarlierVersion,
   earlierCalls,
@@ -188,7 +189,10 @@ export function rerunRepeats(
   );
   if (!done) return failed;
   const { stepId: key } = done;
-  return [...failed, { key, planId: calledIn(before, done), hasOtherArguments: false, isDone: true }];
+  return [
+    ...failed,
+    { key, planId: calledIn(before.folded.planId, done), hasOtherArguments: false, isDone: true },
+  ];
 }
 
 /** A new version with another plan, and all versions before it. */
@@ -626,7 +630,7 @@ export function unfinishedLists(
     item: number | null;
     resolvedBy?: object | undefined;
     error?: { code: string } | null;
-  } & Parameters<typeof isCarried>[0])[],
+  } & MaybeCarried)[],
 ): Set<string> {
   const isOpen = (unit: (typeof units)[number]): boolean => {
     const { item, status, resolvedBy } = unit;

@@ -12,17 +12,18 @@
  * 5. Calls of class R are not compared: they may be repeated.
  */
 import {
+  calledIn,
   effectOfUnit,
   type FoldedPlan,
   type FoldedRequest,
   type FoldedUnit,
-  isCarried,
   openEffect,
 } from "@planwright/engine";
 import {
   callOfStep,
   canonicalJson,
   groupBy,
+  isCarried,
   type Plan,
   pinsByTool,
   type RequestId,
@@ -79,15 +80,7 @@ export function pinsOf({ toolPins }: { toolPins?: ToolPin[] | undefined }): Comp
 
 /** The version and the key under which a unit was called. Pure. */
 export function originOf(version: EarlierVersion, unit: FoldedUnit): string {
-  return `${calledIn(version, unit)}/${unit.carriedKey ?? unit.key}`;
-}
-
-/** The version that called a unit. Pure. */
-export function calledIn(
-  { folded }: { folded: Pick<FoldedPlan, "planId"> },
-  { carriedFrom }: Pick<FoldedUnit, "carriedFrom">,
-): string {
-  return carriedFrom ?? folded.planId;
+  return `${calledIn(version.folded.planId, unit)}/${unit.carriedKey ?? unit.key}`;
 }
 
 /** True for a unit whose calls have an idempotency key: a repeat of the same call does not act again. Pure. */
@@ -199,7 +192,7 @@ function sentKeyOf(version: EarlierVersion, unit: FoldedUnit): string {
   if (unit.sentKey !== undefined) return unit.sentKey;
   const { key, argsHash, unanswered, carriedKey } = unit;
   const first = unanswered.find((call) => call.key === key && call.argsHash === argsHash);
-  return `${first?.planId ?? calledIn(version, unit)}/${carriedKey ?? key}`;
+  return `${first?.planId ?? calledIn(version.folded.planId, unit)}/${carriedKey ?? key}`;
 }
 
 /** A unit that is about to be called for the first time in its version. */

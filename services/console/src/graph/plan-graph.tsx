@@ -1,7 +1,7 @@
 import "@xyflow/react/dist/style.css";
 import "./graph.css";
 import type { StepRun } from "@planwright/client";
-import { countText, durationText, ownTimeText, visibleText, waitWords } from "@planwright/plan";
+import { countText, durationText, isCarried, ownTimeText, visibleText, waitWords } from "@planwright/plan";
 import {
   Background,
   Controls,
@@ -61,7 +61,7 @@ function StepBox({
     `tone-${look.tone}`,
     isSelected && "is-selected",
     isCritical && "is-critical",
-    step.carriedFrom !== null && "is-carried",
+    isCarried(step) && "is-carried",
     isUrgent && "is-urgent",
     (histogram || error) && "is-tall",
   ];

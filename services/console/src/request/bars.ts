@@ -1,4 +1,5 @@
 import type { PlanRun, StepRun } from "@planwright/client";
+import { isCarried, type MaybeCarried } from "@planwright/plan";
 import type { PlanningCall, RequestPage } from "../data/request-operations.ts";
 import type { Tone } from "../parts/looks.ts";
 
@@ -159,15 +160,16 @@ export interface WaitContext {
 /** The fields of a step that are needed. */
 export type WaitingStep = Pick<
   StepRun,
-  "dependsOn" | "status" | "waitReason" | "approved" | "approvalHash" | "carriedFrom" | "settled"
-> & { attempts: readonly { startedAt: string; endedAt: string | null }[] };
+  "dependsOn" | "status" | "waitReason" | "approved" | "approvalHash" | "settled"
+> &
+  MaybeCarried & { attempts: readonly { startedAt: string; endedAt: string | null }[] };
 
 /**
  * Why a step waited, in order: for its dependencies until the last of them ended, then for an approval or its
  * turn, and after its last attempt for a decision on a doubt.
  */
 export function waitsOf(step: WaitingStep, context: WaitContext): Wait[] {
-  return step.carriedFrom === null ? [...waitsBefore(step, context), ...waitForDecision(step, context)] : [];
+  return isCarried(step) ? [] : [...waitsBefore(step, context), ...waitForDecision(step, context)];
 }
 
 function waitsBefore(step: WaitingStep, { begin, isEnded, byId, now }: WaitContext): Wait[] {

@@ -1,4 +1,10 @@
-import { type JsonObject, type JsonValue, stringifyExactJson } from "@planwright/plan";
+import {
+  isCarried,
+  type JsonObject,
+  type JsonValue,
+  type MaybeCarried,
+  stringifyExactJson,
+} from "@planwright/plan";
 import type { Tone } from "../parts/looks.ts";
 
 /** How a step changed from one version to another. */
@@ -10,11 +16,9 @@ export interface ComparedVersion {
 }
 
 /** A step of a version. */
-export interface ComparedStep {
+export interface ComparedStep extends MaybeCarried {
   id: string;
   dependsOn: readonly string[];
-  /** The plan that executed it, when it was carried over. */
-  carriedFrom: string | null;
   /** The step in the plan's document. */
   definition: JsonObject;
 }
@@ -64,7 +68,7 @@ function changeOf(
 ): Change {
   if (!former) return "added";
   if (fields.length > 0) return "changed";
-  return step.carriedFrom === null ? "same" : "carried";
+  return isCarried(step) ? "carried" : "same";
 }
 
 /** The fields that differ, by path. */

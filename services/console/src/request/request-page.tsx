@@ -23,7 +23,7 @@ import { type Shown, useShown } from "./use-shown.ts";
 import { VersionsView } from "./versions-view.tsx";
 import "./moment-bar.css";
 import "./request.css";
-import { countText, durationText, ownTimeText, stateLook, visibleText } from "@planwright/plan";
+import { countText, durationText, isCarried, ownTimeText, stateLook, visibleText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { histogramsOf, lookOfStep } from "../graph/fold.ts";
 import { instantText, isTroubled, type StatusLook } from "../parts/looks.ts";
@@ -445,11 +445,11 @@ function badgeOf(step: StepRun, histograms: ReturnType<typeof histogramsOf>): St
 
 /** Why a step has its status: its error, what it waits for, or how it came to its end. */
 function whatOf(step: StepRun): string {
-  const { error, waitReason, status, attempts, effect, carriedFrom } = step;
+  const { error, waitReason, status, attempts, effect } = step;
   if (error) return visibleText(error.message);
   if (waitReason !== null) return stateLook("step", step).word;
   const words = [
-    carriedFrom !== null && "carried over from an earlier version",
+    isCarried(step) && "carried over from an earlier version",
     attempts.length > 1 && countText(attempts.length, "attempt"),
     status === "COMPLETED" && effect === "done" && "it acted",
     status === "COMPLETED" && effect === "possible" && "it may have acted",

@@ -1,5 +1,5 @@
 import { type Call, type Command, type StepError, type StepRecord, unitKeysOf } from "@planwright/engine";
-import { type Plan, toolOfStep } from "@planwright/plan";
+import { isCarried, type Plan, toolOfStep } from "@planwright/plan";
 import type { Liveness, Logger, RunClock } from "@planwright/runtime";
 import type {
   AttemptEnd,
@@ -252,7 +252,7 @@ export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan)
     },
     recorded(records) {
       for (const record of records) {
-        if (record.carried) continue;
+        if (isCarried(record)) continue;
         if (record.status === "FAILED") log("warn", record, "step failed");
         if (record.status === "COMPLETED" && (record.warnings ?? []).length > 0)
           log("warn", record, "step completed with warnings");

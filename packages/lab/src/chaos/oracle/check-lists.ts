@@ -15,6 +15,7 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   type ForEachStep,
+  isCarried,
   isForEachStep,
   isJsonObject,
   type JsonObject,
@@ -156,11 +157,12 @@ function checkStopped({ items }: EndedList, report: Report): void {
 
 function checkItem(
   { index, plan, labelOf }: PlanVersion,
-  { _id, key, tool, status, carriedFrom, output }: FinalStep,
+  unit: FinalStep,
   calls: ReadonlyMap<string, readonly UnitCall[]>,
   report: Report,
 ): void {
-  if (index === undefined || carriedFrom !== null) return;
+  if (index === undefined || isCarried(unit)) return;
+  const { _id, key, tool, status, output } = unit;
   const label = labelOf(key);
   const own = calls.get(label) ?? [];
   if (status === "SKIPPED" || status === "PENDING") {
@@ -318,7 +320,7 @@ function checkNeeds(
 function mayBeMissingInLog(unit: FinalStep | undefined): boolean {
   if (unit?.status === "FAILED")
     return unit.attempts.length > 0 || unit.error?.code === "REPEAT_NOT_ACCEPTED";
-  if (unit?.status === "COMPLETED") return unit.carriedFrom !== null;
+  if (unit?.status === "COMPLETED") return isCarried(unit);
   const isUnanswered = ({ outcome }: FinalStep["attempts"][number]) =>
     outcome === null || outcome === "unknown";
   return unit?.status === "IN_DOUBT" && unit.attempts.some(isUnanswered);
@@ -384,7 +386,7 @@ function checkKept(
     ...(again > 0
       ? [duplicated(id, "no call, since it had completed before the rerun", `${again} calls`)]
       : []),
-    ...(isSame && after.carriedFrom !== null
+    ...(isSame && isCarried(after)
       ? []
       : [lost(id, "carried over as it was", after === undefined ? "nothing" : JSON.stringify(after))]),
   ];
@@ -399,7 +401,7 @@ function checkRepeats(versions: readonly PlanVersion[], place: number, facts: Fa
       .slice(earlier + 1, place + 1)
       .map((_, index) => repeatedBy(versions, earlier + 1 + index));
     return version.units.flatMap((unit): BrokenPromise[] => {
-      const done = unit.carriedFrom === null ? argumentsDone(unit, facts) : undefined;
+      const done = isCarried(unit) ? undefined : argumentsDone(unit, facts);
       const label = version.labelOf(unit.key);
       if (done === undefined || mayRepeat.some((may) => may(label))) return [];
       const again = (facts.calls.get(label) ?? []).filter(
@@ -434,7 +436,7 @@ function checkCalledAgain(earlier: readonly PlanVersion[], next: PlanVersion, fa
   );
   return listsOf(next)
     .filter(({ unit, stops }) => unit.status === "COMPLETED" || (unit.status === "FAILED" && !stops))
-    .filter(({ unit }) => unit.carriedFrom === null)
+    .filter(({ unit }) => !isCarried(unit))
     .flatMap(({ step, planned }) => planned.map((item) => `${step.id}[${item}]`))
     .filter((key) => !completed.has(next.labelOf(key)))
     .filter((key) => !wasCalled(next, key, facts));

@@ -1,6 +1,7 @@
-import type { StepRun } from "@planwright/engine";
+import { calledIn, type StepRun } from "@planwright/engine";
 import {
   type EffectClass,
+  isCarried,
   isForEachStep,
   isJsonObject,
   isTerminalPlanStatus,
@@ -418,7 +419,7 @@ export function createRecordsCheck(
     const isSame = (facts: PlanFacts, unit: StepRun): boolean => {
       const unitName = nameOfUnit(facts, unit);
       if (names.has(unitName))
-        return leavesRepeat(unit) || actedUnits.has(`${unit.carriedFrom ?? unit.planId} ${unitName}`);
+        return leavesRepeat(unit) || actedUnits.has(`${calledIn(unit.planId, unit)} ${unitName}`);
       // A planner may have put other calls in the place of one whose answer was lost.
       const isReplaced = unit.stepId === step.id || unit.tool === toolName;
       return isReplaced && unit.status !== "COMPLETED" && leavesRepeat(unit);
@@ -468,7 +469,7 @@ export function createRecordsCheck(
       const step = steps.get(after.stepId);
       const isRefused = after.error?.code === "REPEAT_NOT_ACCEPTED" && before?.status !== after.status;
       const isAsked = after.status === "WAITING_APPROVAL" && before?.status !== after.status;
-      if (!step || after.carriedFrom !== null || (!isRefused && !isAsked)) return;
+      if (!step || isCarried(after) || (!isRefused && !isAsked)) return;
       const asked = wanted.get(`${document.requestId} ${document.version}`);
       const written = (asked?.plan ?? plan).steps.find(({ id }) => id === after.stepId);
       const calls = isForEachStep(step.step) ? after.arguments?.value?.["calls"] : undefined;

@@ -1,6 +1,7 @@
 import type { JournalEntry, Outcome, StepRun } from "@planwright/engine";
 import {
   canMove,
+  isCarried,
   isTerminalPlanStatus,
   type PlanStatus,
   REQUEST_LIFECYCLE,
@@ -190,7 +191,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       checkUnitWrite(facts, { ...change, actor }, fail);
       checkDoubt(facts, after, now(), fail);
       records.changed(facts, change);
-      const isSettled = after.resolvedBy && !change.before?.resolvedBy && after.carriedFrom === null;
+      const isSettled = after.resolvedBy && !change.before?.resolvedBy && !isCarried(after);
       if (isSettled && after.resolvedBy?.resolution === "retry")
         effects.leftToRerun(nameOfUnit(facts, after));
       onUnit(change);
