@@ -2,20 +2,17 @@ import { randomBytes } from "node:crypto";
 
 /**
  * The databases that this worker uses. Making the collections and indexes of one costs MongoDB a fifth of a second
- * of processor time, so what an ended test leaves is emptied and given to the next one. In `globalThis`, because
- * files that share a worker may load this module again.
+ * of processor time, so what the tests of a file leave is emptied and given to the next file. In `globalThis`,
+ * because files that share a worker may load this module again.
  */
 interface Databases {
   /** Empty, with collections and indexes. */
   free: string[];
-  /** Taken by the test that runs. */
-  ofTest: string[];
-  /** Taken outside of tests. */
-  ofFile: string[];
-  isInTest: boolean;
-  /** Tests of this file that passed and failed. What a failed test started may still write. */
-  passed: number;
-  failed: number;
+  /** Taken by the file that runs. */
+  taken: string[];
+  hasStarted: boolean;
+  /** What a failed test started may still write. */
+  hasFailed: boolean;
   /** Of the server, with any path. */
   url: string;
 }
@@ -25,47 +22,34 @@ declare global {
 }
 const databases = (globalThis.planwrightTestDatabases ??= {
   free: [],
-  ofTest: [],
-  ofFile: [],
-  isInTest: false,
-  passed: 0,
-  failed: 0,
+  taken: [],
+  hasStarted: false,
+  hasFailed: false,
   url: "",
 });
 
 /** A database with more documents is dropped, which is faster than to empty it. */
 const MOST_DOCUMENTS = 5_000;
 
-/**
- * The name of an empty database that nobody else uses, until the end of the test that runs, else until the end of
- * the file.
- */
+/** The name of an empty database that nobody else uses until the end of the file. */
 export function takeDatabase(url: string): string {
   databases.url = url;
   const name = databases.free.pop() ?? `test_${randomBytes(8).toString("hex")}`;
-  (databases.isInTest ? databases.ofTest : databases.ofFile).push(name);
+  databases.taken.push(name);
   return name;
 }
 
-/** From here on databases are taken for a test. */
-export function startTest(): void {
-  databases.isInTest = true;
+/** A test of the file has started, or has failed. */
+export function noteTest(state: "started" | "failed"): void {
+  databases[state === "started" ? "hasStarted" : "hasFailed"] = true;
 }
 
-/** Gives back what was taken for a test, unless it failed. */
-export async function endTest(hasPassed: boolean): Promise<void> {
-  databases.isInTest = false;
-  databases[hasPassed ? "passed" : "failed"] += 1;
-  const names = databases.ofTest.splice(0);
-  if (hasPassed) await giveBack(names);
-}
-
-/** Gives back what was taken outside of tests, if they ran and none failed. */
+/** Gives back what the file took, if its tests ran and none failed. */
 export async function endFile(): Promise<void> {
-  const { passed, failed } = databases;
-  const names = databases.ofFile.splice(0);
-  Object.assign(databases, { passed: 0, failed: 0 });
-  if (passed > 0 && failed === 0) await giveBack(names);
+  const { hasStarted, hasFailed } = databases;
+  const names = databases.taken.splice(0);
+  Object.assign(databases, { hasStarted: false, hasFailed: false });
+  if (hasStarted && !hasFailed) await giveBack(names);
 }
 
 async function giveBack(names: readonly string[]): Promise<void> {

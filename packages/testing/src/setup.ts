@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { configureGlobal } from "fast-check";
 import { afterAll, beforeEach, expect } from "vitest";
 import { z } from "zod";
-import { endFile, endTest, startTest } from "./databases.ts";
+import { endFile, noteTest } from "./databases.ts";
 
 /**
  * The seed of every property test, from PROPERTY_SEED: an integer, or `random` for a different seed in each
@@ -44,9 +44,9 @@ if (timesFile !== undefined) {
   });
 }
 
-// Registered first, so that they run after what tests and files themselves close at their end.
-beforeEach(({ task, onTestFinished }) => {
-  startTest();
-  onTestFinished(() => endTest(task.result?.state === "pass"));
+// Registered first, so that it runs after what the file itself closes at its end.
+beforeEach(({ onTestFailed }) => {
+  noteTest("started");
+  onTestFailed(() => noteTest("failed"));
 });
 afterAll(endFile);

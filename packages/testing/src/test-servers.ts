@@ -7,10 +7,7 @@ import { askOnDemand } from "./ask-on-demand.ts";
 import { takeDatabase } from "./databases.ts";
 import { type OnDemand } from "./offer-on-demand.ts";
 
-/**
- * Real servers for one test, or for one file of tests when a test did not ask for them. No other test that runs
- * shares its database or keys.
- */
+/** Real servers for one test or one file of tests. No other test shares its database or keys. */
 export interface TestServers {
   /** URL with the name of an empty database as its path. */
   mongodbUrl: string;

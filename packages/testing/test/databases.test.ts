@@ -1,39 +1,49 @@
-/** What an ended test leaves is given to the next one, empty. Tests of this file run in their order. */
+/** What the tests of a file leave is given to the next file, empty. */
 import { MongoClient } from "mongodb";
 import { afterAll, expect, test } from "vitest";
+import { endFile, noteTest } from "../src/databases.ts";
 import { testServers } from "../src/index.ts";
 
-const ofFile = testServers().mongodbUrl;
-const client = await MongoClient.connect(ofFile);
+const client = await MongoClient.connect(testServers().mongodbUrl);
 afterAll(() => client.close());
 
-const databaseOf = (url: string) => client.db(new URL(url).pathname.slice(1));
-let first: string;
+const take = (): string => new URL(testServers().mongodbUrl).pathname.slice(1);
 
-test("two calls have two databases", async () => {
-  first = testServers().mongodbUrl;
-  expect(new Set([ofFile, first, testServers().mongodbUrl]).size).toBe(3);
-  const records = databaseOf(first).collection("records");
+/** A database that a test has used. */
+async function used(): Promise<string> {
+  const name = take();
+  const records = client.db(name).collection("records");
   await records.createIndex({ name: 1 });
   await records.insertOne({ name: "left" });
-  await databaseOf(ofFile).collection("records").insertOne({ name: "of the file" });
+  return name;
+}
+
+test("two calls of a file have two databases, and the next file has them, empty, with their indexes", async () => {
+  const names = [await used(), await used()];
+  expect(new Set(names).size).toBe(2);
+  await endFile();
+  expect([take(), take()].toSorted()).toEqual(names.toSorted());
+  for (const name of names) {
+    const records = client.db(name).collection("records");
+    expect(await records.countDocuments()).toBe(0);
+    expect((await records.indexes()).map((index) => index.name)).toEqual(["_id_", "name_1"]);
+  }
+  noteTest("started");
 });
 
-test("the database of an ended test comes back empty, with its indexes", async () => {
-  const urls = [testServers().mongodbUrl, testServers().mongodbUrl];
-  expect(urls).toContain(first);
-  const records = databaseOf(first).collection("records");
-  expect(await records.countDocuments()).toBe(0);
-  expect((await records.indexes()).map(({ name }) => name)).toEqual(["_id_", "name_1"]);
-  expect(await databaseOf(ofFile).collection("records").countDocuments()).toBe(1);
+test("a database with an option of its own is dropped", async () => {
+  const name = await used();
+  await client.db(name).command({ collMod: "records", validator: { name: { $exists: true } } });
+  await endFile();
+  expect(await client.db(name).listCollections().toArray()).toEqual([]);
+  noteTest("started");
 });
 
-test("a database with an option of its own is not used again as it is", async () => {
-  expect([testServers().mongodbUrl, testServers().mongodbUrl]).toContain(first);
-  await databaseOf(first).command({ collMod: "records", validator: { name: { $exists: true } } });
-  await databaseOf(first).collection("records").insertOne({ name: "left" });
-});
-
-test("it was dropped", async () => {
-  expect(await databaseOf(first).listCollections().toArray()).toEqual([]);
+test("the databases of a file with a failed test are not used again", async () => {
+  const name = await used();
+  noteTest("failed");
+  await endFile();
+  expect(await client.db(name).collection("records").countDocuments()).toBe(1);
+  expect(take()).not.toBe(name);
+  noteTest("started");
 });
