@@ -3,12 +3,12 @@ import { Temporal } from "temporal-polyfill";
 
 /**
  * A possible meaning of words: a day, consecutive days, a moment, or the time between two moments. Both ends
- * are inclusive.
+ * are inclusive. Days are YYYY-MM-DD; moments are RFC 3339 with the offset that holds there then.
  */
 export type MomentReading =
-  | { readonly type: "day" /** YYYY-MM-DD */; readonly date: string }
+  | { readonly type: "day"; readonly date: string }
   | { readonly type: "days"; readonly from: string; readonly to: string }
-  | { readonly type: "instant" /** RFC 3339 with the offset that holds there then. */; readonly at: string }
+  | { readonly type: "instant"; readonly at: string }
   | { readonly type: "span"; readonly from: string; readonly to: string };
 
 /** Words of a text that mean a day or a moment relative to now. */

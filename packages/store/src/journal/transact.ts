@@ -151,6 +151,18 @@ export function nextEntry(
 /** The writes that follow from an entry, computed from it and the request after it. */
 export type FollowingOf = (entry: JournalEntry, after: FoldedRequest) => readonly HeadWrite[];
 
+/*
+ * Entries of the owner of work, an executor or a planner: the hot way to write (docs/architecture.md, R3).
+ *
+ * 1. An entry is appended behind the entries of other writers: it is decided again when another one was appended
+ *    first (J1).
+ * 2. An entry that cannot follow from the entries before it is not written: the journal could not be folded any
+ *    more.
+ * 3. The documents follow in the same command or after it (J4). After a crash the next owner does these writes
+ *    again, or the work. What it could not do again, the document of a new version, is stored in one transaction
+ *    with its entry.
+ */
+
 /** The next entry of an owner. */
 interface OwnerEntry extends Omit<NewEntry, "requestId" | "tenant" | "seq"> {
   following?: FollowingOf | undefined;

@@ -124,7 +124,8 @@ export function createAcceptance(dependencies: AcceptanceDependencies) {
       ...asked
     }: NewWork & {
       query: string | null;
-      plan: Plan | null /** From the catalogue that the plan was checked against. Default: nothing is pinned. */;
+      plan: Plan | null;
+      /** From the catalogue that the plan was checked against. Default: nothing is pinned. */
       toolPins?: ToolPin[] | undefined;
       raw: string;
       diagnostics: Diagnostic[];

@@ -201,7 +201,12 @@ type VersionRefusal = Extract<
 export function refuseVersion(
   requestId: string,
   answer: VersionRefusal,
-  words: { can: string; version: string /** Default: "a plan that has ended". */; plans?: string },
+  words: {
+    can: string;
+    version: string;
+    /** Default: "a plan that has ended". */
+    plans?: string;
+  },
 ): never {
   switch (answer.type) {
     case "other version": {
