@@ -68,7 +68,13 @@ describe("completion", () => {
       ),
     );
     expect(complete("planwright", "--url", "run", "wa")).toEqual(["watch"]);
-    expect(complete("planwright", "--json", "re")).toEqual(["resolve", "retry", "replan", "resume"]);
+    expect(complete("planwright", "--json", "re")).toEqual([
+      "restore",
+      "resolve",
+      "retry",
+      "replan",
+      "resume",
+    ]);
   });
 
   test("offers the options of a command and of all commands, fixed words, and files for commands that take one", () => {
@@ -92,7 +98,14 @@ describe("completion", () => {
   test.each(["zsh", "fish"] as const)(
     "the script of %s gets commands, options, fixed words, and files from the program",
     async (shell) => {
-      expect(await candidatesOf(shell, "re")).toEqual(["resolve", "retry", "replan", "resume", ":4"]);
+      expect(await candidatesOf(shell, "re")).toEqual([
+        "restore",
+        "resolve",
+        "retry",
+        "replan",
+        "resume",
+        ":4",
+      ]);
       expect(await candidatesOf(shell, "")).not.toContain("complete");
       expect(await candidatesOf(shell, "submit", "x", "--ex")).toEqual(["--execute", ":4"]);
       expect(await candidatesOf(shell, "watch", "--ti")).toEqual(["--timeout", ":4"]);
