@@ -61,7 +61,9 @@ function secondsOf(lines) {
   const before = new Map();
   return lines.map((line) => {
     const { pid, file, used: until } = JSON.parse(line);
-    const seconds = until - (before.get(pid) ?? 0);
+    const earlier = before.get(pid) ?? 0;
+    // A worker that has used less than before is another one: the system gives numbers of ended processes again.
+    const seconds = until < earlier ? until : until - earlier;
     before.set(pid, until);
     return { file: relative(root, file), seconds };
   });
