@@ -47,7 +47,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Most files of all packages and services that have the field, without tests; the aim is 12. */
-const MOST: Readonly<Record<string, number>> = { carriedFrom: 28, unsent: 16, effectClass: 30 };
+const MOST: Readonly<Record<string, number>> = { carriedFrom: 18, unsent: 16, effectClass: 30 };
 
 function filesWith(field: string): string[] {
   const word = new RegExp(`\\b${field}\\b`);
