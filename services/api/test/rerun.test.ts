@@ -249,7 +249,7 @@ test("a failed call that may have acted says so, and is called again only when i
     {
       id: "createAuthor",
       effect: "possible",
-      error: { remedy: expect.stringContaining("name this step in acceptRepeat") },
+      error: { remedy: expect.stringContaining("accept that this step is called once more") },
       attempts: [{ outcome: "failed", effect: "possible" }],
     },
     { id: "createBlog", effect: null },

@@ -60,7 +60,7 @@ test.each([
     resolutions: [{ stepKey: "createAuthor", attempt: 1, resolution: resolution.type, by: "anonymous" }],
   });
   const [{ error }] = data.resolveInDoubt.plan.steps;
-  expect(error.remedy).toContain("settle it with resolveInDoubt");
+  expect(error.remedy).toContain("and settle it.");
   expect(error.remedy).not.toContain("rerun");
   expect(data.resolveInDoubt.plan.steps[0].settled).toEqual({
     resolution: resolution.type,
