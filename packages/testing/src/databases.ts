@@ -31,7 +31,7 @@ const databases = (globalThis.planwrightTestDatabases ??= {
 /** A database with more documents is dropped, which is faster than to empty it. */
 const MOST_DOCUMENTS = 5_000;
 
-/** The name of an empty database that nobody else uses until the end of the file. */
+/** The name of an empty database that no other file uses until the end of this one. */
 export function takeDatabase(url: string): string {
   databases.url = url;
   const name = databases.free.pop() ?? `test_${randomBytes(8).toString("hex")}`;

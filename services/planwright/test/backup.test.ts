@@ -100,7 +100,7 @@ test("a backup of a system at work is whole elsewhere, and nothing acts there be
     { id: "c", tool: "keyed_effect", arguments: { value: "<<b.value>> and after" } },
   ]);
   await expect.poll(async () => (await find(source, running)).plan?.steps[1]?.status).toBe("RUNNING");
-  // Nobody plans these two: one is accepted for execution, the other is ordered to be executed later.
+  // No planner takes these two: one is accepted for execution, the other is ordered to be executed later.
   const gone = once(planner, "exit");
   planner.kill("SIGKILL");
   await gone;
