@@ -2,7 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, peakMiB, SOON_DEAD, type Workbench } from "./executor-process.ts";
+import { openWorkbench, peakMiB, type Workbench } from "./executor-process.ts";
 import { healthPort } from "./health-port.ts";
 
 /** The smallest value that the setting allows. */
@@ -14,8 +14,11 @@ const SMALL = { NODE_OPTIONS: "--max-old-space-size=170", OUTPUT_MEMORY_BYTES: S
 const MAX_PEAK_MIB = 450;
 /** The heap is so small that most of the time goes into collecting garbage. */
 const TIMEOUT_MS = 600_000;
-/** The largest value that the setting allows. */
-const DEAD_AFTER_MS = 600_000;
+/**
+ * The largest value that the setting allows: a machine that suspends an executor must not make it lose its
+ * plans, because that is correct but not the subject.
+ */
+const NEVER_DEAD = { DEAD_AFTER_MS: "600000" };
 
 let bench: Workbench;
 
@@ -66,12 +69,14 @@ test(
   async () => {
     const { count, bytes } = OUTPUTS;
     bench.tools.script({ read_value: Array.from({ length: count + 1 }, () => ({ type: "huge", bytes })) });
-    const first = await bench.startProcess({ ...SMALL, ...SOON_DEAD });
+    // At the same address, so that the second takes over the work of the first at once.
+    const { env } = await healthPort();
+    const first = await bench.startProcess({ ...SMALL, ...NEVER_DEAD, ...env });
     const { _id: planId } = await bench.submit(largePlan());
     await untilRead(first, count - 2);
     expect(peakMiB(first)).toBeLessThan(MAX_PEAK_MIB);
     await bench.stopExecutor(first, "SIGKILL");
-    await bench.startProcess(SMALL);
+    await bench.startProcess({ ...SMALL, ...NEVER_DEAD, ...env });
     const { plan, steps } = await bench.end(planId);
     expect(plan).toMatchObject({ status: "COMPLETED", outputs: null, error: null });
     expect(steps.get("read0")).toMatchObject({ attempts: [{ attempt: 1 }] });
@@ -87,7 +92,7 @@ test(
   async () => {
     const { count, bytes } = OUTPUTS;
     bench.tools.script({ read_value: Array.from({ length: count }, () => ({ type: "huge", bytes })) });
-    const child = await bench.startProcess(SMALL);
+    const child = await bench.startProcess({ ...SMALL, ...NEVER_DEAD });
     const { _id: planId } = await bench.submit(largePlan());
     await untilRead(child, count - 2);
     await bench.store.requestCancel("t1", planId, "client");
@@ -112,10 +117,7 @@ test(
     const gates = Array.from({ length: plans }, () => ({ type: "hang" as const }));
     bench.tools.script({ read_value: huge, keyed_effect: gates });
     const { env, scrape } = await healthPort();
-    // A suspended machine must not make it lose its plans: then it would hold nothing, which is correct but
-    // not the subject.
-    const neverDead = { DEAD_AFTER_MS: String(DEAD_AFTER_MS) };
-    await bench.startProcess({ ...env, ...neverDead, OUTPUT_MEMORY_BYTES: String(BUDGET) });
+    await bench.startProcess({ ...env, ...NEVER_DEAD, OUTPUT_MEMORY_BYTES: String(BUDGET) });
     const submit = (plan: number) =>
       bench.submit([
         ...ids.map((id) => ({ id: `read${id}`, tool: "read_value", arguments: { value: [plan, id] } })),
