@@ -22,8 +22,14 @@ export {
 } from "./create-store.ts";
 export { isTransient } from "./database/transient-errors.ts";
 export { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "./execution/claim-journal.ts";
-export type { AttemptEnd, Intent, LastRecords, PlanClaim, UnitRecord } from "./execution/claims.ts";
-export type { ExecutionStore } from "./execution/create-execution-store.ts";
+export type { PlanClaim } from "./execution/claims.ts";
+export type {
+  AttemptEnd,
+  ExecutionStore,
+  Intent,
+  UnitRecord,
+  UnitResults,
+} from "./execution/create-execution-store.ts";
 export { createMongoEntryLog, type EntryLog, type EntryPosition, entryIdOf } from "./journal/entry-log.ts";
 export {
   createJournal,

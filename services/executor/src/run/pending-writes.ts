@@ -5,9 +5,9 @@ import type {
   AttemptEnd,
   ExecutionStore,
   Intent,
-  LastRecords,
   PlanClaim,
   UnitRecord,
+  UnitResults,
 } from "@planwright/store";
 
 /**
@@ -34,7 +34,7 @@ export interface PendingWrites {
   /** A warning about the running attempt. */
   warn(call: Call, warning: string): void;
   /** New states, with the ends of attempts that led to them. */
-  toWrite(changed: readonly StepRecord[]): LastRecords;
+  toWrite(changed: readonly StepRecord[]): UnitResults;
 }
 
 /** Dependencies of {@link createPendingWrites}. */
