@@ -39,7 +39,6 @@ export {
   MAX_ENTRY_BYTES,
   type NewEntry,
 } from "./journal/journal.ts";
-export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
 export type { Fleet, FleetWorker, LostWorker, SystemFigures, WaitingWork } from "./leases/fleet.ts";
 export { type LiveWorkers, WORKER_DEAD_AFTER_MS, type WorkerStore } from "./leases/worker-store.ts";
 export type { PlanningStore } from "./planning/create-planning-store.ts";

@@ -8,7 +8,7 @@ import {
   isTerminalStepStatus,
   type Plan,
 } from "@planwright/plan";
-import type { UnitChange } from "@planwright/store";
+import type { UnitChange } from "../../journal/unit-changes.ts";
 import { EPOCH_MS } from "../world/processes.ts";
 import { MAX_CLAIMS_WITHOUT_PROGRESS, stopsAtFailure } from "./check-plans.ts";
 import type { Fail, InvariantName } from "./invariants.ts";

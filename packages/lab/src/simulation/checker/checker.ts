@@ -8,15 +8,10 @@ import {
   STEP_LIFECYCLE,
   type StepStatus,
 } from "@planwright/plan";
-import {
-  createUnitChanges,
-  type PlanClaim,
-  type PlanDocument,
-  type RequestDocument,
-  type UnitChange,
-} from "@planwright/store";
+import { type PlanClaim, type PlanDocument, type RequestDocument } from "@planwright/store";
 import type { DocumentChange } from "@planwright/store/memory";
 import type { ToolCall } from "@planwright/tools";
+import { createUnitChanges, type UnitChange } from "../../journal/unit-changes.ts";
 import { argumentsOfEach, LOOKUP_TOOL, type ToolFacts, unitNamesOf } from "../world/catalogue.ts";
 import { type Actor, EPOCH_MS, type EventLog } from "../world/processes.ts";
 import {

@@ -9,8 +9,9 @@ import {
   planGraph,
   type RequestId,
 } from "@planwright/plan";
-import type { AmendAnswer, PlanDocument, ReplanAnswer, RerunAnswer, UnitChange } from "@planwright/store";
+import type { AmendAnswer, PlanDocument, ReplanAnswer, RerunAnswer } from "@planwright/store";
 import { createMemoryStore, type MemoryStore } from "@planwright/store/memory";
+import type { UnitChange } from "../../journal/unit-changes.ts";
 import {
   chain,
   diamond,
