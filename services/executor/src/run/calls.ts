@@ -16,7 +16,7 @@ import {
   unitKeysOf,
   withStored,
 } from "@planwright/engine";
-import { type JsonObject, sha256, type ToolDescriptor } from "@planwright/plan";
+import { isKeyed, isRepeatable, type JsonObject, sha256, type ToolDescriptor } from "@planwright/plan";
 import type { Slot } from "@planwright/queue";
 import { type Liveness, type Logger, type RunClock, redactJson, redactText } from "@planwright/runtime";
 import type { AttemptEnd, EarlierCall, ExecutionStore, PlanClaim, Repeat } from "@planwright/store";
@@ -196,7 +196,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     const attemptId = clock.id();
     const [unit, ...others] = unitKeysOf(call);
     const isPlain = others.length === 0 && idempotencyKey === `${plan._id}/${unit}`;
-    const sentKey = call.effectClass === "K" && !isPlain ? { sentKey: idempotencyKey } : {};
+    const sentKey = isKeyed(call) && !isPlain ? { sentKey: idempotencyKey } : {};
     const preview = large && { text: large.beginning, sizeBytes: large.bytes.byteLength };
     await pending.intend(call, { attemptId, argsHash, ...sentKey, ...(preview && { large: preview }) });
     if (!(await right.wait())) return;
@@ -491,7 +491,7 @@ function createEarlierCalls(claim: PlanClaim, store: Pick<ExecutionStore, "readR
     mayRepeat: (call) =>
       hasEarlier &&
       call.mayAct &&
-      call.effectClass !== "R" &&
+      !isRepeatable(call) &&
       unitKeysOf(call).every((key) => (claim.journal.unit(key)?.attempts.length ?? 0) === 0),
 
     async compare(call, argsHash) {

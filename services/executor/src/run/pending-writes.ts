@@ -1,4 +1,5 @@
 import { type Call, type StepRecord, unitKeysOf } from "@planwright/engine";
+import { isRepeatable } from "@planwright/plan";
 import type {
   AttemptEnd,
   ExecutionStore,
@@ -95,7 +96,7 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
       // stay as they are.
       const isOpen = (key: string): boolean => !claim.journal.unit(key)?.finishedAt;
       const earlier = takeEnds(unitKeysOf(call)).filter(({ key }) => isOpen(key));
-      if (call.effectClass !== "R" || call.mayAct) return store.writeIntents(claim, [intent], earlier);
+      if (!isRepeatable(call) || call.mayAct) return store.writeIntents(claim, [intent], earlier);
       store.noteIntents(claim, [intent], earlier);
       writeSoon();
     },

@@ -236,7 +236,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
           each: argumentsOfEach(call),
           planId: facts.document._id,
           version: facts.document.version,
-          effectClass: step.tool.effectClass,
+          tool: step.tool,
           key: call.idempotencyKey,
           mayDiffer,
         });
@@ -252,7 +252,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     effects: {
       ...effects,
       acted(unit, { tool, call, arguments: args }) {
-        effects.acted(unit, tool.effectClass, args);
+        effects.acted(unit, tool, args);
         const [planId = ""] = (call.idempotencyKey ?? "").split("/");
         if (tool.hasSideEffects) records.acted(unit, plans.get(planId));
       },
