@@ -60,6 +60,7 @@ export {
   type Diagnostic,
   type DiagnosticCode,
   nearestName,
+  noAnswerText,
 } from "./document/diagnostic.ts";
 export {
   argumentsOfStep,
