@@ -187,7 +187,7 @@ export interface ReloadInput extends WaitInput {
 }
 
 /** How one executor reloaded a server. */
-interface ExecutorReloadView extends Pick<ServerReload, "executor" | "reason" | "stderrTail"> {
+export interface ExecutorReloadView extends Pick<ServerReload, "executor" | "reason" | "stderrTail"> {
   outcome: Uppercase<ServerReload["outcome"]> | "PENDING";
 }
 
@@ -242,7 +242,7 @@ export interface SuggestInput extends WaitInput {
 }
 
 /** What came of asking a model, and its proposals. */
-interface Asked {
+export interface Asked {
   state: "NONE" | "PENDING" | "ANSWERED" | "FAILED";
   note: string;
   proposals: readonly ContractProposal[];

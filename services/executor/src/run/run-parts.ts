@@ -239,9 +239,9 @@ interface RunTimers {
    * Calls `then` not before `at` by the store's clock: timers may fire early, and that clock may be corrected
    * meanwhile.
    */
-  wakeAt(at: number, then: () => void): void;
+  wakeAt: (at: number, then: () => void) => void;
   /** Waits before another call. Resolves at once when the signal aborts. */
-  wait(ms: number, signal: AbortSignal): Promise<void>;
+  wait: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Cancels all timers. */
   end(): void;
 }
