@@ -93,6 +93,7 @@ export {
   countText,
   durationText,
   hasPlaceholder,
+  numberText,
   ownTimeText,
   PLACEHOLDER,
   type PlanningAdvice,
