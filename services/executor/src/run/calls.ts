@@ -2,6 +2,7 @@
  * The calls of one run. Each has its intent, its slot under limits, its approval, and the tool with which the
  * plan was made.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type Call,
   type CallToApprove,
@@ -98,6 +99,17 @@ interface Sending {
 
 type Completed = Extract<Outcome, { type: "completed" }>;
 
+/**
+ * Most units that are worked on in one turn of the event loop: a list has up to 10,000 items. With the end of their
+ * call they fit into one entry of the journal.
+ */
+export const MAX_AT_ONCE = 500;
+
+/** Lets the event loop do other work. `setImmediate` would go on at once after an answer of the database. */
+export function freeLoop(): Promise<void> {
+  return delay(0);
+}
+
 /** A call that waits for memory asks again after this time, in milliseconds, unless it is woken earlier. */
 const ASK_FOR_MEMORY_MS = 4_000;
 
@@ -161,12 +173,17 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   }
 
   async function resolve(call: Call, unresolved: UnresolvedArguments): Promise<ResolvedArguments> {
-    const { stored } = unresolved;
+    const { stored, units } = unresolved;
+    // Of a call of many units, making the job and reading its result are each enough for one turn.
+    const endTurn = async () => (units.length > MAX_AT_ONCE ? freeLoop() : undefined);
+    await endTurn();
     const keys = stored.map(({ key }) => key);
     const read = keys.length > 0 ? await store.readStoredOutputs(claim, keys) : [];
     metrics.outputsRead(stored.reduce((sum, { bytes }) => sum + bytes, 0));
     const options = { isApproved: isApproved(call), secrets: secrets?.placesOf(call.stepId) ?? [] };
-    return largeJson.resolve(withStored(unresolved, read), options);
+    const resolved = await largeJson.resolve(withStored(unresolved, read), options);
+    await endTurn();
+    return resolved;
   }
 
   /** Makes a call whose arguments are resolved, unless an earlier version has made it or it was refused. */
@@ -193,8 +210,8 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   async function attempt(call: Call, sending: Sending): Promise<void> {
     const { idempotencyKey, argsHash, slot, large } = sending;
     const attemptId = clock.id();
-    const [unit, ...others] = unitKeysOf(call);
-    const isPlain = others.length === 0 && idempotencyKey === `${plan._id}/${unit}`;
+    const keys = unitKeysOf(call);
+    const isPlain = keys.length === 1 && idempotencyKey === `${plan._id}/${keys[0]}`;
     const sentKey = call.effectClass === "K" && !isPlain ? { sentKey: idempotencyKey } : {};
     const preview = large && { text: large.beginning, sizeBytes: large.bytes.byteLength };
     await pending.intend(call, { attemptId, argsHash, ...sentKey, ...(preview && { large: preview }) });

@@ -63,6 +63,7 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
 
   /** Unwritten ends of attempts of these units. */
   function takeEnds(keys: readonly string[]): AttemptEnd[] {
+    if (ends.size === 0) return [];
     const ended = keys.flatMap((key) => ends.get(key) ?? []);
     for (const key of keys) ends.delete(key);
     return ended;
