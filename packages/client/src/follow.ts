@@ -122,7 +122,12 @@ export function createStreaming(
     let heardAt: number | undefined;
     for (;;) {
       try {
-        for await (const request of readings(reads, { requestId, quietMs, signal })) {
+        for await (const request of readings(reads, {
+          requestId,
+          quietMs,
+          signal,
+          isNew: (read) => withoutClocks(read) !== last,
+        })) {
           heardAt = performance.now();
           const now = withoutClocks(request);
           if (now !== last) yield request;
@@ -143,10 +148,22 @@ export function createStreaming(
   };
 }
 
-/** The events of the stream, and a reading after each `quietMs` of silence. */
+/** What {@link readings} follows. */
+interface Followed {
+  requestId: string;
+  quietMs: number;
+  signal: AbortSignal | undefined;
+  /** True for a state that differs from the last one. */
+  isNew(request: RequestRun): boolean;
+}
+
+/**
+ * The events of the stream, and a reading after each `quietMs` of silence. It ends after a reading with a new state:
+ * an event that is on its way may be older, so another stream, which begins with the state of then, must follow.
+ */
 async function* readings(
   reads: ProgressReads,
-  { requestId, quietMs, signal }: { requestId: string; quietMs: number; signal: AbortSignal | undefined },
+  { requestId, quietMs, signal, isNew }: Followed,
 ): AsyncGenerator<RequestRun> {
   // A silent stream does not end by itself when its reader stops.
   const leaving = new AbortController();
@@ -156,8 +173,12 @@ async function* readings(
     let next = events.next();
     for (;;) {
       const heard = await withinQuiet(next, quietMs);
-      if (heard === "quiet") yield await reads.progress(requestId, { signal });
-      else if (heard.done) return;
+      if (heard === "quiet") {
+        const request = await reads.progress(requestId, { signal });
+        const isLast = isNew(request);
+        yield request;
+        if (isLast) return;
+      } else if (heard.done) return;
       else {
         yield heard.value;
         next = events.next();

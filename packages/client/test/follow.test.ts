@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { ApiRefusedError, ApiUnreachableError } from "../src/errors.ts";
 import { createPolling, createStreaming } from "../src/follow.ts";
@@ -99,17 +99,22 @@ describe("following a stream", () => {
 
   /**
    * Follows streams with these events, errors or silences, and these readings; returns the statuses and
-   * problems seen.
+   * problems seen. "reading" is a silence until the next reading.
    */
-  async function follow(streams: (object | Error | "silence")[][], readings: object[] = []) {
+  async function follow(streams: (object | Error | "silence" | "reading")[][], readings: object[] = []) {
     const left = [...streams];
     const seen: string[] = [];
+    const api = new EventEmitter();
     const reads = {
-      progress: () => Promise.resolve(readings.shift() as never),
+      async progress() {
+        api.emit("reading");
+        return readings.shift() as never;
+      },
       async *changes(_: string, { signal }: { signal?: AbortSignal | undefined }) {
         for (const event of left.shift() ?? []) {
           if (event instanceof Error) throw event;
           if (event === "silence") await once(signal as AbortSignal, "abort");
+          else if (event === "reading") await once(api, "reading");
           else yield event as never;
         }
       },
@@ -148,11 +153,23 @@ describe("following a stream", () => {
 
   test("after a silence of the stream the request is read", async () => {
     const unattended = requestOf({ status: "PLANNING", waitReason: "no worker" });
-    expect(await follow([[planning, "silence"]], [unattended, completed])).toEqual([
+    expect(await follow([[planning, "silence"], ["silence"]], [unattended, completed])).toEqual([
       "PLANNING",
       "PLANNING",
       "COMPLETED",
     ]);
+  });
+
+  test("an event that was on its way when the request was read does not take a newer state back", async () => {
+    expect(
+      await follow(
+        [
+          [planning, "reading", planning],
+          [running, completed],
+        ],
+        [running],
+      ),
+    ).toEqual(["PLANNING", "EXECUTING", "COMPLETED"]);
   });
 
   test("follows until a requested answer is written", async () => {

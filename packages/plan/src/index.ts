@@ -96,6 +96,7 @@ export {
   countText,
   durationText,
   hasPlaceholder,
+  numberText,
   ownTimeText,
   PLACEHOLDER,
   type PlanningAdvice,

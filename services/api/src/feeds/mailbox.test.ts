@@ -62,3 +62,23 @@ test("a change of the plan during the first read of a request is read", async ()
   expect((await reader.next()).value?.plan).toEqual({ status: "WAITING" });
   await reader.return?.();
 });
+
+test("a later reader, which may have seen a newer state elsewhere, is given what is read after it came", async () => {
+  let status = "RUNNING";
+  const feed = createRequestFeed({
+    store: {
+      getRequest: async () => ({ planId: "plan_1", status: "EXECUTING" }) as unknown as RequestDocument,
+      getPlanHeads: async () => [{ status } as PlanHead],
+      listStepHeads: async () => [],
+    },
+    tenant: "t1",
+    requestId: "req_1" as RequestId,
+    onIdle: () => undefined,
+  });
+  const first = feed.follow(() => undefined);
+  expect((await first.next()).value?.plan).toEqual({ status: "RUNNING" });
+  status = "WAITING";
+  const second = feed.follow(() => undefined);
+  expect((await second.next()).value?.plan).toEqual({ status: "WAITING" });
+  await Promise.all([first.return?.(), second.return?.()]);
+});

@@ -44,8 +44,9 @@ const PAUSE_FACTOR = 2;
 /** A feed without readers. */
 export function createRequestFeed(dependencies: RequestFeedDependencies): RequestFeed {
   const { store, tenant, requestId } = dependencies;
-  const readers = new Set<Mailbox<RequestSnapshot>>();
-  let last: { snapshot: RequestSnapshot; mark: string } | undefined;
+  /** Each reader with the mark of the state that it was given last; undefined: none yet. */
+  const readers = new Map<Mailbox<RequestSnapshot>, string | undefined>();
+  let last: RequestSnapshot | undefined;
   let isDirty = false;
   let isReading = false;
   let timer: NodeJS.Timeout | undefined;
@@ -65,11 +66,13 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
     isDirty = false;
     isReading = true;
     const startedAt = performance.now();
+    // A reader that comes later may have seen a newer state elsewhere: it is given what is read after it came.
+    const present = [...readers.keys()];
     try {
       const snapshot = await read();
-      if (snapshot) publish(snapshot);
+      if (snapshot) publish(snapshot, present);
     } catch (error) {
-      for (const reader of readers) reader.fail(error);
+      for (const reader of present) reader.fail(error);
     } finally {
       const pauseMs = Math.max(READ_EVERY_MS, (performance.now() - startedAt) * PAUSE_FACTOR);
       timer = setTimeout(() => {
@@ -79,13 +82,15 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
     }
   }
 
-  function publish(snapshot: RequestSnapshot): void {
+  function publish(snapshot: RequestSnapshot, present: readonly Mailbox<RequestSnapshot>[]): void {
     const mark = markOf(snapshot);
-    if (mark !== last?.mark) {
-      last = { snapshot, mark };
-      for (const reader of readers) reader.put(snapshot);
+    last = snapshot;
+    for (const reader of present) {
+      if (!readers.has(reader)) continue;
+      if (readers.get(reader) !== mark) reader.put(snapshot);
+      readers.set(reader, mark);
+      if (hasEnded(snapshot.request)) reader.end();
     }
-    if (hasEnded(snapshot.request)) for (const reader of readers) reader.end();
   }
 
   function refresh(): void {
@@ -102,17 +107,15 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
         clearTimeout(timer);
         dependencies.onIdle();
       });
-      readers.add(reader);
-      if (last) reader.put(last.snapshot);
-      // Also when a state is known: if it was the last one, the read ends this reader.
+      readers.set(reader, undefined);
       refresh();
       return reader;
     },
     // Which plan it has is not known during the first read: a change may be of its plan.
-    concerns: (id) => id === requestId || (last ? id === last.snapshot.request.planId : isReading),
+    concerns: (id) => id === requestId || (last ? id === last.request.planId : isReading),
     refresh,
     end() {
-      for (const reader of readers) reader.end();
+      for (const reader of readers.keys()) reader.end();
     },
   };
 }
