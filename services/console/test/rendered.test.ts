@@ -165,6 +165,31 @@ test("what failed is told whole: its message, its newest request, and what to do
   }
 });
 
+test("a plan of four columns is smaller beside the inspector, and its texts are still readable", async () => {
+  const read = (id: string, value: unknown) => ({ id, tool: "read_value", arguments: { value } });
+  const requestId = await system.submit("Four in a row", [
+    read("one", 1),
+    read("two", "<<one>>"),
+    read("three", "<<two>>"),
+    read("four", "<<three>>"),
+  ]);
+  await system.expectStatus(requestId, "COMPLETED");
+  const page = await system.open(`/r/${requestId}/s/four?view=graph`);
+  await page.getByRole("article", { name: "Step four" }).waitFor();
+  const texts = page.locator(".step-box-name, .step-box-tool, .step-box-time");
+  const smallest = () =>
+    texts.evaluateAll((all) => {
+      const drawn = all.map((one) => {
+        const node = one.closest<HTMLElement>(".step-box");
+        const zoom = (node?.getBoundingClientRect().width ?? 0) / (node?.offsetWidth ?? 1);
+        return Number.parseFloat(getComputedStyle(one).fontSize) * zoom;
+      });
+      return Math.min(...drawn);
+    });
+  await expect.poll(() => texts.count()).toBe(12);
+  await expect.poll(smallest).toBeGreaterThan(10.8);
+});
+
 test("the controls of the list are in one row on a tablet", async () => {
   const page = await system.open("/");
   await page.setViewportSize({ width: 768, height: 1_024 });

@@ -773,10 +773,10 @@ export function StepFacts({
   versions: Versions;
   onVersion: (version: number) => void;
 }) {
-  const state = stateLook("step", step).word;
+  const state = step.waitReason === null ? look.word : stateLook("step", step).word;
   return (
     <dl className="facts">
-      {step.waitReason !== null && state !== look.word && <Fact name="state" value={state} />}
+      {state !== look.word && <Fact name="state" value={state} />}
       {step.durationMs !== null && (
         <Fact name="took" value={ownTimeText(step.durationMs, step.waitedForPeopleMs)} />
       )}
