@@ -85,18 +85,38 @@ function include(root: string): string[] {
   });
 }
 
+/**
+ * A project is a package. When none is named, the packages whose files share a process are one, because Vitest
+ * gives no process of one project to the next: each of 18 would import everything four times.
+ */
+const isOneNamed = process.argv.some((arg) => arg.startsWith("--project"));
+const isApart = (root: string): boolean => isOneNamed || !SHARING.has(root);
+const sharing = folders.filter((root) => !isApart(root));
+const parts = [
+  ...folders.filter(isApart).map((root) => ({ name: root, root, include: include(root) })),
+  ...(sharing.length === 0
+    ? []
+    : [
+        {
+          name: "sharing",
+          root: ".",
+          include: sharing.flatMap((root) => include(root).map((path) => `${root}/${path}`)),
+        },
+      ]),
+];
+
 // Projects do not extend the root, so that its global setup, which starts one MongoDB and one Redis on demand,
 // runs once and not for each project.
-const projects = folders.map((root) => ({
+const projects = parts.map(({ name, root, include }) => ({
   ...fromSource,
   test: {
-    name: root,
+    name,
     root: here(root),
-    include: include(root),
+    include,
     exclude: ["**/node_modules/**", "template/**"], // tests of a new app run in the app
     tags: [PROOF],
     tagsFilter,
-    isolate: !SHARING.has(root),
+    isolate: name !== "sharing" && !SHARING.has(name),
     setupFiles: [here("packages/testing/src/setup.ts")],
     ...timeouts,
   },

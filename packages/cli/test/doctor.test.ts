@@ -95,7 +95,7 @@ test.each<[what: string, check: string, env: () => Promise<NodeJS.ProcessEnv>, t
     "a database that does not answer",
     "database",
     async () => ({ MONGODB_URL: `mongodb://127.0.0.1:${await freePort()}/x?replicaSet=rs0` }),
-    /MongoDB at 127\.0\.0\.1:\d+ did not answer/,
+    /MongoDB at 127\.0\.0\.1:\d+ does not answer/,
   ],
   [
     "a Redis that does not answer",

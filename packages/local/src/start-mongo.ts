@@ -13,6 +13,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
+import { noAnswerText } from "@planwright/plan";
 import { MongoClient, MongoServerError } from "mongodb";
 import { z } from "zod";
 import { startChild } from "./child.ts";
@@ -235,7 +236,12 @@ async function requireReplicaSet(url: string): Promise<void> {
     const hello = await client.db("admin").command({ hello: 1 });
     if (typeof hello["setName"] === "string" || hello["msg"] === "isdbgrid") return;
   } catch (error) {
-    throw new ServerNotSuitableError("MongoDB", "The MongoDB that MONGODB_URL names does not answer.", error);
+    const at = client.options.hosts.join(",");
+    throw new ServerNotSuitableError(
+      "MongoDB",
+      noAnswerText("MongoDB", { at, setting: "MONGODB_URL" }),
+      error,
+    );
   } finally {
     await client.close();
   }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { noAnswerText } from "@planwright/plan";
 import { Redis } from "ioredis";
 import { startChild } from "./child.ts";
 import { makeFolder } from "./data-folders.ts";
@@ -75,7 +76,8 @@ async function answers(url: string): Promise<boolean> {
 
 async function requireAnswer(url: string): Promise<void> {
   await answers(url).catch((error: unknown) => {
-    throw new ServerNotSuitableError("Redis", "The Redis that REDIS_URL names does not answer.", error);
+    const text = noAnswerText("Redis", { at: new URL(url).host, setting: "REDIS_URL" });
+    throw new ServerNotSuitableError("Redis", text, error);
   });
 }
 

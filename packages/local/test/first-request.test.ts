@@ -11,7 +11,8 @@ import { freePort } from "../src/index.ts";
 import { type ServiceName, startService } from "../src/start-service.ts";
 import { writeMcpServersFile } from "../src/start-stack.ts";
 
-const ROUNDS = 20;
+/** Each is a race of three starts. */
+const ROUNDS = 8;
 const folder = mkdtempSync(join(tmpdir(), "planwright-first-request-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -6,6 +6,8 @@ export {
   contractJsonSchema,
   type EffectClass,
   effectClassOf,
+  isKeyed,
+  isRepeatable,
   type ToolContract,
 } from "./contract/contract.ts";
 export { type ContractReport, contractReport } from "./contract/contract-report.ts";
@@ -58,6 +60,7 @@ export {
   type Diagnostic,
   type DiagnosticCode,
   nearestName,
+  noAnswerText,
 } from "./document/diagnostic.ts";
 export {
   argumentsOfStep,
@@ -93,6 +96,7 @@ export {
   countText,
   durationText,
   hasPlaceholder,
+  numberText,
   ownTimeText,
   PLACEHOLDER,
   type PlanningAdvice,

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { CodedError } from "@planwright/plan";
+import { CodedError, noAnswerText } from "@planwright/plan";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 
@@ -43,11 +43,7 @@ export class RedisNotReachedError extends CodedError<{ address: string }> {
   readonly code = "REDIS_NOT_REACHED";
   readonly retryable = true;
   constructor(address: string, cause?: unknown) {
-    super(
-      `Redis at ${address} does not answer; check that it runs, and that REDIS_URL names it`,
-      { address },
-      { cause },
-    );
+    super(noAnswerText("Redis", { at: address, setting: "REDIS_URL" }), { address }, { cause });
   }
 }
 

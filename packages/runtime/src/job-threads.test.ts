@@ -65,6 +65,10 @@ test.each<[string, unknown]>([
     JSON.parse(`{"a":{"__proto__":"${text(MIB + 1)}"},"b":"${text(MIB + 1)}"}`),
   ],
   ["a text below many levels", deep(16, text(MIB + 1))],
+  [
+    "a long text before and behind more elements than are looked at",
+    { list: [text(MIB + 1), ...Array.from({ length: 10_000 }, (_, index) => ({ index })), text(MIB + 1)] },
+  ],
 ])("%s arrives as it was sent", async (_, value) => {
   const { arrived } = await sent(value);
   // Compared here: a difference of megabytes cannot be printed.

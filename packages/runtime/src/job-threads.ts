@@ -168,7 +168,7 @@ interface Cut {
 const PIECE_LENGTH = 262_144;
 /** Longer texts and bytes are found down to this level of a value: the output of a call is the eighth. */
 const MAX_LEVEL = 12;
-/** Longer lists are the data of clients, not of a job. */
+/** Of a longer list only this many are looked at: the others are the data of clients, not of a job. */
 const MAX_ENTRIES = 10_000;
 
 /**
@@ -223,12 +223,11 @@ function withoutLong(
   place: (string | number)[],
   cut: (place: Cut["place"], kind: Cut["kind"], pieces: (string | Uint8Array[])[]) => void,
 ): unknown {
+  if (!isLong(value)) return value;
   if (typeof value === "string") {
-    if (value.length <= PIECE_LENGTH) return value;
     cut(place, "text", textPieces(value));
     return null;
   }
-  if (typeof value !== "object" || value === null) return value;
   if (value instanceof Uint8Array) {
     const isCopied = value.buffer instanceof ArrayBuffer && !moved.includes(value.buffer);
     if (value.byteLength <= PIECE_LENGTH || !isCopied) return value;
@@ -241,12 +240,16 @@ function withoutLong(
   }
   const isList = Array.isArray(value);
   if (place.length === MAX_LEVEL || !(isList || isPlainObject(value))) return value;
-  const entries = Object.entries(value);
-  if (entries.length > MAX_ENTRIES) return value;
+  const fields = value as Record<string, unknown>;
   let copy: Record<string, unknown> | undefined;
-  for (const [key, field] of entries) {
+  let count = 0;
+  // A list of entries would cost more than all the rest: there are jobs for 10,000 items of some fields each.
+  for (const key in fields) {
+    count += 1;
+    if (count > MAX_ENTRIES) break;
+    const field = fields[key];
     // To set this field would set the prototype.
-    if (key === "__proto__") continue;
+    if (!isLong(field) || key === "__proto__") continue;
     place.push(key);
     const rest = withoutLong(field, moved, place, cut);
     place.pop();
@@ -257,8 +260,17 @@ function withoutLong(
   return copy ?? value;
 }
 
+/** True for a long text, and for what may have long parts. */
+function isLong(value: unknown): value is string | object {
+  return typeof value === "string"
+    ? value.length > PIECE_LENGTH
+    : typeof value === "object" && value !== null;
+}
+
 function isListOfBytes(value: object): value is Uint8Array[] {
-  return Array.isArray(value) && value.length > 0 && value.every((one) => one instanceof Uint8Array);
+  return (
+    Array.isArray(value) && value[0] instanceof Uint8Array && value.every((one) => one instanceof Uint8Array)
+  );
 }
 
 function isPlainObject(value: object): boolean {

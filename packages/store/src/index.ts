@@ -22,8 +22,14 @@ export {
 } from "./create-store.ts";
 export { isTransient } from "./database/transient-errors.ts";
 export { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "./execution/claim-journal.ts";
-export type { AttemptEnd, Intent, LastRecords, PlanClaim, UnitRecord } from "./execution/claims.ts";
-export type { ExecutionStore } from "./execution/create-execution-store.ts";
+export type { PlanClaim } from "./execution/claims.ts";
+export type {
+  AttemptEnd,
+  ExecutionStore,
+  Intent,
+  UnitRecord,
+  UnitResults,
+} from "./execution/create-execution-store.ts";
 export { createMongoEntryLog, type EntryLog, type EntryPosition, entryIdOf } from "./journal/entry-log.ts";
 export {
   createJournal,
@@ -33,7 +39,6 @@ export {
   MAX_ENTRY_BYTES,
   type NewEntry,
 } from "./journal/journal.ts";
-export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
 export type { Fleet, FleetWorker, LostWorker, SystemFigures, WaitingWork } from "./leases/fleet.ts";
 export { type LiveWorkers, WORKER_DEAD_AFTER_MS, type WorkerStore } from "./leases/worker-store.ts";
 export type { PlanningStore } from "./planning/create-planning-store.ts";

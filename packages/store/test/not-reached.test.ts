@@ -18,7 +18,7 @@ test("a database that refuses connections: the error has its host and what to ch
   const refused = createStore({ url: `mongodb://user:secret@${host}/x`, timeoutMs: 300 });
   await expect(refused).rejects.toBeInstanceOf(StoreNotReachedError);
   await expect(refused).rejects.toThrow(
-    `MongoDB at ${host} did not answer within 0.3 s; check that it runs, and that MONGODB_URL names it`,
+    `MongoDB at ${host} does not answer within 0.3 s; check that it runs, and that MONGODB_URL names it`,
   );
 });
 

@@ -48,8 +48,8 @@ export default class RunReporter implements Reporter {
     process.stdout.write(`${this.#ended} of ${this.#files} files, ${this.#failures} failures\n`);
   }
 
-  #show({ project, relativeModuleId }: TestModule, { fullName, errors }: Failed): void {
-    const name = [`${project.name}/${relativeModuleId}`, fullName].filter(Boolean).join(" > ");
+  #show({ project, moduleId }: TestModule, { fullName, errors }: Failed): void {
+    const name = [relative(project.vitest.config.root, moduleId), fullName].filter(Boolean).join(" > ");
     for (const { message, diff, stacks } of errors) {
       this.#failures += 1;
       const [at] = stacks ?? [];

@@ -35,6 +35,12 @@ test("a program that was bundled again runs as its source is now, also when its 
   expect(bundled()).toBe("two\n");
 });
 
+test.each(['"zwölf → 🙂"', "String.raw`zwölf → 🙂`"])("a bundled program prints %s", (literal) => {
+  writeFileSync(main, `/*! Wärting */\nconsole.log(${literal});\n`);
+  node(join(SCRIPTS, "bundle.mjs"), "--main", main, "--folder", folder);
+  expect(node(join(folder, "start.cjs"))).toBe("zwölf → 🙂\n");
+});
+
 /** A program that bundles the main file, writes the second argument into it, and bundles it again. */
 const BUNDLE_TWICE = `
 import { writeFileSync } from "node:fs";

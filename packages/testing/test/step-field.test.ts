@@ -36,7 +36,6 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   effectClass: [
     "packages/cli/src/report/debug-report.ts",
     "packages/client/src/run.ts",
-    "services/api/src/diagnosis/diagnose-doubt.ts",
     "services/api/src/diagnosis/facts.ts",
     "services/api/src/resolvers/journal.ts",
     "services/console/src/desk/bench.tsx",
@@ -46,8 +45,12 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Most files of all packages and services that have the field, without tests; the aim is 12. */
-const MOST: Readonly<Record<string, number>> = { carriedFrom: 18, unsent: 16, effectClass: 30 };
+/**
+ * Most files of all packages and services that have the field, without tests; the aim is 12. Beyond the recipe and
+ * the files that show it, the engine decides by it (`state`, `decide`, `schedule`), and the checks of the lab know it
+ * from elsewhere. `isCarried`, `sentBy`, `isKeyed` and `isRepeatable` answer everyone else.
+ */
+const MOST: Readonly<Record<string, number>> = { carriedFrom: 18, unsent: 16, effectClass: 23 };
 
 function filesWith(field: string): string[] {
   const word = new RegExp(`\\b${field}\\b`);

@@ -1,5 +1,4 @@
 export { API_ERROR_CODES, type ApiErrorCode } from "./errors/api-error.ts";
 export type { ApiLogger } from "./errors/telemetry.ts";
 export { SDL } from "./graphql/sdl.ts";
-export type { WorkOffers } from "./operation/context.ts";
 export { type Api, type ApiDependencies, readApi, serveApi, startApi } from "./start-api.ts";

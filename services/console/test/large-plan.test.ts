@@ -22,6 +22,8 @@ test("the graph of a thousand steps is folded, shows the failure, and opens and 
   const panel = page.locator(".fold-panel");
   const nodes = async () => Number(/in (\d+) nodes/.exec(await panel.innerText())?.[1]);
   await panel.waitFor();
+  expect(await panel.innerText()).toMatch(/^1,000 steps in /);
+  await page.locator(".request-facts").getByText("1,000 steps: ").waitFor();
   const before = await nodes();
   expect(before).toBeLessThanOrEqual(150);
   await page.locator(".fold-box", { hasText: "8 skipped" }).press("Enter");

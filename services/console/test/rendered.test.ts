@@ -146,6 +146,37 @@ test("the list begins on the first screen, and the tabs of pages tell them apart
     .toBe("Refund order 1042 to a customer after a look at the amount · waits for an approval · Planwright");
 });
 
+test("what failed is told whole: its message, its newest request, and what to do", async () => {
+  const page = await system.open("/");
+  const failures = page.getByRole("region", { name: "Failures" });
+  await failures.getByText("The address of this customer is not known").waitFor();
+  await failures.getByText(/^If the reason lay outside and is gone, .*\w\.$/).waitFor();
+  for (const width of WIDTHS.slice(1)) {
+    await page.setViewportSize({ width, height: 844 });
+    const texts = failures.locator(".list-row-title, .list-row-note, .list-row-note *");
+    const cut = await texts.evaluateAll((all) =>
+      all
+        .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline")
+        .map((one) => one.textContent),
+    );
+    expect(cut).toEqual([]);
+    const title = failures.locator(".list-row-title").first();
+    expect(await title.evaluate((one) => one.scrollHeight - one.clientHeight)).toBeLessThanOrEqual(1);
+  }
+});
+
+test("the controls of the list are in one row on a tablet", async () => {
+  const page = await system.open("/");
+  await page.setViewportSize({ width: 768, height: 1_024 });
+  const row = page.locator(".filters-row");
+  await row.waitFor();
+  const heights = await row.evaluate((one) => [
+    one.getBoundingClientRect().height,
+    Math.max(...[...one.children].map((child) => child.getBoundingClientRect().height)),
+  ]);
+  expect(heights[0]).toBe(heights[1]);
+});
+
 test("a request that waits for an approval says so, with its amount, in the same words as the command line", async () => {
   const page = await system.open("/");
   const needs = page.getByRole("region", { name: "Needs you" });

@@ -155,6 +155,13 @@ test("the items of a list show status, key, error and time; a failed one is open
   await page.locator(".step-box-mark", { hasText: "◐" }).waitFor();
   const rows = list.getByRole("region", { name: "Items" }).getByRole("row");
   await expect.poll(() => rows.count()).toBe(4);
+  // They are shown once: the tree below the graph has them only while the inspector does not.
+  const tree = page.getByRole("treegrid", { name: "Steps" });
+  await tree.getByRole("row", { name: /^each partial/, expanded: false }).waitFor();
+  expect(await tree.getByText("each[1]").count()).toBe(0);
+  // The texts of the table begin where the name of the step begins.
+  const [name, cell] = [list.getByRole("heading", { name: "each" }), rows.nth(1).getByRole("button")];
+  expect(Math.abs((await boxOf(name)).x - (await boxOf(cell)).x)).toBeLessThan(1);
   expect(await rows.nth(2).innerText()).toMatch(/each\[1\]\s+failed\s+no such user\s+[\d.]+ m?s/);
   await list.getByLabel("only these 1 that need a look").check();
   await expect.poll(() => rows.count()).toBe(2);
@@ -164,6 +171,7 @@ test("the items of a list show status, key, error and time; a failed one is open
   const item = page.getByRole("article", { name: "Step each[1]" });
   await item.getByText("no such user").first().waitFor();
   await item.getByText("Bob").first().waitFor();
+  await tree.getByRole("row", { name: /^each\[1\] failed/ }).waitFor();
   await page.reload();
   await item.getByText("Bob").first().waitFor();
   await item.getByRole("button", { name: /all items of each/ }).click();
@@ -213,6 +221,12 @@ test.each(["doubt", "approval"] as const)(
     const box = await boxOf(form);
     expect(box.y).toBeGreaterThan(0);
     expect(box.y + box.height).toBeLessThanOrEqual(SCREEN.height);
+    // The pill says the state, and no other line repeats it.
+    await page.locator(".inspector header .pill").waitFor();
+    expect(await page.locator(".inspector .facts dt", { hasText: "state" }).count()).toBe(0);
+    expect(await page.getByRole("treegrid").getByText("waits for an approval").count()).toBe(
+      kind === "doubt" ? 0 : 1,
+    );
     if (kind === "doubt") return;
     await form.getByText(/It expires at .* in \d+ days/).waitFor();
     await form.getByLabel("Reason, for the record").fill("looked at it");
@@ -240,7 +254,10 @@ test("a cancel says what it does and asks, and does nothing when the person goes
   await page.getByRole("button", { name: "Cancel", exact: true }).click();
   await dialog.getByRole("button", { name: "Cancel the request" }).click();
   await system.expectStatus(requestId, "CANCELLED");
-  await page.getByText("the plan was cancelled at").waitFor();
+  // The time once, in the form of all other times.
+  const cause = page.locator(".cause");
+  await cause.getByText(/the plan was cancelled at 20\S+ \S+ UTC \(CANCELLED\)/).waitFor();
+  expect((await cause.innerText()).match(/\b20\d\d-/g)).toHaveLength(1);
 });
 
 /** A plan of three steps, of which the second fails. */
@@ -267,9 +284,35 @@ test("the graph fits its frame, shows the error in its node, and fits again when
   expect(graph.height).toBeLessThan(node.height * 3);
   await page.getByRole("row", { name: /^pay .*the account is closed/ }).waitFor();
   await nodeOf(page, "pay").click();
-  await page.getByRole("article", { name: "Step pay" }).waitFor();
+  const inspector = page.getByRole("region", { name: "Inspector" });
+  await inspector.getByRole("table", { name: "attempts" }).waitFor();
+  expect(await inspector.evaluate((pane) => pane.scrollWidth - pane.clientWidth)).toBe(0);
   for (const id of ["first", "pay", "tell"]) await expectInside(nodeOf(page, id), frame);
   await page.getByText("K repeated safely by its key").waitFor();
+  // A plan of four columns is smaller beside the inspector, and its texts are still readable.
+  const long = await system.submit("Four in a row", [
+    read("one", 1),
+    read("two", "<<one>>"),
+    read("three", "<<two>>"),
+    read("four", "<<three>>"),
+  ]);
+  await system.expectStatus(long, "COMPLETED");
+  await page.goto(new URL(`/console/r/${long}/s/four?view=graph`, system.apiUrl).href);
+  await page.getByRole("article", { name: "Step four" }).waitFor();
+  for (const id of ["one", "two", "three", "four"]) await expectInside(nodeOf(page, id), frame);
+  const texts = page.locator(".step-box-name, .step-box-tool, .step-box-time");
+  await expect
+    .poll(() =>
+      texts.evaluateAll((all) => {
+        const drawn = all.map((one) => {
+          const node = one.closest<HTMLElement>(".step-box");
+          const zoom = (node?.getBoundingClientRect().width ?? 0) / (node?.offsetWidth ?? 1);
+          return Number.parseFloat(getComputedStyle(one).fontSize) * zoom;
+        });
+        return Math.min(...drawn);
+      }),
+    )
+    .toBeGreaterThan(10.8);
 });
 
 test("without its layout program the graph is drawn in plain columns, and says so", async () => {

@@ -7,12 +7,21 @@ import {
 } from "@planwright/engine";
 import {
   isCarried,
+  isJsonObject,
   isTerminalStepStatus,
+  type Plan,
   type StepStatus,
   toolOfStep,
   type WaitReason,
 } from "@planwright/plan";
-import { createBoundedLabel, createMeters, Gauge, OTHER, type Registry } from "@planwright/runtime";
+import {
+  createBoundedLabel,
+  createMeters,
+  Gauge,
+  type Logger,
+  OTHER,
+  type Registry,
+} from "@planwright/runtime";
 import type { AttemptEnd, FinishCommand, PlanClaim } from "@planwright/store";
 import type { ServerStatus } from "@planwright/tools";
 import type { PlanTools } from "./run/plan-tools.ts";
@@ -255,7 +264,7 @@ export function createPlanMetrics(
   { plan, journal }: Pick<PlanClaim, "plan" | "journal">,
   planTools: Pick<PlanTools, "addressOf">,
 ): PlanMetrics {
-  const tools = new Map<string, string>(plan.plan.steps.map((step) => [step.id, toolOfStep(step)]));
+  const tools = toolsOf(plan.plan);
   const toolOf = (stepId: string) => {
     const tool = tools.get(stepId) ?? "";
     return { tool, server: planTools.addressOf(tool).server };
@@ -272,10 +281,8 @@ export function createPlanMetrics(
       }
     },
     ended({ status, error }) {
-      const data = error?.data;
-      const stepId =
-        typeof data === "object" && data !== null && "stepId" in data ? data["stepId"] : undefined;
-      const { server } = typeof stepId === "string" ? toolOf(stepId) : {};
+      const stepId = stepOf(error);
+      const { server } = stepId === undefined ? {} : toolOf(stepId);
       const ended = journal.plan();
       const { finishedAt = null } = ended ?? {};
       const totalMs = plan.queuedAt && finishedAt && finishedAt.getTime() - plan.queuedAt.getTime();
@@ -284,4 +291,82 @@ export function createPlanMetrics(
       metrics.ended({ status, error, server, durationMs });
     },
   };
+}
+
+/**
+ * Logs the work on a plan, so that the log alone shows what happened to a request: which executor claimed it
+ * and from which one, which calls failed with which code or were made with a warning, such as a reference that
+ * stayed text, and how the plan ended. Problems are warnings.
+ */
+export interface PlanLog extends PlanMetrics {
+  /** The plan was claimed. */
+  claimed(claim: PlanClaim): void;
+}
+
+/** Most lines about units under one claim: a list has up to 10,000 items. */
+const MAX_LINES = 50;
+/** Most characters of a tool's message. */
+const MAX_MESSAGE = 500;
+/** Most units, and most warnings, named in one line. */
+const MAX_NAMED = 10;
+
+/** @param logger - adds request, plan and epoch to every line */
+export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan): PlanLog {
+  const tools = toolsOf(plan);
+  let left = MAX_LINES;
+
+  function log(level: "info" | "warn", record: StepRecord, message: string): void {
+    const { key, stepId, attempts, error, warnings = [] } = record;
+    left -= 1;
+    if (left < 0) return;
+    const texts = warnings.slice(0, MAX_NAMED).map((text) => text.slice(0, MAX_MESSAGE));
+    const told = texts.length > 0 ? { warnings: texts } : {};
+    logger[level]({ step: key, tool: tools.get(stepId), attempts, ...factsOf(error), ...told }, message);
+    if (left === 0)
+      logger.warn("further calls that fail under this claim are not logged; the request shows them");
+  }
+
+  return {
+    claimed({ plan: { takenFrom }, records }) {
+      logger.info({ steps: plan.steps.length }, "plan claimed");
+      if (typeof takenFrom !== "string") return;
+      const running = records.filter(({ status }) => status === "RUNNING").map(({ key }) => key);
+      const facts = { from: takenFrom, running: running.slice(0, MAX_NAMED), calls: running.length };
+      logger.warn(facts, "plan taken over from an executor that did not release it");
+    },
+    recorded(records) {
+      for (const record of records) {
+        if (isCarried(record)) continue;
+        if (record.status === "FAILED") log("warn", record, "step failed");
+        if (record.status === "COMPLETED" && (record.warnings ?? []).length > 0)
+          log("warn", record, "step completed with warnings");
+        if (record.status === "IN_DOUBT") log("warn", record, "step in doubt");
+        if (record.status === "RETRYING") log("info", record, "attempt failed; the call is tried again");
+      }
+    },
+    ended({ status, error }) {
+      if (status === "COMPLETED") return logger.info({ status }, "plan finished");
+      const stepId = stepOf(error);
+      const step = stepId === undefined ? {} : { step: stepId, tool: tools.get(stepId) };
+      const facts = { status, ...step, ...factsOf(error) };
+      if (status === "CANCELLED") logger.info(facts, "plan cancelled");
+      else logger.warn(facts, status === "PARTIAL" ? "plan ended in part" : "plan failed");
+    },
+  };
+}
+
+function factsOf(error: StepError | undefined): { code?: string; reason?: string } {
+  return error ? { code: error.code, reason: error.message.slice(0, MAX_MESSAGE) } : {};
+}
+
+/** The tool of each step, by its id. */
+function toolsOf({ steps }: Plan): Map<string, string> {
+  return new Map(steps.map((step) => [step.id, toolOfStep(step)]));
+}
+
+/** Id of the step that an error of a plan names. */
+function stepOf(error: StepError | undefined): string | undefined {
+  const { data } = error ?? {};
+  const stepId = isJsonObject(data) ? data["stepId"] : undefined;
+  return typeof stepId === "string" ? stepId : undefined;
 }

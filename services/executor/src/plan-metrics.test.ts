@@ -1,7 +1,6 @@
 import type { FoldedUnit, FoldedWait } from "@planwright/engine";
 import { expect, test } from "vitest";
-import { createPlanMetrics, NO_METRICS } from "./metrics.ts";
-import { createPlanLog } from "./run/pending-writes.ts";
+import { createPlanLog, createPlanMetrics, NO_METRICS } from "./metrics.ts";
 
 const at = (second: number) => new Date(second * 1_000);
 const wait = (reason: FoldedWait["reason"], from: number, until: number): FoldedWait => ({

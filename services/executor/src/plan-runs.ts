@@ -14,9 +14,8 @@ import {
   type Logger,
 } from "@planwright/runtime";
 import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@planwright/store";
-import { createPlanMetrics, NO_METRICS, type PlanMetrics } from "./metrics.ts";
+import { createPlanLog, createPlanMetrics, NO_METRICS, type PlanMetrics } from "./metrics.ts";
 import { createOutputMemory } from "./outputs/output-memory.ts";
-import { createPlanLog } from "./run/pending-writes.ts";
 import { createPlanTools } from "./run/plan-tools.ts";
 import type { RunDependencies } from "./run/run-parts.ts";
 import { type PlanRun, startPlanRun } from "./run/start-plan-run.ts";

@@ -27,8 +27,9 @@ export interface EndedAttempt {
   at: Date;
   /** In milliseconds of a monotonic clock. */
   durationMs: number;
-  isUnsent?: boolean;
-  /** Null for a call that cannot have one. Default: it follows from `outcome`. */
+  /** The call was not sent: the server could not be reached. */
+  isUnsent?: boolean | undefined;
+  /** What is known about its effect; null for a call that cannot have one. Default: it follows from `outcome`. */
   effect?: Effect | null | undefined;
 }
 

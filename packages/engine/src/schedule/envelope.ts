@@ -122,25 +122,31 @@ export function envelopeOf(items: Items): HeldJson {
     }
     return { results, summary };
   }
+  // Few and long pieces of text: a list has up to 10,000 items, and all of them are put together in one turn.
   const parts: JsonText["content"][] = [];
-  let sizeBytes = 0;
-  const add = (content: JsonText["content"], bytes = Buffer.byteLength(content)) => {
-    parts.push(content);
-    sizeBytes += bytes;
-  };
+  let text = '{"results":[';
   for (const [index, { output = null }] of units.entries()) {
     const result = stringifyExactJson(results[index] ?? {});
-    const isOk = results[index]?.status === "ok";
-    add(`${index === 0 ? '{"results":[' : ","}${isOk ? `${result.slice(0, -1)},"data":` : result}`);
-    if (!isOk) continue;
-    if (output instanceof JsonText) add(output.content, output.sizeBytes);
-    else add(stringifyExactJson(output));
-    add("}");
+    if (index > 0) text += ",";
+    if (results[index]?.status !== "ok") {
+      text += result;
+      continue;
+    }
+    text += `${result.slice(0, -1)},"data":`;
+    const data = output instanceof JsonText ? output.content : stringifyExactJson(output);
+    if (typeof data === "string") text += data;
+    else {
+      parts.push(text, data);
+      text = "";
+    }
+    text += "}";
   }
-  add(`],"summary":${stringifyExactJson(summary)}}`);
+  text += `],"summary":${stringifyExactJson(summary)}}`;
+  if (parts.length === 0) return new JsonText(text, Buffer.byteLength(text));
   // Bytes are not decoded for it: with some the result is bytes too.
-  const isText = parts.every((part) => typeof part === "string");
-  return new JsonText(isText ? parts.join("") : sharedUtf8(parts, sizeBytes), sizeBytes);
+  parts.push(text);
+  const sizeBytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+  return new JsonText(sharedUtf8(parts, sizeBytes), sizeBytes);
 }
 
 /** The output of a forEach without the data of its items. */

@@ -167,9 +167,9 @@ export function callOfUnits(
   { units }: CallUnits,
   { sent, itemHashes }: Pick<ResolvedCall, "sent" | "itemHashes">,
 ): Pick<Call, "items" | "itemHashes"> {
-  const kept = new Set(sent);
+  const kept = sent.length < units.length ? new Set(sent) : undefined;
   const items: number[] = [];
-  for (const { key, item } of units) if (item !== undefined && kept.has(key)) items.push(item);
+  for (const { key, item } of units) if (item !== undefined && kept?.has(key) !== false) items.push(item);
   return { ...(items.length > 0 && { items }), ...(itemHashes && { itemHashes }) };
 }
 

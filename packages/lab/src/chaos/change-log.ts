@@ -1,13 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { JournalEntry } from "@planwright/engine";
 import { isCarried } from "@planwright/plan";
-import {
-  createUnitChanges,
-  type JournalDocument,
-  type PlanDocument,
-  type UnitChange,
-} from "@planwright/store";
+import type { JournalDocument, PlanDocument } from "@planwright/store";
 import type { ChangeStreamDocument, Document, MongoClient, ResumeToken } from "mongodb";
+import { createUnitChanges, type UnitChange } from "../journal/unit-changes.ts";
 import type { PlanChange } from "./evidence.ts";
 
 /** Every write to requests and plans, and every change of a step by the journals, in order. */

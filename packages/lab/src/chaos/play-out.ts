@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isTerminalPlanStatus } from "@planwright/plan";
-import { type JournalDocument, type PlanDocument, stepsOfJournals } from "@planwright/store";
+import type { JournalDocument, PlanDocument } from "@planwright/store";
 import { readCallLog, readLedger } from "@planwright/testing";
 import type { ClientSession, Document, MongoClient, WithId } from "mongodb";
 import { z } from "zod";
+import { stepsOfJournals } from "../journal/unit-changes.ts";
 import type { Random } from "../random/random.ts";
 import { type AcceptedRequest, type ApiClient, createApiClient } from "./api-client.ts";
 import { type ChangeLog, startChangeLog } from "./change-log.ts";

@@ -1,8 +1,9 @@
 import { isTerminalPlanStatus } from "@planwright/plan";
 import { createLogger, type Logger } from "@planwright/runtime";
-import type { JournalDocument, PlanDocument, UnitChange } from "@planwright/store";
+import type { JournalDocument, PlanDocument } from "@planwright/store";
 import { createMemoryDatabase } from "@planwright/store/memory";
 import { z } from "zod";
+import type { UnitChange } from "../journal/unit-changes.ts";
 import { createRandom } from "../random/random.ts";
 import { type Checker, createChecker } from "./checker/checker.ts";
 import type { Violation } from "./checker/invariants.ts";

@@ -128,6 +128,21 @@ export function effectClassOf(
   return contract.lookup ? "V" : "U";
 }
 
+/** What has an effect class; null before its first call. */
+interface Classed {
+  readonly effectClass: EffectClass | null;
+}
+
+/** True when a tool acts at most once for an idempotency key (class K), however often the call is sent with it. */
+export function isKeyed({ effectClass }: Classed): boolean {
+  return effectClass === "K";
+}
+
+/** True when a repeat of the call is harmless (class R). */
+export function isRepeatable({ effectClass }: Classed): boolean {
+  return effectClass === "R";
+}
+
 /** The JSON Schema 2020-12 of a contract in the form in which tools and operators declare it. */
 export function contractJsonSchema(): JsonObject {
   return jsonSchemaOf(ContractDeclarationSchema);

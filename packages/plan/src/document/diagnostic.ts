@@ -217,6 +217,20 @@ export abstract class CodedError<Facts extends object = object> extends Error {
   }
 }
 
+/**
+ * The message about a server that does not answer: where it was expected, and what to check.
+ * @param at - its address, without credentials
+ * @param setting - the setting that names it
+ * @param timeoutMs - how long an answer was awaited. Default: it is not said
+ */
+export function noAnswerText(
+  server: string,
+  { at, setting, timeoutMs }: { at: string; setting: string; timeoutMs?: number | undefined },
+): string {
+  const within = timeoutMs === undefined ? "" : ` within ${timeoutMs / 1_000} s`;
+  return `${server} at ${at} does not answer${within}; check that it runs, and that ${setting} names it`;
+}
+
 const MAX_CANDIDATES = 2_000;
 const MAX_LENGTH = 128;
 

@@ -173,9 +173,17 @@ export function sizeText(bytes: number): string {
   return `${(bytes / 1_024 ** power).toFixed(1)} ${SIZE_UNITS[power - 1]}`;
 }
 
-/** "1 step", "2 steps". */
+/**
+ * A number for people, with separators: "1,000", "2.5".
+ * @param decimals - digits after the point, at most; default 0
+ */
+export function numberText(value: number, decimals = 0): string {
+  return value.toLocaleString("en", { maximumFractionDigits: decimals });
+}
+
+/** "1 step", "2 steps", "1,000 steps". */
 export function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return `${numberText(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** "3 %", rounded down, so that 100 % is all; "under 1 %" for less. @param part - at least 1 */
@@ -186,7 +194,7 @@ export function shareText(part: number, whole: number): string {
 
 /** A count that stops at a bound: "12", "9,999", "10,000+". */
 export function boundedText(count: number, bound: number): string {
-  return count >= bound ? `${bound.toLocaleString("en")}+` : count.toLocaleString("en");
+  return count >= bound ? `${numberText(bound)}+` : numberText(count);
 }
 
 /** Stands in suggested commands and actions for a value that only the user knows. */

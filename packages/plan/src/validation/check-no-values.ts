@@ -309,7 +309,7 @@ function fieldsOf(schema: JsonValue): string[] {
  * brackets.
  */
 const NO_VALUES: ReadonlySet<string> = new Set(
-  String.raw`null|nil|none|undefined|unknown|unspecified|n/a|n.a|n\a|no value|value unknown|unknown value|value missing|missing value|empty string|empty text|unbekannt|keine angabe|inconnu|aucun|desconocido|ninguno|desconhecido|nenhum|sconosciuto|nessuno|неизвестно|未知|未提供|不明|不详|无|無|なし|없음`.split(
+  `null|nil|none|undefined|unknown|unspecified|n/a|n.a|n\\a|no value|value unknown|unknown value|value missing|missing value|empty string|empty text|unbekannt|keine angabe|inconnu|aucun|desconocido|ninguno|desconhecido|nenhum|sconosciuto|nessuno|неизвестно|未知|未提供|不明|不详|无|無|なし|없음`.split(
     "|",
   ),
 );

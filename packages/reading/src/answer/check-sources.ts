@@ -100,11 +100,11 @@ const MAX_PLACES = 50;
 const MEANING = String.raw`([^,;.|\n()=:"'\`]{1,60})`;
 /** `'1' is Bangkok`, `1 = Bangkok`, `1: Bangkok`, `1 (Bangkok)`. */
 const AFTER = new RegExp(
-  String.raw`^["'\`]?\s*(?:(?:is|are|means|stands for|represents|denotes|indicates|for|->|=>|→|=|:|-|–)\s|[=:(])\s*(?:the )?["'\`]?${MEANING}`,
+  String.raw`^["'\`]?\s*(?:(?:is|are|means|stands for|represents|denotes|indicates|for|->|=>|\u2192|=|:|-|\u2013)\s|[=:(])\s*(?:the )?["'\`]?${MEANING}`,
 );
 /** `Bangkok (1)`, `Bangkok: 1`, `Bangkok is '1'`. */
 const BEFORE = new RegExp(
-  String.raw`(?:^|[,;.|\n()=:])\s*(?:(?:and|or|use|the) )*["'\`]?${MEANING}["'\`]?\s*(?:\s(?:is|are|->|=>|→|-|–)\s|[=:(])\s*["'\`]?$`,
+  String.raw`(?:^|[,;.|\n()=:])\s*(?:(?:and|or|use|the) )*["'\`]?${MEANING}["'\`]?\s*(?:\s(?:is|are|->|=>|\u2192|-|\u2013)\s|[=:(])\s*["'\`]?$`,
 );
 
 /**

@@ -4,16 +4,13 @@
  * final.
  */
 import {
-  type Call,
   deadlineOf,
-  type Effect,
   emptyRequest,
   type FoldedPlan,
   type FoldedRequest,
   type FoldedUnit,
   fold,
   recordsOf,
-  type StepError,
   type StepRecord,
 } from "@planwright/engine";
 import {
@@ -55,7 +52,10 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
   };
 
   /** The journal and the records for the new owner; null for a plan that has ended. */
-  async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal | null> {
+  async function openJournal(
+    plan: PlanDocument,
+    owner: string,
+  ): Promise<Pick<PlanClaim, "journal" | "records" | "waited"> | null> {
     const { _id: planId, requestId, tenant, epoch, takenFrom = null } = plan;
     const { controls } = plan;
     const claimed = { journal, requestId, tenant, planId, owner, epoch, takenFrom, controls };
@@ -132,19 +132,11 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
   /** Opens a claim whose lease was taken; null when another executor holds the plan by now. */
   async function openClaim(plan: PlannedDocument, owner: string): Promise<PlanClaim | null> {
     try {
-      const journalAndRecords = await openJournal(plan, owner);
-      if (!journalAndRecords) return null;
-      const { journal: opened, records, waited } = journalAndRecords;
-      await noteProgress(plan, opened.units());
-      await moveDeadline(plan, opened.plan());
-      const claim: PlanClaim = {
-        plan,
-        epoch: plan.epoch,
-        owner,
-        journal: opened,
-        records,
-        waited,
-      };
+      const opened = await openJournal(plan, owner);
+      if (!opened) return null;
+      await noteProgress(plan, opened.journal.units());
+      await moveDeadline(plan, opened.journal.plan());
+      const claim: PlanClaim = { plan, epoch: plan.epoch, owner, ...opened };
       await updatePlanSummary(context, claim);
       return claim;
     } catch (error) {
@@ -168,11 +160,6 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
       return claim;
     },
   };
-}
-
-/** The journal of a claimed plan, and the records that the engine starts with. */
-interface OpenedJournal extends Pick<PlanClaim, "records" | "waited"> {
-  journal: ClaimJournal;
 }
 
 /** How long a claimed plan waited: the last entry of a plan that waits is that of its release. Pure. */
@@ -218,45 +205,6 @@ export interface PlanClaim {
    * executor released it. Null for a plan that was taken from a dead executor.
    */
   waited: { reason: WaitReason; ms: number } | null;
-}
-
-/** A unit's new state. When its `arguments` are to be approved, it has their hashes. */
-export type UnitRecord = StepRecord & {
-  /** Hash of plan, step, arguments and tool: what an operator approves. */
-  approvalHash?: string | undefined;
-  /** SHA-256 of the arguments alone. */
-  argsHash?: string | undefined;
-};
-
-/** An attempt's durable intent (R2). */
-export interface Intent {
-  call: Call;
-  attemptId: string;
-  argsHash: string;
-  /** Its idempotency key, when it is not `{planId}/{the only unit}`. */
-  sentKey?: string | undefined;
-  /** Size and beginning of large arguments, which are not in `call`. Default: those of the call. */
-  large?: { sizeBytes: number; text: string } | undefined;
-}
-
-/** How an attempt ended; the unit's new state is separate. */
-export interface AttemptEnd {
-  key: string;
-  attemptId: string;
-  endedAtMs: number;
-  durationMs: number;
-  outcome: "completed" | "failed" | "aborted" | "unknown";
-  error: StepError | null;
-  /** The call was not sent: the server could not be reached. */
-  isUnsent?: boolean | undefined;
-  /** What is known about its effect; null for a call that cannot have one. Default: it follows from `outcome`. */
-  effect?: Effect | null | undefined;
-}
-
-/** The last records and ends of attempts before the end of a plan. */
-export interface LastRecords {
-  records: readonly StepRecord[];
-  ends: readonly AttemptEnd[];
 }
 
 /**

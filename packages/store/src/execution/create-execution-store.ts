@@ -63,16 +63,7 @@ import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { FinishCommand, OutputRef, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
 import { createRemoveHalfAccepted } from "../requests/acceptance.ts";
 import { createToolReports } from "../tools/tool-store.ts";
-import {
-  type AttemptEnd,
-  createClaims,
-  type Intent,
-  type LastRecords,
-  type PlanClaim,
-  type UnitRecord,
-  updatePlanSummary,
-  withoutSettledControls,
-} from "./claims.ts";
+import { createClaims, type PlanClaim, updatePlanSummary, withoutSettledControls } from "./claims.ts";
 
 /** Claims plans and writes their events, fenced by the epoch. */
 export function createExecutionStore(dependencies: StoreDependencies) {
@@ -378,7 +369,7 @@ function createPlanEnds(context: StoreDependencies) {
      * `writeRecords` writes them. Returns whether the request waits for a planner now, to replan or to write
      * an answer from the results. @throws {LeaseLostError}
      */
-    async finishPlan(claim: PlanClaim, finish: FinishCommand, last: LastRecords = { records: [], ends: [] }) {
+    async finishPlan(claim: PlanClaim, finish: FinishCommand, last: UnitResults = { records: [], ends: [] }) {
       const { events } = await recordEvents(context, claim, last);
       await removeLeftovers(claim, events);
       const end = endEvent(finish);
@@ -455,6 +446,33 @@ function requireHeld({ plan, epoch }: PlanClaim, isDone: boolean): void {
 export type ExecutionStore = ReturnType<typeof createExecutionStore>;
 
 /* The events of an executor. */
+
+/** An attempt's durable intent (R2). */
+export interface Intent extends Omit<StartedAttempt, "arguments" | "at"> {
+  /** Size and beginning of large arguments, which are not in `call`. Default: those of the call. */
+  large?: { sizeBytes: number; text: string } | undefined;
+}
+
+/** How an attempt of one unit ended; the unit's new state is separate. */
+export interface AttemptEnd extends Omit<EndedAttempt, "units" | "at"> {
+  key: string;
+  endedAtMs: number;
+}
+
+/** A unit's new state. When its `arguments` are to be approved, it has their hashes. */
+export type UnitRecord = StepRecord & {
+  /** Hash of plan, step, arguments and tool: what an operator approves. */
+  approvalHash?: string | undefined;
+  /** SHA-256 of the arguments alone. */
+  argsHash?: string | undefined;
+};
+
+/** New states of units, and the ends of the attempts that caused them. */
+export interface UnitResults {
+  records: readonly UnitRecord[];
+  ends: readonly AttemptEnd[];
+}
+
 /** The events of calls that are about to be sent, after the ends of earlier calls of the same units. */
 function intentEvents(
   context: StoreDependencies,
@@ -468,7 +486,7 @@ function intentEvents(
       : keptArguments(call.arguments);
     return { call, ...intent, arguments: kept, at };
   });
-  return turnEvents({ started, ended: toEnded(ends), records: [] });
+  return turnEvents({ started, ended: attemptsOf(ends), records: [] });
 }
 
 /** The events of new states, and the sizes of the outputs in them by key. */
@@ -485,10 +503,10 @@ interface RecordEvents {
 function recordEvents(
   context: StoreDependencies,
   claim: PlanClaim,
-  outcomes: Outcomes,
+  results: UnitResults,
 ): RecordEvents | Promise<RecordEvents> {
-  const { sizes, places, large } = measure(outcomes.records);
-  const toRecordEvents = (): RecordEvents => ({ events: toEvents(claim, outcomes, places), sizes });
+  const { sizes, places, large } = measure(results.records);
+  const toRecordEvents = (): RecordEvents => ({ events: toEvents(claim, results, places), sizes });
   if (large.length === 0) return toRecordEvents();
   const written = large.map(async ({ key, output, outputText }) => {
     const ref = await writeSeparately(context, claim, key, output);
@@ -499,15 +517,9 @@ function recordEvents(
 }
 
 /** The same; undefined when an output has to be stored separately first. Pure. */
-function recordEventsNow(claim: PlanClaim, outcomes: Outcomes): RecordEvents | undefined {
-  const { sizes, places, large } = measure(outcomes.records);
-  return large.length > 0 ? undefined : { events: toEvents(claim, outcomes, places), sizes };
-}
-
-/** New states of units, and the ends of the attempts that caused them. */
-interface Outcomes {
-  records: readonly UnitRecord[];
-  ends: readonly AttemptEnd[];
+function recordEventsNow(claim: PlanClaim, results: UnitResults): RecordEvents | undefined {
+  const { sizes, places, large } = measure(results.records);
+  return large.length > 0 ? undefined : { events: toEvents(claim, results, places), sizes };
 }
 
 interface LargeOutput extends Pick<UnitRecord, "key" | "outputText"> {
@@ -537,10 +549,10 @@ function largeValueOf({ content, sizeBytes }: JsonText): LargeValue {
 
 function toEvents(
   { journal }: PlanClaim,
-  { records, ends }: Outcomes,
+  { records, ends }: UnitResults,
   places: ReadonlyMap<string, OutputLocation>,
 ): JournalEvent[] {
-  const turn = { started: [], ended: toEnded(ends), records: records.map(toTurnRecord) };
+  const turn = { started: [], ended: attemptsOf(ends), records: records.map(toTurnRecord) };
   const isEnded = (key: string): boolean => isTerminalStepStatus(journal.unit(key)?.status ?? "PENDING");
   return turnEvents(turn, places, isEnded).map(withSizeForText);
 }
@@ -582,22 +594,14 @@ function toTurnRecord({
 }
 
 /** Ends of attempts, one for each attempt: one call may have served several units. */
-function toEnded(ends: readonly AttemptEnd[]): EndedAttempt[] {
+function attemptsOf(ends: readonly AttemptEnd[]): EndedAttempt[] {
   const byAttempt = new Map<string, EndedAttempt>();
-  for (const { key, attemptId, endedAtMs, durationMs, outcome, error, isUnsent, effect } of ends) {
-    const known = byAttempt.get(attemptId);
+  for (const { key, endedAtMs, error, ...end } of ends) {
+    const known = byAttempt.get(end.attemptId);
     if (known) known.units.push(key);
     else {
-      byAttempt.set(attemptId, {
-        units: [key],
-        attemptId,
-        outcome,
-        error: error && keptError(error),
-        at: new Date(endedAtMs),
-        durationMs,
-        ...(isUnsent && { isUnsent }),
-        effect,
-      });
+      const kept = { ...end, error: error && keptError(error), at: new Date(endedAtMs) };
+      byAttempt.set(end.attemptId, { units: [key], ...kept });
     }
   }
   return [...byAttempt.values()];

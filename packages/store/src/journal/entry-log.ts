@@ -208,7 +208,7 @@ export function idsAfter(position: EntryPosition): { $gt: string; $lt: string } 
 }
 
 /** The entry in a document. */
-export function toEntry({ _id, ...entry }: JournalDocument): JournalEntry {
+function toEntry({ _id, ...entry }: JournalDocument): JournalEntry {
   return entry;
 }
 

@@ -402,9 +402,11 @@ function createSendWrites(
 }
 
 /** Options of {@link createBatches}. */
-interface BatchesOptions<Item> {
-  /** Sends a batch and settles every item in it; never rejects. */
-  send: (batch: readonly Item[]) => Promise<void>;
+interface BatchesOptions<Item, Result> {
+  /** Sends items together. Returns what gives the result of each of them. */
+  send: (items: readonly Item[]) => Promise<(item: Item) => Result | Promise<Result>>;
+  /** Ids of what an item stores, for the error when that is not possible. */
+  idsOf: (item: Item) => string[];
   /** Calls a function one turn later: items of one turn share a batch. Default `setImmediate`. */
   soon?: ((happen: () => void) => void) | undefined;
 }
@@ -414,15 +416,36 @@ const MAX_BATCH = 1_000;
 /** Maximum number of batches in flight. */
 const MAX_IN_FLIGHT = 2;
 
-/** Batches in the order in which their items were added. At most two are in flight. */
-export function createBatches<Item>({
+/**
+ * Batches in the order in which their items were added. At most two are in flight. An item that cannot be stored
+ * at all fails alone.
+ */
+export function createBatches<Item, Result>({
   send,
+  idsOf,
   soon = (happen) => void setImmediate(happen),
-}: BatchesOptions<Item>) {
-  let waiting: Item[] = [];
+}: BatchesOptions<Item, Result>) {
+  interface Waiting {
+    item: Item;
+    resolve: (result: Result | Promise<Result>) => void;
+    reject: (error: Error) => void;
+  }
+  let waiting: Waiting[] = [];
   let waitingForIdle: (() => void)[] = [];
   let inFlight = 0;
   let isAboutToSend = false;
+
+  async function settle(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const resultOf = await send(batch.map(({ item }) => item));
+      for (const { item, resolve } of batch) resolve(resultOf(item));
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) for (const { reject } of batch) reject(error);
+      else if (batch.length > 1) for (const one of batch) await settle([one]);
+      else
+        for (const { item, reject } of batch) reject(new WriteNotPossibleError({ ids: idsOf(item) }, error));
+    }
+  }
 
   function sendSoon(): void {
     if (isAboutToSend) return;
@@ -433,7 +456,7 @@ export function createBatches<Item>({
         const batch = waiting.slice(0, MAX_BATCH);
         waiting = waiting.slice(MAX_BATCH);
         inFlight += 1;
-        void send(batch).finally(() => {
+        void settle(batch).finally(() => {
           inFlight -= 1;
           sendSoon();
         });
@@ -445,10 +468,12 @@ export function createBatches<Item>({
   }
 
   return {
-    add(item: Item) {
-      waiting.push(item);
-      sendSoon();
-    },
+    /** Resolves when the item is stored. @throws {StoreUnavailableError | WriteNotPossibleError} */
+    add: (item: Item) =>
+      new Promise<Result>((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+        sendSoon();
+      }),
     /** Resolves when nothing is waiting or in flight. */
     idle: () =>
       new Promise<void>((resolve) => {

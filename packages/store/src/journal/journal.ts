@@ -14,7 +14,7 @@
 import { type JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
 import { type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
-import { EntryTooLargeError, StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
+import { EntryTooLargeError } from "../records/errors.ts";
 import { type EntryLog, entryIdOf } from "./entry-log.ts";
 import { createBatches } from "./group-commit.ts";
 import type { HeadWrite } from "./pending-write.ts";
@@ -54,50 +54,40 @@ export interface JournalOptions extends Retry {
 /** Appends to journals, and reads them. */
 export type Journal = ReturnType<typeof createJournal>;
 
+/** An entry that waits to be sent. */
 interface Waiting {
   entry: JournalEntry;
   followingOf: ((entry: JournalEntry) => readonly HeadWrite[]) | undefined;
-  resolve: (result: AppendResult) => void;
-  reject: (error: Error) => void;
 }
 
 /** A journal over a log of entries. */
 export function createJournal(options: JournalOptions) {
   const { log, follow, owner, now, monotonic = () => performance.now() } = options;
   const { metrics } = options;
-  const batches = createBatches<Waiting>({ send: commit, soon: options.soon });
+  const batches = createBatches({
+    send,
+    idsOf: ({ entry }: Waiting) => [entryIdOf(entry)],
+    soon: options.soon,
+  });
   let sequence = 0;
   let bulks = 0;
   let entriesSent = 0;
 
-  async function commit(batch: readonly Waiting[]): Promise<void> {
-    try {
-      const [only] = batch;
-      // Computed only for a single entry: callers of entries that share a bulk do these writes themselves.
-      const following = only && batch.length === 1 ? (only.followingOf?.(only.entry) ?? []) : [];
-      const entries = batch.map(({ entry }) => entry);
-      const taken = await repeatUntilAnswered(
-        "journal append",
-        () => log.insert(entries, following),
-        options,
-      );
-      countBulk(batch.length);
-      for (const { entry, followingOf, resolve, reject } of batch) {
-        const found = taken.get(entryIdOf(entry));
-        const isOwn = found === undefined || found.writeId === entry.writeId;
-        const left = isOwn && batch.length > 1 ? (followingOf?.(entry) ?? []) : [];
-        const result: AppendResult = isOwn ? { type: "appended", entry } : { type: "taken", entry: found };
-        // The next bulk does not wait for it.
-        if (left.length > 0 && follow) follow(left).then(() => resolve(result), reject);
-        else resolve(result);
-      }
-    } catch (error) {
-      if (error instanceof StoreUnavailableError) for (const { reject } of batch) reject(error);
-      else if (batch.length > 1) for (const one of batch) await commit([one]);
-      else
-        for (const { entry, reject } of batch)
-          reject(new WriteNotPossibleError({ ids: [entryIdOf(entry)] }, error));
-    }
+  async function send(batch: readonly Waiting[]) {
+    const [only] = batch;
+    // Computed only for a single entry: callers of entries that share a bulk do these writes themselves.
+    const following = only && batch.length === 1 ? (only.followingOf?.(only.entry) ?? []) : [];
+    const entries = batch.map(({ entry }) => entry);
+    const taken = await repeatUntilAnswered("journal append", () => log.insert(entries, following), options);
+    countBulk(batch.length);
+    return ({ entry, followingOf }: Waiting): AppendResult | Promise<AppendResult> => {
+      const found = taken.get(entryIdOf(entry));
+      const isOwn = found === undefined || found.writeId === entry.writeId;
+      const left = isOwn && batch.length > 1 ? (followingOf?.(entry) ?? []) : [];
+      const result: AppendResult = isOwn ? { type: "appended", entry } : { type: "taken", entry: found };
+      // The next bulk does not wait for it.
+      return left.length > 0 && follow ? follow(left).then(() => result) : result;
+    };
   }
 
   function countBulk(entries: number): void {
@@ -124,12 +114,7 @@ export function createJournal(options: JournalOptions) {
       if (sizeBytes > MAX_ENTRY_BYTES) {
         throw new EntryTooLargeError({ place: entryIdOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BYTES });
       }
-      return timedAppend(
-        new Promise((resolve, reject) => {
-          batches.add({ entry, followingOf, resolve, reject });
-        }),
-        { metrics, monotonic },
-      );
+      return timedAppend(batches.add({ entry, followingOf }), { metrics, monotonic });
     },
     /**
      * All entries of a request after a seq, in their order; none for an unknown request.

@@ -94,7 +94,7 @@ export function createReadFleet(collections: Collections, clock: ServerClock): (
 }
 
 /** Reads the work of one kind that is due and that no worker holds; one document, and an index up to a limit. */
-export async function waitingIn(
+async function waitingIn(
   collections: Collections,
   name: (typeof LEASED_COLLECTIONS)[number],
   now: Date,

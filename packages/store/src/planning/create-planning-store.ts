@@ -25,7 +25,7 @@ import { readStepRuns, type UnitReads, withValues } from "../journal/unit-reads.
 import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
 import { carriedVersion, versionRepeats, versionSteps, withApprovals } from "../plans/carry-over.ts";
 import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
-import { isPlanEnd, parkedFor, REQUEST_STATUS, settled } from "../plans/plan-end.ts";
+import { isPlanEnd, parkedFor, REQUEST_STATUS } from "../plans/plan-end.ts";
 import { type NewVersion, NOTHING_CARRIED, nextVersionTurn, versionTurn } from "../plans/version-turn.ts";
 import type { RecordedError } from "../records/errors.ts";
 import { newPlan } from "../records/new-documents.ts";
@@ -464,6 +464,11 @@ function createReplanning(context: StoreDependencies, claims: PlannerClaims) {
       });
     },
   };
+}
+
+/** Fields of a request whose planning has ended or waits for the user. Pure. */
+function settled(now: Date): Document {
+  return { updatedAt: now, lease: null, dueAt: null, "planning.finishedAt": now, "planning.wait": null };
 }
 
 /** The status of a request by the end of its plan, which was not replaced. */

@@ -24,6 +24,8 @@ import {
   canonicalJson,
   groupBy,
   isCarried,
+  isKeyed,
+  isRepeatable,
   type Plan,
   pinsByTool,
   type RequestId,
@@ -81,11 +83,6 @@ export function pinsOf({ toolPins }: { toolPins?: ToolPin[] | undefined }): Comp
 /** The version and the key under which a unit was called. Pure. */
 export function originOf(version: EarlierVersion, unit: FoldedUnit): string {
   return `${calledIn(version.folded.planId, unit)}/${unit.carriedKey ?? unit.key}`;
-}
-
-/** True for a unit whose calls have an idempotency key: a repeat of the same call does not act again. Pure. */
-export function isKeyed({ effectClass }: Pick<FoldedUnit, "effectClass">): boolean {
-  return effectClass === "K";
 }
 
 /** True when both plans mean the same tool by these names; without the pins of both the names are compared. */
@@ -148,7 +145,7 @@ export function earlierCalls(versions: readonly EarlierVersion[]): EarlierCall[]
       if (seen.has(origin)) continue;
       seen.add(origin);
       const tool = unit.tool ?? tools.get(unit.stepId) ?? "";
-      const effect = unit.effectClass === "R" ? null : effectOf(version, unit);
+      const effect = isRepeatable(unit) ? null : effectOf(version, unit);
       // Before calls for several items had a hash for each, the hash was that of all of them.
       const isAlone = (served.get(unit.attempts.at(-1)?.attemptId)?.length ?? 0) < 2;
       const hash = unit.itemHash ?? (isAlone ? unit.argsHash : null) ?? "";

@@ -235,37 +235,3 @@ export function parkedFor(work: PlanningWork, now: Date): Document {
     answerError: null,
   };
 }
-
-const NO_RESULTS = {
-  code: "PLAN_NOT_COMPLETED",
-  message: "Planning was cancelled, so there are no results to describe",
-};
-
-/** Expressions for a request whose planning was cancelled. No planner holds it from then on. */
-export const PLANNING_CANCELLED: Document = {
-  status: "CANCELLED",
-  replan: null,
-  answerError: { $cond: [{ $eq: ["$wantsAnswer", true] }, NO_RESULTS, "$answerError"] },
-  lease: null,
-  dueAt: null,
-  "planning.finishedAt": "$$NOW",
-  "planning.wait": null,
-  updatedAt: "$$NOW",
-};
-
-/** Fields that leave no work for planners: the request has moved on. */
-export const NOTHING_PARKED: Document = {
-  lease: null,
-  dueAt: null,
-  "planning.work": null,
-  "planning.wait": null,
-  replan: null,
-  error: null,
-  answer: null,
-  answerError: null,
-};
-
-/** Fields of a request whose planning has ended or waits for the user. Pure. */
-export function settled(now: Date): Document {
-  return { updatedAt: now, lease: null, dueAt: null, "planning.finishedAt": now, "planning.wait": null };
-}

@@ -48,7 +48,7 @@ export function createReadWorkload(
   const { requests } = collections;
   const limit = MAX_WORKLOAD;
 
-  async function waitingIn(name: (typeof LEASED_COLLECTIONS)[number], tenant: string, at: Date) {
+  async function waitingOfTenant(name: (typeof LEASED_COLLECTIONS)[number], tenant: string, at: Date) {
     const collection = leasedCollection<WorkOfRequest>(collections, name);
     // The limit comes before the tenant, so that the waiting work of all other tenants is not scanned without
     // a bound.
@@ -87,7 +87,7 @@ export function createReadWorkload(
     const [ended, held, waiting] = await Promise.all([
       Promise.all(ENDED_REQUEST_STATUSES.map(endedAs)),
       Promise.all(LEASED_COLLECTIONS.map(heldIn)),
-      Promise.all(LEASED_COLLECTIONS.map((name) => waitingIn(name, tenant, at))),
+      Promise.all(LEASED_COLLECTIONS.map((name) => waitingOfTenant(name, tenant, at))),
     ]);
     const [oldest] = waiting
       .flatMap((kind) => kind.oldest ?? [])

@@ -1,4 +1,4 @@
-import { CodedError } from "@planwright/plan";
+import { CodedError, noAnswerText } from "@planwright/plan";
 
 /** The base of an error with this code, and of the message for its facts. */
 function storeError<const Code extends string, const Retryable extends boolean, Facts extends object>(
@@ -43,7 +43,7 @@ export class StoreNotReachedError extends storeError(
   "STORE_NOT_REACHED",
   true,
   ({ host, timeoutMs }: { host: string; timeoutMs: number }) =>
-    `MongoDB at ${host} did not answer within ${timeoutMs / 1_000} s; check that it runs, and that MONGODB_URL names it`,
+    noAnswerText("MongoDB", { at: host, setting: "MONGODB_URL", timeoutMs }),
 ) {}
 
 /** MongoDB or its driver refused the document: it can never be stored as it is. */

@@ -13,11 +13,7 @@ import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import { insertUnlessThere, type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
 import { createBatches } from "../journal/group-commit.ts";
-import {
-  IdempotencyKeyReusedError,
-  StoreUnavailableError,
-  WriteNotPossibleError,
-} from "../records/errors.ts";
+import { IdempotencyKeyReusedError } from "../records/errors.ts";
 import { type NewWork, newPlan, newRequest, type PlanningOptions } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
@@ -201,47 +197,30 @@ interface AcceptOptions extends Retry {
  */
 type Accept = ReturnType<typeof createAccept>;
 
-interface Waiting {
-  accepted: AcceptedEntry;
-  resolve: () => void;
-  reject: (error: Error) => void;
-}
-
 /** Acceptance over a log. */
 export function createAccept(options: AcceptOptions) {
   const { log } = options;
-  const batches = createBatches<Waiting>({ send: commit, soon: options.soon });
+  const batches = createBatches({
+    async send(accepted: readonly AcceptedEntry[]) {
+      await untilAnswered(() => log.insert(accepted));
+      return () => undefined;
+    },
+    idsOf: ({ request, plan }) => [request._id, ...(plan ? [plan._id] : [])],
+    soon: options.soon,
+  });
 
-  const untilAnswered = <T>(attempt: () => Promise<T>): Promise<T> =>
-    repeatUntilAnswered("accept", attempt, options);
-
-  async function commit(batch: readonly Waiting[]): Promise<void> {
-    try {
-      await untilAnswered(() => log.insert(batch.map(({ accepted }) => accepted)));
-      for (const { resolve } of batch) resolve();
-    } catch (error) {
-      if (error instanceof StoreUnavailableError) for (const { reject } of batch) reject(error);
-      else if (batch.length > 1) for (const one of batch) await commit([one]);
-      else for (const { accepted, reject } of batch) reject(failureOf(accepted, error));
-    }
+  function untilAnswered<T>(attempt: () => Promise<T>): Promise<T> {
+    return repeatUntilAnswered("accept", attempt, options);
   }
 
   return {
     /** Durable when it resolves. @throws {StoreUnavailableError | WriteNotPossibleError} */
-    store: (accepted: AcceptedEntry) =>
-      new Promise<void>((resolve, reject) => batches.add({ accepted, resolve, reject })),
+    store: (accepted: AcceptedEntry): Promise<void> => batches.add(accepted),
     /** The same, or false when the key belongs to another request. @throws {StoreUnavailableError} */
     storeKeyed: (accepted: AcceptedEntry) => untilAnswered(() => log.insertKeyed(accepted)),
     /** Resolves when nothing is waiting or in flight. */
     idle: () => batches.idle(),
   };
-}
-
-function failureOf(
-  { request, plan }: { request: RequestDocument; plan?: PlanDocument | undefined },
-  error: unknown,
-) {
-  return new WriteNotPossibleError({ ids: [request._id, ...(plan ? [plan._id] : [])] }, error);
 }
 
 /**

@@ -6,11 +6,11 @@ import {
   JournalInvalidError,
 } from "@planwright/engine";
 import type { Diagnostic, RequestId } from "@planwright/plan";
+import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { HeadWrite } from "../journal/pending-write.ts";
 import { type NextEntry, nextEntry } from "../journal/transact.ts";
 import type { ChangeRefusal } from "../plans/carry-over.ts";
-import { NOTHING_PARKED } from "../plans/plan-end.ts";
 import type { NextVersionTurn } from "../plans/version-turn.ts";
 import { IdempotencyKeyReusedError, RequestLagsError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
@@ -190,6 +190,18 @@ export function versionEntry<Changed>(
     changed,
   };
 }
+
+/** Fields that leave no work for planners: the request has moved on. */
+const NOTHING_PARKED: Document = {
+  lease: null,
+  dueAt: null,
+  "planning.work": null,
+  "planning.wait": null,
+  replan: null,
+  error: null,
+  answer: null,
+  answerError: null,
+};
 
 /** The request's document at its next version. Pure. */
 function movedTo({ _id, planId, version, status, autoExecute, updatedAt }: RequestDocument): HeadWrite {

@@ -2,10 +2,16 @@ import { outlineOf, stepRuns } from "@planwright/engine";
 import { isTerminalPlanStatus, type RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { PLANNING_CANCELLED, parkedFor } from "../plans/plan-end.ts";
+import { parkedFor } from "../plans/plan-end.ts";
 import type { ReplanOptions, RequestDocument } from "../records/request-document.ts";
-import type { ReplanAnswer, VersionOptions } from "./change-request.ts";
-import { type ChangeDecision, changeRequest, isOtherVersion, type RequestNow } from "./change-request.ts";
+import {
+  type ChangeDecision,
+  changeRequest,
+  isOtherVersion,
+  type ReplanAnswer,
+  type RequestNow,
+  type VersionOptions,
+} from "./change-request.ts";
 
 /** Maximum number of replans of one request, automatic ones included. */
 const MAX_REPLANS = 20;
@@ -113,3 +119,20 @@ type ReplanDecision = ChangeDecision<ReplanAnswer, { type: "asked" }>;
 function notAbove(count: number): Document {
   return count === 0 ? { $in: [0, null] } : { $lte: count };
 }
+
+const NO_RESULTS = {
+  code: "PLAN_NOT_COMPLETED",
+  message: "Planning was cancelled, so there are no results to describe",
+};
+
+/** Expressions for a request whose planning was cancelled. No planner holds it from then on. */
+const PLANNING_CANCELLED: Document = {
+  status: "CANCELLED",
+  replan: null,
+  answerError: { $cond: [{ $eq: ["$wantsAnswer", true] }, NO_RESULTS, "$answerError"] },
+  lease: null,
+  dueAt: null,
+  "planning.finishedAt": "$$NOW",
+  "planning.wait": null,
+  updatedAt: "$$NOW",
+};

@@ -238,3 +238,23 @@ function hasBrokenText(value: JsonValue): boolean {
 
 const refused = (field: string, message: string, remedy: string) =>
   new BadInputError(`context.${field}`, message, remedy);
+
+/** Longest wait of a mutation for what it began, in milliseconds. */
+const MAX_WAIT_MS = 30_000;
+
+/** The argument for waiting. */
+export interface WaitInput {
+  /** Longest wait in milliseconds, 0 to 30,000. Default 0: no wait. */
+  waitMs?: number | null;
+}
+
+/** @throws {BadInputError} for a number outside 0 to 30,000 */
+export function parseWait({ waitMs }: WaitInput): number {
+  const wait = waitMs ?? 0;
+  if (Number.isInteger(wait) && wait >= 0 && wait <= MAX_WAIT_MS) return wait;
+  throw new BadInputError(
+    "waitMs",
+    `waitMs is ${wait}; 0 to ${MAX_WAIT_MS} are accepted`,
+    "Give less, and read request(requestId) or follow requestUpdated for longer waits.",
+  );
+}

@@ -5,7 +5,7 @@
  */
 import { open, rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { CodedError, countText, groupBy, sizeText } from "@planwright/plan";
+import { CodedError, countText, groupBy, numberText, sizeText } from "@planwright/plan";
 import { parseSettings, VERSION } from "@planwright/runtime";
 import {
   type BackupFacts,
@@ -304,8 +304,6 @@ function tableLines(rows: readonly string[][]): string[] {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-
-const numberText = (count: number): string => count.toLocaleString("en");
 
 const COMMANDS = new Map(Object.entries({ keys, upgrade, storage, backup, restore }));
 

@@ -1,6 +1,7 @@
 import {
   countText,
   isJsonObject,
+  isKeyed,
   type JsonObject,
   type JsonValue,
   PLACEHOLDER,
@@ -9,12 +10,6 @@ import {
 import { type NextAction, type PartialDiagnosis, problem, stepName } from "./diagnosis.ts";
 import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { rerun, settleCompleted, settleRetry } from "./next-actions.ts";
-
-/**
- * True for a call with an idempotency key: the tool's server acts at most once for a key, however often the
- * call is sent.
- */
-const hasKey = ({ effectClass }: StepFact): boolean => effectClass === "K";
 
 /** Steps whose calls may or may not have happened. */
 export function diagnoseDoubt(
@@ -30,13 +25,13 @@ export function diagnoseDoubt(
     errorCode: step.error?.code,
     reasons: [
       `${step.error ? problem(step.error) : "Its answer was lost."}`,
-      hasKey(step)
+      isKeyed(step)
         ? `Called again with the same key, ${step.tool} acts at most once.`
         : `${step.tool} cannot be looked up, and calling it again is not safe${hasEnded ? "" : ", so the plan waits"}.`,
     ],
     stepKeys: [step, ...others].map(({ key }) => key),
     since: step.finishedAt ?? step.startedAt,
-    next: hasKey(step) ? [repeatCall(facts, step, hasEnded)] : settleActions(facts, step),
+    next: isKeyed(step) ? [repeatCall(facts, step, hasEnded)] : settleActions(facts, step),
   };
 }
 
@@ -97,7 +92,7 @@ export function withDoubt(
   plan: PlanFact,
   inDoubt: readonly StepFact[],
 ): PartialDiagnosis {
-  const toSettle = inDoubt.filter((step) => !hasKey(step));
+  const toSettle = inDoubt.filter((step) => !isKeyed(step));
   const [first, ...others] = toSettle.length > 0 ? toSettle : inDoubt;
   if (!first) return partial;
   const doubt = diagnoseDoubt(facts, plan, [first, ...others]);

@@ -1,6 +1,6 @@
 import type { EventEmitter } from "node:events";
 import type { LeftOutTool, ToolDescriptor } from "@planwright/plan";
-import type { Hint } from "@planwright/queue";
+import type { Queues } from "@planwright/queue";
 import type { ClientStore, Fleet, LiveWorkers, ModelLimits } from "@planwright/store";
 import { LRUCache } from "lru-cache";
 import type { Caller } from "../access/gate.ts";
@@ -13,10 +13,7 @@ import { createReads, type Reads } from "./reads.ts";
  * Hints to planners and executors about new work. An offer never throws and never waits; sweepers find the
  * work of lost offers.
  */
-export interface WorkOffers {
-  offerPlanning(request: Hint): void;
-  offerExecution(plan: Hint): void;
-}
+export type WorkOffers = Pick<Queues, "offerPlanning" | "offerExecution">;
 
 /** Dependencies of the operations of one call. */
 export interface OperationContext {

@@ -189,7 +189,7 @@ function CommandPalette({
         aria-autocomplete="list"
         aria-activedescendant={found[index] ? `${listId}-${index}` : undefined}
         value={typed}
-        placeholder="A command, a text to find, or a request id"
+        placeholder="Command, text or request id"
         onChange={({ target }) => {
           setTyped(target.value);
           setChosen(0);
@@ -198,28 +198,46 @@ function CommandPalette({
       />
       {problem && <ProblemNote problem={problem} />}
       <div className="palette-list" role="listbox" id={listId} aria-label="Commands">
-        {found.map((command, at) => (
-          <div
-            key={command.id}
-            id={`${listId}-${at}`}
-            role="option"
-            aria-selected={at === index}
-            tabIndex={-1}
-            className="palette-option"
-            ref={(element) => {
-              if (at === index) element?.scrollIntoView({ block: "nearest" });
-            }}
-            onClick={() => void run(command)}
-            onKeyDown={onKey}
-          >
-            <span className="palette-group">{command.group}</span>
-            <span dir="auto">{command.label}</span>
-            <span className="palette-hint">{command.hint}</span>
+        {inGroups(found).map(({ name, from, commands }) => (
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset is not allowed in a list box.
+          <div key={`${name} ${from}`} role="group" aria-label={name}>
+            <div className="palette-group" aria-hidden="true">
+              {name}
+            </div>
+            {commands.map((command, place) => (
+              <div
+                key={command.id}
+                id={`${listId}-${from + place}`}
+                role="option"
+                aria-selected={from + place === index}
+                tabIndex={-1}
+                className="palette-option"
+                ref={(element) => {
+                  if (from + place === index) element?.scrollIntoView({ block: "nearest" });
+                }}
+                onClick={() => void run(command)}
+                onKeyDown={onKey}
+              >
+                <span dir="auto">{command.label}</span>
+                <span className="palette-hint">{command.hint}</span>
+              </div>
+            ))}
           </div>
         ))}
       </div>
     </Dialog>
   );
+}
+
+/** Commands that follow each other and have the same group; `from` is the place of the first one. */
+function inGroups(commands: readonly Command[]): { name: string; from: number; commands: Command[] }[] {
+  const groups: { name: string; from: number; commands: Command[] }[] = [];
+  for (const [place, command] of commands.entries()) {
+    const last = groups.at(-1);
+    if (last?.name === command.group) last.commands.push(command);
+    else groups.push({ name: command.group, from: place, commands: [command] });
+  }
+  return groups;
 }
 
 /** Shortest time without a key before the API is asked, in milliseconds. */

@@ -9,6 +9,7 @@ import {
   depthOf,
   isJsonObject,
   type JsonValue,
+  numberText,
   PlanIdSchema,
   parseExactJson,
   RequestIdSchema,
@@ -43,7 +44,7 @@ const REMEDY = "Make one with: planwright debug REQUEST --bundle";
 /** Why a file of this size cannot be a bundle; undefined when it can be. */
 export function refusalOf({ name, size }: Pick<File, "name" | "size">): string | undefined {
   if (size <= MAX_MIB * MIB) return undefined;
-  const sizeMib = Math.ceil(size / MIB).toLocaleString("en");
+  const sizeMib = numberText(Math.ceil(size / MIB));
   return `${name} has ${sizeMib} MiB; a bundle has at most ${MAX_MIB}, so it was not read. ${REMEDY}`;
 }
 

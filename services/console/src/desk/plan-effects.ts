@@ -1,5 +1,5 @@
 /** What a plan will do to the world, before it is executed. Pure; the plan may be half written. */
-import { countText, isJsonObject } from "@planwright/plan";
+import { countText, isJsonObject, numberText } from "@planwright/plan";
 import { isObject, toolOf } from "./draft-steps.ts";
 
 /** A tool as the catalogue declares it. */
@@ -86,5 +86,5 @@ export function effectsText({ effects, approvals, reads }: PlanEffects): string 
 
 function timesText(count: number): string {
   if (count === 0) return "";
-  return count === 1 ? "once" : `up to ${count.toLocaleString("en")} times`;
+  return count === 1 ? "once" : `up to ${numberText(count)} times`;
 }

@@ -179,7 +179,7 @@ function nodesOf(steps: readonly FoldedStep[], keyOf: KeyOf): FoldedNode[] {
 /** Width of a node in the graph, and the heights of a step and of one with its items or its error, in pixels. */
 export const NODE_WIDTH = 224;
 export const NODE_HEIGHT = 58;
-export const TALL_HEIGHT = 90;
+export const TALL_HEIGHT = 100;
 
 /** The nodes and edges of a plan for the layout. */
 export interface GraphShape {

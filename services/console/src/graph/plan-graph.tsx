@@ -1,7 +1,15 @@
 import "@xyflow/react/dist/style.css";
 import "./graph.css";
 import type { StepRun } from "@planwright/client";
-import { countText, durationText, isCarried, ownTimeText, visibleText, waitWords } from "@planwright/plan";
+import {
+  countText,
+  durationText,
+  isCarried,
+  numberText,
+  ownTimeText,
+  visibleText,
+  waitWords,
+} from "@planwright/plan";
 import {
   Background,
   Controls,
@@ -17,7 +25,7 @@ import {
   useReactFlow,
   useStore,
 } from "@xyflow/react";
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { EFFECT_CLASS, lookOf, STEP_LOOK, type StatusLook } from "../parts/looks.ts";
 import {
   type FoldedNode,
@@ -139,8 +147,12 @@ function HistogramBar({ histogram: { total, bins } }: { histogram: Histogram }) 
         {bins.map(({ status, count }) => {
           const { mark, tone, word } = lookOf(STEP_LOOK, status);
           return (
-            <span key={status} className={`tone-${tone} histogram-bin`} title={`${count} ${word}`}>
-              <span aria-hidden="true">{mark}</span> {count}
+            <span
+              key={status}
+              className={`tone-${tone} histogram-bin`}
+              title={`${numberText(count)} ${word}`}
+            >
+              <span aria-hidden="true">{mark}</span> {numberText(count)}
               <span className="hidden"> {word}</span>
             </span>
           );
@@ -187,7 +199,7 @@ function FoldBox({ data: { kind, members, isSelected, isCritical, onOpen } }: No
         <span className="step-box-mark" aria-hidden="true">
           {mark}
         </span>{" "}
-        {members.length.toLocaleString("en")} {word}
+        {numberText(members.length)} {word}
       </span>
       <span className="fold-box-names">
         {members[0]} … {members.at(-1)}
@@ -225,6 +237,7 @@ export function PlanGraph(props: PlanGraphProps) {
 function Graph({ steps, selected, onSelect, below = null }: PlanGraphProps) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const { ref, size } = useSize();
+  const zoom = useStore(({ transform: [, , scale] }) => Math.round(scale * 50) / 50);
   const planSteps = useMemo(() => stepsWithTimes(steps), [steps]);
   const histograms = useMemo(() => histogramsOf(steps), [steps]);
   const folded = useMemo(() => foldPlan(planSteps, opened), [planSteps, opened]);
@@ -252,7 +265,7 @@ function Graph({ steps, selected, onSelect, below = null }: PlanGraphProps) {
       {!drawn || !frame ? (
         <p className="empty">Drawing the plan …</p>
       ) : (
-        <div className="graph-frame" style={{ height: frame.height }}>
+        <div className="graph-frame" style={{ height: frame.height, "--zoom": zoom } as CSSProperties}>
           <ReactFlow<DrawnNode>
             nodes={drawn.nodes}
             edges={drawn.edges}
@@ -480,7 +493,7 @@ function drawPlan(
   return { nodes, edges };
 }
 
-/** The smallest zoom at which the names in the nodes can be read. */
+/** The smallest zoom at which a text of a readable size has its place in a node; the style sheet enlarges it so. */
 const MIN_ZOOM = 0.55;
 
 /** The first view: the complete plan if its names can be read, otherwise the most urgent node. */

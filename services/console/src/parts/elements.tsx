@@ -1,3 +1,4 @@
+import { numberText } from "@planwright/plan";
 import "./parts.css";
 import { type ComponentProps, type ReactNode, useEffect, useState } from "react";
 import type { ApiProblem } from "../data/use-api.ts";
@@ -190,7 +191,7 @@ export function Tabs<Name extends string>({
           onClick={() => onSelect(name)}
         >
           {text}
-          {count !== undefined && <span className="tab-count">{count.toLocaleString("en")}</span>}
+          {count !== undefined && <span className="tab-count">{numberText(count)}</span>}
         </button>
       ))}
     </nav>

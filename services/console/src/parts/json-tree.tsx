@@ -1,4 +1,4 @@
-import { isExactNumber, scanReferences, unmarkNumbers, visibleText } from "@planwright/plan";
+import { isExactNumber, numberText, scanReferences, unmarkNumbers, visibleText } from "@planwright/plan";
 import "./json-tree.css";
 import { createContext, type ReactNode, useContext, useState } from "react";
 import { CopyButton } from "./elements.tsx";
@@ -119,7 +119,7 @@ function Entries({
   return (
     <details open={level < OPEN_LEVELS || (text !== "" && found.length > 0)}>
       <summary>
-        {ownName} {entries.length} in {isList ? "a list" : "an object"}
+        {ownName} {numberText(entries.length)} in {isList ? "a list" : "an object"}
       </summary>
       <ul>
         {visible.slice(0, shown).map(([name, entry]) => (
@@ -138,7 +138,7 @@ function Entries({
       </ul>
       {rest > 0 && (
         <button type="button" className="quiet-button" onClick={() => setShown(shown + FIRST_ENTRIES * 4)}>
-          {rest.toLocaleString("en")} more
+          {numberText(rest)} more
         </button>
       )}
     </details>
@@ -173,7 +173,7 @@ function JsonText({
       <LinkedText text={isCut ? text.slice(0, FIRST_CHARACTERS) : text} searched={searched} linkOf={linkOf} />
       {isCut && (
         <button type="button" className="quiet-button" onClick={() => setIsExpanded(true)}>
-          all {text.length.toLocaleString("en")} characters
+          all {numberText(text.length)} characters
         </button>
       )}
     </span>

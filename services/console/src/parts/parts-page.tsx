@@ -1,4 +1,4 @@
-import { STATE_LOOKS, stateLook, WAIT_WORDS } from "@planwright/plan";
+import { numberText, STATE_LOOKS, stateLook, WAIT_WORDS } from "@planwright/plan";
 import { useState } from "react";
 import { useTitle } from "../data/browser.ts";
 import {
@@ -93,7 +93,7 @@ export function PartsPage() {
           keyOf={({ tool }) => tool}
           columns={[
             { title: "tool", cell: ({ tool }) => tool },
-            { title: "calls", isNumber: true, cell: ({ calls }) => calls.toLocaleString("en") },
+            { title: "calls", isNumber: true, cell: ({ calls }) => numberText(calls) },
             { title: "failed", isNumber: true, cell: ({ failed }) => failed },
             { title: "what it does", cell: ({ note }) => note },
           ]}

@@ -13,6 +13,7 @@ import {
   effectWords,
   isJsonObject,
   type JsonValue,
+  numberText,
   ownTimeText,
   parseExactJson,
   sizeText,
@@ -42,6 +43,7 @@ import {
   isTroubled,
   lookOf,
   STEP_LOOK,
+  type StatusLook,
 } from "../parts/looks.ts";
 import { Menu } from "./share-menu.tsx";
 
@@ -114,7 +116,7 @@ export function Inspector({
       )}
       {doubts.length > 1 && <DoubtsPanel requestId={requestId} planId={planId} steps={doubts} />}
       {items.length > 0 && <Items items={items} onSelect={onSelect} />}
-      <StepFacts step={step} trace={trace} versions={versions} onVersion={onVersion} />
+      <StepFacts step={step} look={look} trace={trace} versions={versions} onVersion={onVersion} />
       {approval && (
         <p className="decision">
           {approval.approved ? "Approved" : "Refused"} by {visibleText(approval.by ?? "a client")} at{" "}
@@ -203,23 +205,25 @@ function Items({ items, onSelect }: { items: readonly StepRun[]; onSelect: (step
           const { tone, mark, word } = lookOf(STEP_LOOK, status);
           return (
             <span key={status} className={`tone-${tone} items-count`}>
-              <span aria-hidden="true">{mark}</span> {count} {word}
+              <span aria-hidden="true">{mark}</span> {numberText(count)} {word}
             </span>
           );
         })}
         {troubled.length > 0 && (
           <Check isOn={isFiltered} onChange={setIsFiltered}>
-            only these {troubled.length.toLocaleString("en")} that need a look
+            only these {numberText(troubled.length)} that need a look
           </Check>
         )}
       </div>
-      <table className="items-table">
+      <table className="table is-rows items-table">
         <thead>
           <tr>
             <th scope="col">item</th>
             <th scope="col">state</th>
             <th scope="col">error</th>
-            <th scope="col">took</th>
+            <th scope="col" className="is-number">
+              took
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -240,14 +244,14 @@ function Items({ items, onSelect }: { items: readonly StepRun[]; onSelect: (step
                     ? ""
                     : stateLook("step", item).word}
               </td>
-              <td className="items-time">{item.durationMs === null ? "" : durationText(item.durationMs)}</td>
+              <td className="is-number">{item.durationMs === null ? "" : durationText(item.durationMs)}</td>
             </tr>
           ))}
         </tbody>
       </table>
       {listed.length > shown && (
         <button type="button" onClick={() => setShown(shown + 500)}>
-          {Math.min(500, listed.length - shown).toLocaleString("en")} more
+          {numberText(Math.min(500, listed.length - shown))} more
         </button>
       )}
     </section>
@@ -305,7 +309,7 @@ const MAX_ATTEMPTS = 200;
 function Attempts({ attempts }: Pick<StepRun, "attempts">) {
   if (attempts.length === 0) return null;
   return (
-    <table className="attempts">
+    <table className="table is-rows attempts">
       <caption>attempts</caption>
       <thead>
         <tr>
@@ -625,8 +629,7 @@ function DoubtsPanel({
   return (
     <section className="panel decision-panel tone-attention" aria-label="Doubts">
       <h3>
-        Did <code>{visibleText(shown[0]?.tool ?? "")}</code> do these {steps.length.toLocaleString("en")}{" "}
-        calls?
+        Did <code>{visibleText(shown[0]?.tool ?? "")}</code> do these {numberText(steps.length)} calls?
       </h3>
       <p>
         Each was sent and no answer came. Look at what the tool changes, then say what happened. Nothing is
@@ -758,18 +761,22 @@ function parsed(text: string): JsonValue | undefined {
 /** What is known about one step, each fact with its name; unknown facts are left out. */
 export function StepFacts({
   step,
+  look,
   trace,
   versions,
   onVersion,
 }: {
   step: StepRun;
+  /** The look of its pill, which is not repeated in words. */
+  look: StatusLook;
   trace: Pick<RequestPage, "traceId" | "traceUrl">;
   versions: Versions;
   onVersion: (version: number) => void;
 }) {
+  const state = stateLook("step", step).word;
   return (
     <dl className="facts">
-      {step.waitReason !== null && <Fact name="state" value={stateLook("step", step).word} />}
+      {step.waitReason !== null && state !== look.word && <Fact name="state" value={state} />}
       {step.durationMs !== null && (
         <Fact name="took" value={ownTimeText(step.durationMs, step.waitedForPeopleMs)} />
       )}

@@ -1,5 +1,5 @@
 import type { ResultOf } from "@planwright/client";
-import { countText, durationText, isJsonObject, visibleText } from "@planwright/plan";
+import { countText, durationText, isJsonObject, numberText, visibleText } from "@planwright/plan";
 import { useEffect, useRef, useState } from "react";
 import { READ_DRAFTS, READ_JOURNAL, READ_MODEL_CALLS, READ_MODEL_USE } from "../data/request-operations.ts";
 import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
@@ -270,7 +270,7 @@ function CallList({ calls }: { calls: readonly ModelCall[] }) {
               {[
                 call.endedAt === null ? null : durationText(call.latencyMs),
                 call.inputTokens !== null && `${countText(call.inputTokens, "token")} in`,
-                call.cachedInputTokens ? `${call.cachedInputTokens} of them cached` : null,
+                call.cachedInputTokens ? `${numberText(call.cachedInputTokens)} of them cached` : null,
                 call.outputTokens !== null && `${countText(call.outputTokens, "token")} out`,
                 call.costUsd !== null && `$${call.costUsd.toFixed(4)}`,
                 call.endedAt === null && "no answer yet, or its planner died",
@@ -380,6 +380,4 @@ function ModelBudget({ requestId, seq }: RequestAtEntry) {
 }
 
 /** A count, or an amount of dollars. */
-function amount(value: number): string {
-  return value.toLocaleString("en", { maximumFractionDigits: 4 });
-}
+const amount = (value: number) => numberText(value, 4);

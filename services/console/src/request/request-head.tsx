@@ -4,6 +4,7 @@ import {
   hasPlaceholder,
   isJsonObject,
   type JsonValue,
+  numberText,
   ownTimeText,
   visibleText,
 } from "@planwright/plan";
@@ -28,7 +29,7 @@ import { Pill, ProblemNote } from "../parts/elements.tsx";
 import { agoText, instantText, lookOf, PLAN_LOOK, type Tone } from "../parts/looks.ts";
 import { deskPath, toolPath } from "../parts/paths.ts";
 import { requestPath, stepIdOf } from "./paths.ts";
-import { ShareMenu, sentenceOf } from "./share-menu.tsx";
+import { causeOf, progressText, ShareMenu, sentenceOf } from "./share-menu.tsx";
 import type { Shown } from "./use-shown.ts";
 
 /** The head of the page: the sentence, the status, its cause, and the next action. */
@@ -81,14 +82,7 @@ export function RequestHead({
         ) : (
           <span>version {shownVersion}</span>
         )}
-        {plan && (
-          <span>
-            {countText(plan.counts.total, "step")}: {plan.counts.completed} completed
-            {plan.counts.failed > 0 && `, ${plan.counts.failed} failed`}
-            {plan.counts.skipped > 0 && `, ${plan.counts.skipped} skipped`}
-            {plan.counts.inDoubt > 0 && `, ${plan.counts.inDoubt} in doubt`}
-          </span>
-        )}
+        {plan && <span>{progressText(plan.counts)}</span>}
         {typeof plan?.durationMs === "number" && (
           <span>{ownTimeText(plan.durationMs, plan.waitedForPeopleMs)}</span>
         )}
@@ -134,7 +128,8 @@ function NextAction({
   isDeciding: boolean;
   onSelect: (stepId: string) => void;
 }) {
-  const { cause, reasons, stepKeys, since, next } = request.diagnosis;
+  const { cause, reasons, stepKeys, next } = request.diagnosis;
+  const { message, since } = causeOf(request.diagnosis);
   // The status says it, and the results are shown.
   if (cause.severity === "NONE") return null;
   // The questions are below, each with its field.
@@ -145,8 +140,8 @@ function NextAction({
       aria-label="Cause and next action"
     >
       <p className="cause" dir="auto">
-        {visibleText(cause.message)}
-        {since !== null && <span className="quiet-text"> since {instantText(since)}</span>}
+        {visibleText(message)}
+        {since !== null && <span className="quiet-text"> since {since}</span>}
         {!isDeciding &&
           stepKeys.slice(0, MAX_SHOWN_KEYS).map((key) => (
             <span key={key}>
@@ -157,7 +152,7 @@ function NextAction({
             </span>
           ))}
         {!isDeciding && stepKeys.length > MAX_SHOWN_KEYS && (
-          <span className="quiet-text"> and {stepKeys.length - MAX_SHOWN_KEYS} more</span>
+          <span className="quiet-text"> and {numberText(stepKeys.length - MAX_SHOWN_KEYS)} more</span>
         )}
       </p>
       <PendingNote request={request} />

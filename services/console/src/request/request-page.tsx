@@ -23,7 +23,15 @@ import { type Shown, useShown } from "./use-shown.ts";
 import { VersionsView } from "./versions-view.tsx";
 import "./moment-bar.css";
 import "./request.css";
-import { countText, durationText, isCarried, ownTimeText, stateLook, visibleText } from "@planwright/plan";
+import {
+  countText,
+  durationText,
+  isCarried,
+  numberText,
+  ownTimeText,
+  stateLook,
+  visibleText,
+} from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { histogramsOf, lookOfStep } from "../graph/fold.ts";
 import { instantText, isTroubled, type StatusLook } from "../parts/looks.ts";
@@ -264,8 +272,8 @@ function MomentBar({
   const time = atMs === null ? "" : instantText(new Date(atMs).toISOString());
   const words =
     at === null
-      ? `${isLive ? "live" : "not live"}, entry ${seq}`
-      : `entry ${shown} of ${seq}${time && `, ${time}`}`;
+      ? `${isLive ? "live" : "not live"}, entry ${numberText(seq)}`
+      : `entry ${numberText(shown)} of ${numberText(seq)}${time && `, ${time}`}`;
   return (
     <fieldset className={`moment-bar${at === null ? "" : " is-past"}`}>
       <legend className="hidden">Moment</legend>
@@ -313,7 +321,7 @@ function MomentBar({
 const ROW_HEIGHT = 34;
 
 /**
- * The steps in plan order, each followed by its items: the content of the graph for the keyboard and for
+ * The steps in plan order, each followed by its items, except those that the inspector lists: the content of the graph for the keyboard and for
  * screen readers.
  */
 function StepsTree({
@@ -330,15 +338,20 @@ function StepsTree({
   const [typed, setTyped] = useState("");
   const [isFiltered, setIsFiltered] = useState(false);
   const histograms = useMemo(() => histogramsOf(all), [all]);
-  const troubled = useMemo(() => all.filter(isTroubled), [all]);
+  // The inspector shows the items of the list that is selected, so they are not shown here as well.
+  const listed = useMemo(
+    () => all.filter(({ id, item }) => item === null || id !== selected),
+    [all, selected],
+  );
+  const troubled = useMemo(() => listed.filter(isTroubled), [listed]);
   const steps = useMemo(() => {
     const wanted = typed.trim().toLowerCase();
-    return (isFiltered ? troubled : all).filter(({ key, tool, error }) =>
+    return (isFiltered ? troubled : listed).filter(({ key, tool, error }) =>
       [key, tool, error?.message ?? "", error?.code ?? ""].some((text) =>
         text.toLowerCase().includes(wanted),
       ),
     );
-  }, [all, troubled, isFiltered, typed]);
+  }, [listed, troubled, isFiltered, typed]);
   const rows = useVirtualizer({
     count: steps.length,
     getScrollElement: () => frame.current,
@@ -369,7 +382,7 @@ function StepsTree({
           </label>
           {troubled.length > 0 && (
             <Check isOn={isFiltered} onChange={setIsFiltered}>
-              only these {troubled.length.toLocaleString("en")} that need a look
+              only these {numberText(troubled.length)} that need a look
             </Check>
           )}
         </div>
@@ -389,6 +402,8 @@ function StepsTree({
           {rows.getVirtualItems().map(({ index, start }) => {
             const step = steps[index];
             if (!step) return null;
+            const badge = badgeOf(step, histograms);
+            const what = whatOf(step, badge);
             return (
               <div
                 key={step.key}
@@ -396,6 +411,7 @@ function StepsTree({
                 role="row"
                 aria-rowindex={index + 1}
                 aria-level={step.item === null ? 1 : 2}
+                aria-expanded={isList(step, histograms) ? step.key !== selected : undefined}
                 aria-selected={step.key === selected}
                 tabIndex={step.key === selected || (selected === null && index === 0) ? 0 : -1}
                 className={`step-row step-cells${step.item === null ? "" : " is-item"}`}
@@ -414,13 +430,13 @@ function StepsTree({
                   {step.key}
                 </span>
                 <span role="gridcell" className="step-cell-state">
-                  <Pill look={badgeOf(step, histograms)} />
+                  <Pill look={badge} />
                 </span>
                 <span role="gridcell" className="step-cell-tool" title={step.tool}>
                   {visibleText(step.tool)}
                 </span>
-                <span role="gridcell" className="step-cell-what" dir="auto" title={whatOf(step)}>
-                  {whatOf(step)}
+                <span role="gridcell" className="step-cell-what" dir="auto" title={what}>
+                  {what}
                 </span>
                 <span role="gridcell" className="step-cell-took" title={tookText(step)}>
                   {step.durationMs === null ? "" : durationText(step.durationMs)}
@@ -437,17 +453,21 @@ function StepsTree({
 /** Fewer steps need no filter. */
 const FILTERED_FROM = 8;
 
+const isList = ({ item, id }: StepRun, histograms: ReturnType<typeof histogramsOf>) =>
+  item === null && histograms.has(id);
+
 /** Without what it waits for, which has its own column. */
 function badgeOf(step: StepRun, histograms: ReturnType<typeof histogramsOf>): StatusLook {
-  const histogram = step.item === null ? (histograms.get(step.id) ?? null) : null;
+  const histogram = isList(step, histograms) ? (histograms.get(step.id) ?? null) : null;
   return lookOfStep({ status: step.status, waitReason: null }, histogram);
 }
 
-/** Why a step has its status: its error, what it waits for, or how it came to its end. */
-function whatOf(step: StepRun): string {
+/** Why a step has its status, if its pill does not say it: its error, what it waits for, or how it came to its end. */
+function whatOf(step: StepRun, { word }: StatusLook): string {
   const { error, waitReason, status, attempts, effect } = step;
   if (error) return visibleText(error.message);
-  if (waitReason !== null) return stateLook("step", step).word;
+  const waits = stateLook("step", step).word;
+  if (waitReason !== null) return waits === word ? "" : waits;
   const words = [
     isCarried(step) && "carried over from an earlier version",
     attempts.length > 1 && countText(attempts.length, "attempt"),

@@ -1,6 +1,14 @@
 import "./results.css";
 import type { PlanRun } from "@planwright/client";
-import { isExactNumber, isJsonObject, sizeText, unmarkNumbers, visibleText } from "@planwright/plan";
+import {
+  countText,
+  isExactNumber,
+  isJsonObject,
+  numberText,
+  sizeText,
+  unmarkNumbers,
+  visibleText,
+} from "@planwright/plan";
 import { type ReactNode, useMemo, useState } from "react";
 import { READ_RESULTS } from "../data/request-operations.ts";
 import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
@@ -47,8 +55,7 @@ export function Results({ plan, answer }: { plan: PlanRun; answer: string | null
       })}
       {outputs.length > MAX_OUTPUTS && (
         <p className="quiet-text">
-          The first {MAX_OUTPUTS} of {outputs.length.toLocaleString("en")} outputs. The others are at their
-          steps.
+          The first {MAX_OUTPUTS} of {numberText(outputs.length)} outputs. The others are at their steps.
         </p>
       )}
     </div>
@@ -128,10 +135,9 @@ const CONTENT_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 function sizeOf(value: unknown): string {
-  if (Array.isArray(value))
-    return `${value.length.toLocaleString("en")} ${value.length === 1 ? "entry" : "entries"}`;
+  if (Array.isArray(value)) return `${numberText(value.length)} ${value.length === 1 ? "entry" : "entries"}`;
   if (typeof value === "string" && !isExactNumber(value) && value.length > 200)
-    return `${value.length.toLocaleString("en")} characters`;
+    return `${numberText(value.length)} characters`;
   return "";
 }
 
@@ -278,7 +284,7 @@ function TextValue({ text }: { text: string }) {
       )}
       {shown.length < text.length && (
         <button type="button" onClick={() => setIsWhole(true)}>
-          All {text.length.toLocaleString("en")} characters
+          All {numberText(text.length)} characters
         </button>
       )}
     </>
@@ -444,7 +450,7 @@ function DataTable({ name, grid: { columns, rows, isNumber } }: { name: string; 
       </table>
       {rows.length > shown && (
         <button type="button" onClick={() => setShown(shown + 500)}>
-          {Math.min(500, rows.length - shown).toLocaleString("en")} more of {rows.length.toLocaleString("en")}
+          {numberText(Math.min(500, rows.length - shown))} more of {numberText(rows.length)}
         </button>
       )}
     </section>
@@ -476,14 +482,14 @@ function Chart({ series: { name, points } }: { series: Series }) {
   const y = (value: number) => top + ((high - value) / span) * (height - top - bottom);
   const line = points.map(({ value }, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
   const [first, last] = [points[0], points.at(-1)];
-  const label = `${visibleText(name)}: ${points.length} values, from ${numberText(Math.min(...values))} to ${numberText(Math.max(...values))}`;
+  const label = `${visibleText(name)}: ${countText(points.length, "value")}, from ${numberText(Math.min(...values), 2)} to ${numberText(Math.max(...values), 2)}`;
   return (
     <svg className="result-chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
       {[high, (high + low) / 2, low].map((value) => (
         <g key={value}>
           <line x1={left} x2={width - right} y1={y(value)} y2={y(value)} />
           <text x={left - 6} y={y(value) + 4} textAnchor="end">
-            {numberText(value)}
+            {numberText(value, 2)}
           </text>
         </g>
       ))}
@@ -491,7 +497,7 @@ function Chart({ series: { name, points } }: { series: Series }) {
       {points.length <= 60 &&
         points.map(({ at, value }, index) => (
           <circle key={at} cx={x(index)} cy={y(value)} r={2.5}>
-            <title>{`${visibleText(at)}: ${numberText(value)}`}</title>
+            <title>{`${visibleText(at)}: ${numberText(value, 2)}`}</title>
           </circle>
         ))}
       <text x={left} y={height - 6}>
@@ -503,5 +509,3 @@ function Chart({ series: { name, points } }: { series: Series }) {
     </svg>
   );
 }
-
-const numberText = (value: number) => value.toLocaleString("en", { maximumFractionDigits: 2 });

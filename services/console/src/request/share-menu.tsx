@@ -1,6 +1,6 @@
 import "./share-menu.css";
 import { commandLine, requestLook } from "@planwright/client";
-import { countText, visibleText } from "@planwright/plan";
+import { countText, numberText, visibleText } from "@planwright/plan";
 import { type ReactNode, useEffect, useRef } from "react";
 import type { RequestPage } from "../data/request-operations.ts";
 import { CopyButton } from "../parts/elements.tsx";
@@ -59,20 +59,17 @@ export function ShareMenu({ request }: { request: RequestPage }) {
 /** A request as text for a ticket or a chat: cause, action, ids and times. Pure. */
 export function ticketText(request: TicketRequest, address: string): string {
   const { title, requestId, version, plan, diagnosis, createdAt, traceId } = request;
-  const { cause, reasons, stepKeys, since, next } = diagnosis;
+  const { reasons, stepKeys, next } = diagnosis;
+  const cause = causeOf(diagnosis);
   const instant = (at: string | null | undefined) => (at ? instantText(at) : null);
   const counts = plan?.counts;
   const facts: [name: string, value: string | null | undefined][] = [
     ["Status", requestLook(request).word],
-    ["Cause", `${cause.message}${since === null ? "" : `, since ${instantText(since)}`}`],
+    ["Cause", cause.since === null ? cause.message : `${cause.message}, since ${cause.since}`],
     ["Why", reasons.join(" ")],
     ["Next", next[0] ? sentenceOf(next[0].description) : null],
     ["Steps", stepKeys.join(", ")],
-    [
-      "Progress",
-      counts &&
-        `${countText(counts.total, "step")}: ${counts.completed} completed, ${counts.failed} failed, ${counts.skipped} skipped`,
-    ],
+    ["Progress", counts && progressText(counts)],
     ["Request", `${requestId}, version ${version}${plan ? `, plan ${plan.planId}` : ""}`],
     ["Trace", traceId],
     ["Asked", instant(createdAt)],
@@ -89,6 +86,34 @@ type TicketRequest = Pick<
   RequestPage,
   "title" | "requestId" | "version" | "status" | "waitReason" | "plan" | "diagnosis" | "createdAt" | "traceId"
 >;
+
+/**
+ * The cause of a status, and the instant since when it holds, as texts. The instant is null where the message says it,
+ * so that it is not shown twice. Pure.
+ */
+export function causeOf({ cause: { message }, since }: Pick<RequestPage["diagnosis"], "cause" | "since">): {
+  message: string;
+  since: string | null;
+} {
+  if (since === null) return { message, since };
+  const instant = instantText(since);
+  return message.includes(since)
+    ? { message: message.replaceAll(since, instant), since: null }
+    : { message, since: instant };
+}
+
+/** "1,000 steps: 990 completed, 10 failed". Pure. */
+export function progressText(counts: NonNullable<RequestPage["plan"]>["counts"]): string {
+  const { total, completed, failed, skipped, cancelled, inDoubt } = counts;
+  const parts: [count: number, word: string][] = [
+    [failed, "failed"],
+    [skipped, "skipped"],
+    [cancelled, "cancelled"],
+    [inDoubt, "in doubt"],
+  ];
+  const others = parts.flatMap(([count, word]) => (count > 0 ? [`, ${numberText(count)} ${word}`] : []));
+  return `${countText(total, "step")}: ${numberText(completed)} completed${others.join("")}`;
+}
 
 /** What to do as a sentence: descriptions of the API end where a command follows them. Pure. */
 export function sentenceOf(description: string): string {

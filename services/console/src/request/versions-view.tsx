@@ -1,5 +1,5 @@
 import "./versions.css";
-import { isJsonObject, type JsonObject } from "@planwright/plan";
+import { isJsonObject, type JsonObject, numberText } from "@planwright/plan";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { READ_DOCUMENT, type VersionDocument, type Versions } from "../data/request-operations.ts";
 import { useRead } from "../data/use-api.ts";
@@ -78,7 +78,8 @@ function Counts({ diff }: { diff: readonly StepDiff[] }) {
         const { sign, word, tone } = CHANGE_LOOK[change];
         return count === 0 ? null : (
           <span key={change} className={`pill tone-${tone}`}>
-            <span aria-hidden="true">{sign}</span> {count} <span className="pill-word">{word}</span>
+            <span aria-hidden="true">{sign}</span> {numberText(count)}{" "}
+            <span className="pill-word">{word}</span>
           </span>
         );
       })}
@@ -95,7 +96,7 @@ function Fields({ diff, onSelect }: { diff: readonly StepDiff[]; onSelect: (step
       </p>
     );
   return (
-    <table className="fields">
+    <table className="table is-rows fields">
       <caption className="hidden">Fields that differ</caption>
       <thead>
         <tr>

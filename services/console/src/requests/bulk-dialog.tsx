@@ -1,5 +1,5 @@
 import type { Client } from "@planwright/client";
-import { countText } from "@planwright/plan";
+import { countText, numberText } from "@planwright/plan";
 import { useCallback, useEffect, useState } from "react";
 import {
   type BulkFacts,
@@ -138,7 +138,7 @@ function actedText(mayRepeat: number): string {
 }
 
 function resultText({ changed, refused }: BulkFacts, done: string): string {
-  return `${countText(changed, "request")} ${done}.${refused === 0 ? "" : ` ${refused} refused.`}`;
+  return `${countText(changed, "request")} ${done}.${refused === 0 ? "" : ` ${numberText(refused)} refused.`}`;
 }
 
 function toggled(names: ReadonlySet<string>, name: string): Set<string> {

@@ -4,6 +4,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { TIMES } from "../../../../packages/client/test/progress.ts";
 import { type RequestRow } from "../data/list-operations.ts";
+import { STEP_LOOK } from "../parts/looks.ts";
 import { StepFacts } from "../request/inspector.tsx";
 import { amountOf, firstToExpire } from "./needs.tsx";
 import { COLUMNS, columnsOf, timeModeOf, timeText } from "./request-table.tsx";
@@ -40,6 +41,7 @@ test.each(TIMES)(
         effectClass: null,
         effect: null,
       } as unknown as StepRun,
+      look: STEP_LOOK.COMPLETED,
       trace: { traceId: null, traceUrl: null },
       versions: [],
       onVersion: () => undefined,

@@ -1,4 +1,4 @@
-import { countText } from "@planwright/plan";
+import { countText, numberText } from "@planwright/plan";
 import { useState } from "react";
 import { Link } from "wouter";
 import { useNow } from "../data/browser.ts";
@@ -7,12 +7,13 @@ import { useRead } from "../data/use-api.ts";
 import { Button, ListRow } from "../parts/elements.tsx";
 import { agoText } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
+import { sentenceOf } from "../request/share-menu.tsx";
 import { BulkDialog, MAX_BULK } from "./bulk-dialog.tsx";
 import { HomeCard } from "./home-card.tsx";
 import { useFedRead } from "./use-request-list.ts";
 
-/** Most groups that are shown; the list has the others. */
-const SHOWN = 3;
+/** Most groups that are shown, each with its whole text above the list; the list has the others. */
+const SHOWN = 2;
 
 /** The failures by tool and message, each with one next action; empty without failures. */
 export function Failures() {
@@ -67,7 +68,7 @@ function Group({ group, onRetry }: { group: FailureGroup; onRetry: (group: Failu
   });
   return (
     <ListRow
-      lead={<span className="failure-count">{requests.length}</span>}
+      lead={<span className="failure-count">{numberText(requests.length)}</span>}
       title={
         <Link href={code === null ? "/?status=PARTIAL" : `/?${list}`} title={message}>
           {tool !== null && <code className="failure-tool">{tool}</code>} <span dir="auto">{message}</span>
@@ -75,16 +76,16 @@ function Group({ group, onRetry }: { group: FailureGroup; onRetry: (group: Failu
       }
       note={
         <>
-          <Link href={requestPath({ requestId, version: null, stepId: null, view: null })}>
-            <span dir="auto">{title}</span>
-          </Link>
-          {next !== undefined && <span dir="auto"> {asSentence(next)}</span>}
-        </>
-      }
-      facts={
-        <>
-          {mayHaveActed > 0 && <span className="tone-attention">{mayHaveActed} may have acted</span>}
-          <span>{agoText(updatedAt, now)}</span>
+          <span className="failure-facts">
+            <Link href={requestPath({ requestId, version: null, stepId: null, view: null })}>
+              <span dir="auto">{title}</span>
+            </Link>
+            <span>{agoText(updatedAt, now)}</span>
+            {mayHaveActed > 0 && (
+              <span className="tone-attention">{numberText(mayHaveActed)} may have acted</span>
+            )}
+          </span>
+          {next !== undefined && <span dir="auto">{sentenceOf(next)}</span>}
         </>
       }
       action={<Button onClick={() => onRetry(group)}>Run again …</Button>}
@@ -142,10 +143,13 @@ function toGroup(key: string, members: readonly FailedRequest[]): FailureGroup {
 const codeOf = ({ plan, error }: FailedRequest) => plan?.error?.code ?? error?.code ?? null;
 const toolOf = ({ plan }: FailedRequest) => plan?.stepsConnection.nodes[0]?.tool ?? null;
 
-/** What the tool or the planner said, without the name of the step. */
-function messageOf({ plan, error }: FailedRequest): string {
+/** What the tool or the planner said, without the names of the step and of the tool, which stands before it. */
+function messageOf(request: FailedRequest): string {
+  const { plan, error } = request;
   const message = plan?.error?.message ?? error?.message ?? "partly completed";
-  return message.replace(/^Step '[^']*' failed: /u, "");
+  const said = message.replace(/^Step '[^']*' failed: /u, "");
+  const named = `${toolOf(request)}: `;
+  return said.startsWith(named) ? said.slice(named.length) : said;
 }
 
 /**
@@ -174,9 +178,4 @@ export function repeatText({ tool, requests }: Pick<FailureGroup, "tool" | "requ
       ? ""
       : ` ${countText(kept, "completed step")} ${kept === 1 ? "is" : "are"} carried over and not called again.`;
   return `${countText(rest, "step")} without a result ${rest === 1 ? "runs" : "run"}.${first}${carried}`;
-}
-
-/** A text that ends as a sentence. */
-function asSentence(text: string): string {
-  return /[.!?…]$/u.test(text) ? text : `${text}.`;
 }

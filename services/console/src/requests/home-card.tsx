@@ -1,3 +1,4 @@
+import { numberText } from "@planwright/plan";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { useIsNarrow } from "../data/browser.ts";
@@ -41,7 +42,7 @@ export function HomeCard({
         <h2>
           {label}{" "}
           <span className="tab-count">
-            {count}
+            {numberText(count)}
             {hasMore && "+"}
           </span>
         </h2>
@@ -51,7 +52,7 @@ export function HomeCard({
             .filter((fact) => fact.count > 0)
             .map((fact) => (
               <Link key={fact.href} href={fact.href}>
-                {fact.count} {fact.word}
+                {numberText(fact.count)} {fact.word}
               </Link>
             ))}
           {isNarrow && count > 0 && (

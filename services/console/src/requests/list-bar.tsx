@@ -46,7 +46,7 @@ export function ListBar({
           label="status"
           value={search.get("status") ?? ""}
           options={[
-            ["", "all"],
+            ["", "any status"],
             ...Object.entries(REQUEST_LOOK).map(([name, { word }]) => [name, word] as const),
           ]}
           onChoose={(status) => onChange("status", status)}
@@ -54,7 +54,7 @@ export function ListBar({
         <Choice
           label="time"
           value={timeModeOf(search)}
-          options={TIME_MODES.map((mode) => [mode, mode] as const)}
+          options={TIME_MODES.map((mode) => [mode, `${mode} time`] as const)}
           onChoose={(mode) => onChange("time", mode === "relative" ? "" : mode)}
         />
         <ColumnMenu search={search} onChange={(columns) => onChange("columns", columns)} />
@@ -79,16 +79,13 @@ function Choice({
   onChoose: (value: string) => void;
 }) {
   return (
-    <label className="choice">
-      {label}{" "}
-      <select value={value} onChange={({ target }) => onChoose(target.value)}>
-        {options.map(([name, word]) => (
-          <option key={name} value={name}>
-            {word}
-          </option>
-        ))}
-      </select>
-    </label>
+    <select aria-label={label} value={value} onChange={({ target }) => onChoose(target.value)}>
+      {options.map(([name, word]) => (
+        <option key={name} value={name}>
+          {word}
+        </option>
+      ))}
+    </select>
   );
 }
 
@@ -190,7 +187,7 @@ function SearchField({ value, onSearch }: { value: string; onSearch: (text: stri
           type="search"
           value={text}
           maxLength={200}
-          placeholder="Filter by text, or paste an id"
+          placeholder="Filter by text or id"
           onChange={({ target }) => setText(target.value)}
         />
       </label>

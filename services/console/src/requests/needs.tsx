@@ -1,4 +1,4 @@
-import { isJsonObject } from "@planwright/plan";
+import { isJsonObject, numberText } from "@planwright/plan";
 import { Link } from "wouter";
 import { useNow } from "../data/browser.ts";
 import { type Needs, READ_NEEDS, READ_WAITING_CALL } from "../data/list-operations.ts";
@@ -98,7 +98,7 @@ export function amountOf(given: unknown): string | undefined {
   if (!isJsonObject(given)) return undefined;
   for (const [name, value] of Object.entries(given)) {
     if (!AMOUNT_NAME.test(name) || (typeof value !== "number" && typeof value !== "string")) continue;
-    const text = typeof value === "number" ? value.toLocaleString("en") : value.slice(0, 20);
+    const text = typeof value === "number" ? numberText(value, 3) : value.slice(0, 20);
     const { currency } = given;
     const unit = typeof currency === "string" ? currency.slice(0, 5) : /cents/iu.test(name) ? "cents" : "";
     return `${text} ${unit}`.trim();

@@ -1,5 +1,5 @@
 import { requestLook } from "@planwright/client";
-import { countText, ownTimeText } from "@planwright/plan";
+import { countText, numberText, ownTimeText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link } from "wouter";
@@ -166,7 +166,7 @@ export const COLUMNS = {
   steps: {
     title: "steps",
     width: "84px",
-    cell: ({ plan }) => plan && `${plan.counts.completed}/${plan.counts.total}`,
+    cell: ({ plan }) => plan && `${numberText(plan.counts.completed)}/${numberText(plan.counts.total)}`,
   },
   duration: {
     title: "duration",

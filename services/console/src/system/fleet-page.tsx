@@ -1,5 +1,5 @@
 import "./fleet.css";
-import { durationText } from "@planwright/plan";
+import { durationText, numberText } from "@planwright/plan";
 import { Link } from "wouter";
 import { useNow, useTitle } from "../data/browser.ts";
 import { type FleetFacts, READ_FLEET } from "../data/catalogue-operations.ts";
@@ -64,7 +64,7 @@ function Waiting({ title, waiting }: { title: string; waiting: FleetFacts["plans
       ) : (
         <>
           <p className="figure-number">
-            {waiting.due.toLocaleString("en")}
+            {numberText(waiting.due)}
             {waiting.due >= 10_000 && "+"}
           </p>
           <p className="quiet-text">

@@ -1,5 +1,12 @@
 import "./tools.css";
-import { countText, durationText, shareText, suggestedTools, suggestForServer } from "@planwright/plan";
+import {
+  countText,
+  durationText,
+  numberText,
+  shareText,
+  suggestedTools,
+  suggestForServer,
+} from "@planwright/plan";
 import { useMemo, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
 import { useNow, useTitle } from "../data/browser.ts";
@@ -68,7 +75,7 @@ export function ToolsPage({ name }: { name: string | null }) {
                     <strong>{tool.name}</strong>
                     <span className="quiet-text">
                       {tool.calls.failures > 0 && (
-                        <span className="bad-text">{tool.calls.failures.toLocaleString("en")} failed · </span>
+                        <span className="bad-text">{numberText(tool.calls.failures)} failed · </span>
                       )}
                       {tool.disconnectedSince !== null && <span className="bad-text">gone · </span>}
                       {tool.server}
@@ -220,7 +227,7 @@ function ToolLately({ tool: { name, server, listedAt, disconnectedSince, calls }
           <dd>none of yours in the last 24 hours</dd>
         ) : (
           <dd>
-            {calls.count.toLocaleString("en")} of yours in the last 24 hours
+            {numberText(calls.count)} of yours in the last 24 hours
             {calls.lastAt !== null && (
               <span className="quiet-text" title={instantText(calls.lastAt)}>
                 {" "}
@@ -265,7 +272,7 @@ function Failures({ name, calls: { count, failures, errors } }: Pick<ToolFacts, 
         </strong>
         {errors.map(({ code, count: times }) => (
           <span key={code} className="error-count">
-            <code dir="auto">{code}</code> {times.toLocaleString("en")}
+            <code dir="auto">{code}</code> {numberText(times)}
           </span>
         ))}
         <Link href={`/?${list}`}>failed requests that use it</Link>

@@ -2,6 +2,7 @@
  * The calls of one run. Each has its intent, its slot under limits, its approval, and the tool with which the
  * plan was made.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type Call,
   type CallToApprove,
@@ -16,9 +17,9 @@ import {
   unitKeysOf,
   withStored,
 } from "@planwright/engine";
-import { type JsonObject, sha256, type ToolDescriptor } from "@planwright/plan";
+import { isKeyed, isRepeatable, type JsonObject, sha256, type ToolDescriptor } from "@planwright/plan";
 import type { Slot } from "@planwright/queue";
-import { type Logger, type RunClock, redactJson, redactText } from "@planwright/runtime";
+import { type Liveness, type Logger, type RunClock, redactJson, redactText } from "@planwright/runtime";
 import type { AttemptEnd, EarlierCall, ExecutionStore, PlanClaim, Repeat } from "@planwright/store";
 import type { Clearance, ToolClients } from "@planwright/tools";
 import { askLookup } from "../ask-lookup.ts";
@@ -31,12 +32,12 @@ import type { AttemptTrace, PlanTrace } from "../run-traces.ts";
 import { type PlanSecrets, presentIn, type SecretValues, withSecrets } from "../secrets.ts";
 import type { Approvals } from "./approvals.ts";
 import type { CallRecorder } from "./call-recorder.ts";
-import type { PendingWrites, RightToCall, RunTimers } from "./pending-writes.ts";
+import type { PendingWrites } from "./pending-writes.ts";
 import type { PlanLimits } from "./plan-limits.ts";
 import type { PlanTools } from "./plan-tools.ts";
 
 /** Dependencies of {@link createRunCalls}. */
-export interface RunCallsParts extends ClearanceParts {
+export interface RunCallsParts extends ClearanceParts, RightParts {
   claim: PlanClaim;
   planTools: PlanTools;
   store: Pick<ExecutionStore, "now" | "readRepeats" | "readStoredOutputs" | "noteRecords" | "writeNoted">;
@@ -50,8 +51,8 @@ export interface RunCallsParts extends ClearanceParts {
   outputs: Pick<OutputRecorder, "note"> | undefined;
   callRecorder: Pick<CallRecorder, "note"> | undefined;
   pending: PendingWrites;
-  right: RightToCall;
-  timers: Pick<RunTimers, "wait">;
+  /** Waits before another call. Resolves at once when the signal aborts. */
+  wait: (ms: number, signal: AbortSignal) => Promise<void>;
   clock: RunClock;
   metrics: RunMetrics;
   trace: PlanTrace | undefined;
@@ -98,19 +99,31 @@ interface Sending {
 
 type Completed = Extract<Outcome, { type: "completed" }>;
 
+/**
+ * Most units that are worked on in one turn of the event loop: a list has up to 10,000 items. With the end of their
+ * call they fit into one entry of the journal.
+ */
+export const MAX_AT_ONCE = 500;
+
+/** Lets the event loop do other work. `setImmediate` would go on at once after an answer of the database. */
+export function freeLoop(): Promise<void> {
+  return delay(0);
+}
+
 /** A call that waits for memory asks again after this time, in milliseconds, unless it is woken earlier. */
 const ASK_FOR_MEMORY_MS = 4_000;
 
 /** Creates the calls of a run; no call is in progress yet. */
 export function createRunCalls(parts: RunCallsParts): RunCalls {
-  const { claim, planTools, store, tools, secrets, limits, approvals, pending, right, timers } = parts;
+  const { claim, planTools, store, tools, secrets, limits, approvals, pending, wait } = parts;
   const { heldOutputs, largeJson } = parts;
   /** Steps of which the journal says that they wait for memory. */
   const waitsTold = new Set<string>();
   const { clock, metrics, trace, hasEnded, onEnded } = parts;
   const { plan } = claim;
   const controllers = new Map<string, AbortController>();
-  const clearances = createClearances(parts);
+  const right = createRightToCall(parts);
+  const clearances = createClearances(parts, right);
   const earlierCalls = createEarlierCalls(claim, store);
 
   async function make(call: Call): Promise<void> {
@@ -161,12 +174,17 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   }
 
   async function resolve(call: Call, unresolved: UnresolvedArguments): Promise<ResolvedArguments> {
-    const { stored } = unresolved;
+    const { stored, units } = unresolved;
+    // Of a call of many units, making the job and reading its result are each enough for one turn.
+    const endTurn = async () => (units.length > MAX_AT_ONCE ? freeLoop() : undefined);
+    await endTurn();
     const keys = stored.map(({ key }) => key);
     const read = keys.length > 0 ? await store.readStoredOutputs(claim, keys) : [];
     metrics.outputsRead(stored.reduce((sum, { bytes }) => sum + bytes, 0));
     const options = { isApproved: isApproved(call), secrets: secrets?.placesOf(call.stepId) ?? [] };
-    return largeJson.resolve(withStored(unresolved, read), options);
+    const resolved = await largeJson.resolve(withStored(unresolved, read), options);
+    await endTurn();
+    return resolved;
   }
 
   /** Makes a call whose arguments are resolved, unless an earlier version has made it or it was refused. */
@@ -193,9 +211,9 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   async function attempt(call: Call, sending: Sending): Promise<void> {
     const { idempotencyKey, argsHash, slot, large } = sending;
     const attemptId = clock.id();
-    const [unit, ...others] = unitKeysOf(call);
-    const isPlain = others.length === 0 && idempotencyKey === `${plan._id}/${unit}`;
-    const sentKey = call.effectClass === "K" && !isPlain ? { sentKey: idempotencyKey } : {};
+    const keys = unitKeysOf(call);
+    const isPlain = keys.length === 1 && idempotencyKey === `${plan._id}/${keys[0]}`;
+    const sentKey = isKeyed(call) && !isPlain ? { sentKey: idempotencyKey } : {};
     const preview = large && { text: large.beginning, sizeBytes: large.bytes.byteLength };
     await pending.intend(call, { attemptId, argsHash, ...sentKey, ...(preview && { large: preview }) });
     if (!(await right.wait())) return;
@@ -254,7 +272,6 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
             return clearances.clear(call, { offered, slot, sendsSecrets: false, fill });
           },
         });
-      const { wait } = timers;
       const argumentsOf = async (template: JsonObject) =>
         large
           ? largeJson.lookup(large, template, idempotencyKey)
@@ -351,13 +368,49 @@ export function redactedOutcome(outcome: Outcome): Outcome {
   };
 }
 
+/**
+ * No call starts in the last part of the time after which other workers may declare this process dead. Length
+ * of this part, in milliseconds.
+ */
+const LIVENESS_MARGIN_MS = 500;
+
+/** Whether a run may start calls now. */
+interface RightToCall {
+  /** True while, as far as this process knows, no other worker can have claimed the plan. */
+  isHeld(): boolean;
+  /** Waits while the database does not answer. False when the run has ended by then, or the plan is lost. */
+  wait(): Promise<boolean>;
+}
+
+/** Dependencies of {@link createRightToCall}. */
+interface RightParts {
+  claim: Pick<PlanClaim, "owner">;
+  liveness: Liveness;
+  clock: Pick<RunClock, "now">;
+  hasEnded: () => boolean;
+  /** This process was declared dead and continues under another name. */
+  onLost: () => void;
+}
+
+function createRightToCall({ claim, liveness, clock, hasEnded, onLost }: RightParts): RightToCall {
+  const isOwned = (): boolean => liveness.owner() === claim.owner;
+  const isHeld = (): boolean => isOwned() && clock.now() <= liveness.validUntil() - LIVENESS_MARGIN_MS;
+  return {
+    isHeld,
+    async wait() {
+      while (!hasEnded() && isOwned() && !isHeld()) await liveness.nextAnswer();
+      if (!isOwned()) onLost();
+      return !hasEnded();
+    },
+  };
+}
+
 /* The last checks of a call, when its connection is open: opening it may have taken long. */
 
 /** Dependencies of {@link createClearances}. */
 interface ClearanceParts {
   planTools: Pick<PlanTools, "judge">;
   pending: Pick<PendingWrites, "warn">;
-  right: RightToCall;
   logger: Logger;
   /** True when the run has ended: nothing starts and nothing is reported. */
   hasEnded: () => boolean;
@@ -384,8 +437,8 @@ interface Clearances {
 }
 
 /** The clearances of one run. */
-function createClearances(parts: ClearanceParts): Clearances {
-  const { planTools, pending, right, logger, hasEnded, isExpired } = parts;
+function createClearances(parts: ClearanceParts, right: RightToCall): Clearances {
+  const { planTools, pending, logger, hasEnded, isExpired } = parts;
   /** Changes of tools that were logged already. */
   const loggedChanges = new Set<string>();
 
@@ -455,7 +508,7 @@ function createEarlierCalls(claim: PlanClaim, store: Pick<ExecutionStore, "readR
     mayRepeat: (call) =>
       hasEarlier &&
       call.mayAct &&
-      call.effectClass !== "R" &&
+      !isRepeatable(call) &&
       unitKeysOf(call).every((key) => (claim.journal.unit(key)?.attempts.length ?? 0) === 0),
 
     async compare(call, argsHash) {

@@ -13,7 +13,14 @@ import type { Hint, ToolLimits } from "@planwright/queue";
 import { createRunClock, type Liveness, type Logger, type RunClock } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
-import { createPlanMetrics, NO_METRICS, type PlanMetrics, type RunMetrics } from "../metrics.ts";
+import {
+  createPlanLog,
+  createPlanMetrics,
+  NO_METRICS,
+  type PlanLog,
+  type PlanMetrics,
+  type RunMetrics,
+} from "../metrics.ts";
 import { createLargeJson, type LargeJson } from "../outputs/large-json.ts";
 import { createOutputMemory, type OutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
@@ -22,15 +29,7 @@ import { createSecrets, type Secrets } from "../secrets.ts";
 import { createApprovals } from "./approvals.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import { createRunCalls, type RunCalls } from "./calls.ts";
-import {
-  createPendingWrites,
-  createPlanLog,
-  createRightToCall,
-  createRunTimers,
-  type PendingWrites,
-  type PlanLog,
-  type RunTimers,
-} from "./pending-writes.ts";
+import { createPendingWrites, type PendingWrites } from "./pending-writes.ts";
 import { createPlanLimits, type PlanLimits } from "./plan-limits.ts";
 import type { PlanTools } from "./plan-tools.ts";
 
@@ -106,7 +105,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
   const pending = createPendingWrites({
     claim,
     store,
-    timers,
+    wakeAt: timers.wakeAt,
     onError: fail,
     toUnitRecord: (record) => approvals.toUnitRecord(record),
   });
@@ -118,7 +117,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     outputs: parts.outputs,
     callRecorder: parts.callRecorder,
     pending,
-    timers,
+    wait: timers.wait,
     clock,
     approvals,
     heldOutputs,
@@ -130,7 +129,8 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     isExpired,
     secrets: (parts.secrets ?? createSecrets()).ofPlan(plan),
     limits: planLimits,
-    right: createRightToCall({ claim, liveness: parts.liveness, clock, hasEnded, onLost: lose }),
+    liveness: parts.liveness,
+    onLost: lose,
     onError: fail,
     onRefused: ({ key, attempt }, units) =>
       dispatch({ type: "refused", key, attempt, units, at: store.now() }),
@@ -226,6 +226,55 @@ export function createRunPhases(): RunPhases {
       if (next <= at) return false;
       at = next;
       return true;
+    },
+  };
+}
+
+/** The longest delay that `setTimeout` takes. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** The timers of a run. */
+interface RunTimers {
+  /**
+   * Calls `then` not before `at` by the store's clock: timers may fire early, and that clock may be corrected
+   * meanwhile.
+   */
+  wakeAt(at: number, then: () => void): void;
+  /** Waits before another call. Resolves at once when the signal aborts. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** Cancels all timers. */
+  end(): void;
+}
+
+/** @param now - the store's clock, Unix milliseconds */
+function createRunTimers(clock: Pick<RunClock, "after">, now: () => number): RunTimers {
+  /** Cancels each timer that is set. */
+  const cancels = new Set<() => void>();
+
+  function wakeAt(at: number, then: () => void): void {
+    const delay = Math.min(Math.max(0, at - now()), MAX_TIMER_MS);
+    const cancel = clock.after(delay, () => {
+      cancels.delete(cancel);
+      if (now() < at) wakeAt(at, then);
+      else then();
+    });
+    cancels.add(cancel);
+  }
+
+  return {
+    wakeAt,
+    wait: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal.aborted) return resolve();
+        const end = (): void => {
+          signal.removeEventListener("abort", end);
+          resolve();
+        };
+        signal.addEventListener("abort", end, { once: true });
+        wakeAt(now() + ms, end);
+      }),
+    end() {
+      for (const cancel of cancels) cancel();
     },
   };
 }

@@ -13,7 +13,6 @@
  * 6. No call and no secret goes to a tool that changed since the plan was made, judged by the list of its
  *    server at the time of the call.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { type Command, decide, type EngineEvent, type StepRecord, timeUseText } from "@planwright/engine";
 import { CodedError, groupBy, isForPerson } from "@planwright/plan";
 import {
@@ -23,6 +22,7 @@ import {
   StoreUnavailableError,
 } from "@planwright/store";
 import { createControlEvents } from "./approvals.ts";
+import { freeLoop, MAX_AT_ONCE } from "./calls.ts";
 import { createRunParts, type PlanRunParts, type RunHooks, type RunParts } from "./run-parts.ts";
 
 /** A plan that is running in this process. */
@@ -212,12 +212,6 @@ function reportFailure(
   }
 }
 
-/**
- * Most units that are written, and reported to the engine, in one turn of the event loop: a list has up to 10,000
- * items. With the end of their call they fit into one entry of the journal.
- */
-const MAX_AT_ONCE = 500;
-
 /** The command of the engine to record results. */
 type RecordCommand = Extract<Command, { type: "record" }>;
 
@@ -302,11 +296,6 @@ function createRecordResults(
 /** True for an item that ends because its list or its plan was stopped. */
 function isNotCalled({ item, status }: StepRecord): boolean {
   return item !== undefined && (status === "CANCELLED" || status === "SKIPPED");
-}
-
-/** Lets the event loop do other work. `setImmediate` would go on at once after an answer of the database. */
-function freeLoop(): Promise<void> {
-  return delay(0);
 }
 
 /** Does something with all elements, with few of them in one turn of the event loop. */

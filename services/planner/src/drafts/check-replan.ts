@@ -15,6 +15,8 @@ import {
   hasSideEffects,
   isForEachStep,
   isJsonObject,
+  isKeyed,
+  isRepeatable,
   type JsonObject,
   type JsonValue,
   type LeftOutTool,
@@ -444,7 +446,7 @@ function toolsToAskAbout({ plan, unitsOf, statusOf, unfinished }: PastPlan): Too
     const isOpen = statusOf.get(step.id) !== "COMPLETED" || unfinished.has(step.id);
     const unanswered = units.filter(isUnanswered);
     const hasKeyedCalls = units.some(({ unanswered: calls }) => calls.length > 0);
-    if (unanswered.some(({ effectClass }) => effectClass !== "K")) always.add(toolOfStep(step));
+    if (!unanswered.every(isKeyed)) always.add(toolOfStep(step));
     const hasDoneItems = units.some(({ item, status }) => item !== null && status === "COMPLETED");
     if (unanswered.length > 0 || (isOpen && (hasKeyedCalls || hasDoneItems)))
       whenChanged.add(toolOfStep(step));
@@ -457,8 +459,8 @@ function toolsToAskAbout({ plan, unitsOf, statusOf, unfinished }: PastPlan): Too
  * attempt is unknown; and no operator has settled it since.
  */
 function isUnanswered(unit: StepRun): boolean {
-  const { status, effectClass, attempts, resolvedBy } = unit;
-  if (status === "COMPLETED" || effectClass === "R" || resolvedBy) return false;
+  const { status, attempts, resolvedBy } = unit;
+  if (status === "COMPLETED" || isRepeatable(unit) || resolvedBy) return false;
   if (needsAcceptance(unit)) return true;
   return attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed");
 }

@@ -4,11 +4,14 @@ import {
   isCarried,
   isForEachStep,
   isJsonObject,
+  isKeyed,
+  isRepeatable,
   isTerminalPlanStatus,
   isTerminalStepStatus,
   type Plan,
 } from "@planwright/plan";
-import type { UnitChange } from "@planwright/store";
+import type { UnitChange } from "../../journal/unit-changes.ts";
+import type { ToolFacts } from "../world/catalogue.ts";
 import { EPOCH_MS } from "../world/processes.ts";
 import { MAX_CLAIMS_WITHOUT_PROGRESS, stopsAtFailure } from "./check-plans.ts";
 import type { Fail, InvariantName } from "./invariants.ts";
@@ -71,7 +74,7 @@ function checkStopped(call: StartingCall, fail: Fail): void {
 /** True when no call of the unit began before this one. */
 function isFirst(unit: StepRun | undefined, { step, owner, epoch, facts }: StartingCall): boolean {
   if (!unit) return false;
-  if (step.tool.effectClass === "R") return unit.attempts.length === 0;
+  if (isRepeatable(step.tool)) return unit.attempts.length === 0;
   const isOfThisClaim = facts.epochs.get(unit.key) === epoch;
   return unit.attempts.length === 1 && unit.attempts[0]?.executor === owner && isOfThisClaim;
 }
@@ -140,7 +143,7 @@ function mayRunEarly({ facts, step, owner, epoch }: StartingCall, id: string): b
 
 /** True when its calls may be repeated and have no effects. */
 export function isRead({ tool }: StepFacts): boolean {
-  return tool.effectClass === "R" && !tool.hasSideEffects;
+  return isRepeatable(tool) && !tool.hasSideEffects;
 }
 
 /** A name for the answer to a call of an executor under a claim. */
@@ -197,7 +200,7 @@ function checkUnits(call: StartingCall, fail: Fail): void {
   if (units.every((unit) => unit?.status === "COMPLETED")) {
     fail("completed-is-final", `${nameOf(call)}, which is COMPLETED`);
   }
-  if (step.tool.effectClass === "R") return;
+  if (isRepeatable(step.tool)) return;
   const hasIntent = units.some((unit) => isIntentOf(unit, call));
   if (!hasIntent) {
     const states = units.map(
@@ -223,7 +226,7 @@ const ONCE: Partial<Record<EffectClass, InvariantName>> = {
 /** Counts the effects of tools by unit, and compares the calls of a unit. */
 export interface EffectsCheck {
   /** A tool acts for a unit. */
-  acted(unit: string, effectClass: EffectClass, args: string): void;
+  acted(unit: string, tool: ToolFacts, args: string): void;
   /** An operator requests another call of a unit in doubt. */
   allowedAgain(unit: string): void;
   /** The operator has said that after the end of its plan: a call of a later version has another key. */
@@ -248,7 +251,7 @@ interface SentCall {
   planId: string;
   /** The version of its plan. */
   version: number;
-  effectClass: EffectClass;
+  tool: ToolFacts;
   key: string | undefined;
   /**
    * True for a read without a durable earlier attempt. When an attempt is lost, the inputs of its arguments
@@ -277,13 +280,13 @@ export function createEffectsCheck(
   const unitsOfKey = new Map<string, string>();
 
   return {
-    acted(unit, effectClass, args) {
+    acted(unit, tool, args) {
       const name = `${unit} ${args}`;
       const count = (effects.get(name) ?? 0) + 1;
       effects.set(name, count);
       const again = acceptedEffects.get(name) ?? 0;
-      const most = 1 + ((effectClass === "K" ? rerun : allowed).get(unit) ?? 0) + again;
-      const invariant = ONCE[effectClass];
+      const most = 1 + ((isKeyed(tool) ? rerun : allowed).get(unit) ?? 0) + again;
+      const invariant = ONCE[tool.effectClass];
       if (!invariant || count <= most) return;
       if (isAccepted(unit, lastCalls.get(name)?.version)) acceptedEffects.set(name, again + 1);
       else fail(invariant, `${unit} acted ${count} times; ${most} is allowed`);
@@ -304,11 +307,11 @@ export function createEffectsCheck(
         const one = `${unit} ${call.each[index]}`;
         const last = lastCalls.get(one);
         lastCalls.set(one, call);
-        const isOther = last && last.planId !== call.planId && call.effectClass !== "R";
+        const isOther = last && last.planId !== call.planId && !isRepeatable(call.tool);
         if (!isOther || isAccepted(unit, call.version) || allowed.has(unit)) continue;
-        if (call.effectClass === "K" && last.key === call.key) continue;
+        if (isKeyed(call.tool) && last.key === call.key) continue;
         // With a key an answered error may be followed by another call, of which the tool knows that it is another.
-        const mayHaveActed = effects.has(one) || (call.effectClass !== "K" && isOpen(last.planId, unit));
+        const mayHaveActed = effects.has(one) || (!isKeyed(call.tool) && isOpen(last.planId, unit));
         if (mayHaveActed)
           fail("versions-once", `${unit} acted in ${last.planId} and is called again with key ${call.key}`);
       }

@@ -8,15 +8,10 @@ import {
   STEP_LIFECYCLE,
   type StepStatus,
 } from "@planwright/plan";
-import {
-  createUnitChanges,
-  type PlanClaim,
-  type PlanDocument,
-  type RequestDocument,
-  type UnitChange,
-} from "@planwright/store";
+import { type PlanClaim, type PlanDocument, type RequestDocument } from "@planwright/store";
 import type { DocumentChange } from "@planwright/store/memory";
 import type { ToolCall } from "@planwright/tools";
+import { createUnitChanges, type UnitChange } from "../../journal/unit-changes.ts";
 import { argumentsOfEach, LOOKUP_TOOL, type ToolFacts, unitNamesOf } from "../world/catalogue.ts";
 import { type Actor, EPOCH_MS, type EventLog } from "../world/processes.ts";
 import {
@@ -241,7 +236,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
           each: argumentsOfEach(call),
           planId: facts.document._id,
           version: facts.document.version,
-          effectClass: step.tool.effectClass,
+          tool: step.tool,
           key: call.idempotencyKey,
           mayDiffer,
         });
@@ -257,7 +252,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     effects: {
       ...effects,
       acted(unit, { tool, call, arguments: args }) {
-        effects.acted(unit, tool.effectClass, args);
+        effects.acted(unit, tool, args);
         const [planId = ""] = (call.idempotencyKey ?? "").split("/");
         if (tool.hasSideEffects) records.acted(unit, plans.get(planId));
       },

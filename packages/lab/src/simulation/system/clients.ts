@@ -1,5 +1,6 @@
 import type { Resolution, StepRun } from "@planwright/engine";
 import {
+  isKeyed,
   isTerminalPlanStatus,
   type JsonObject,
   type Plan,
@@ -9,8 +10,9 @@ import {
   planGraph,
   type RequestId,
 } from "@planwright/plan";
-import type { AmendAnswer, PlanDocument, ReplanAnswer, RerunAnswer, UnitChange } from "@planwright/store";
+import type { AmendAnswer, PlanDocument, ReplanAnswer, RerunAnswer } from "@planwright/store";
 import { createMemoryStore, type MemoryStore } from "@planwright/store/memory";
+import type { UnitChange } from "../../journal/unit-changes.ts";
 import {
   chain,
   diamond,
@@ -553,8 +555,7 @@ export function startOperator(world: World, api: SimulatedApi): (change: UnitCha
       if (resolution.type === "retry") checker.effects.allowedAgain(name);
       // For a call with a key, "retry" does not decide about the earlier call, unless the plan has ended.
       const hasEnded = facts !== undefined && isTerminalPlanStatus(facts.document.status);
-      if (resolution.type !== "retry" || unit.effectClass !== "K" || hasEnded)
-        checker.records.resolvedByOperator(name);
+      if (resolution.type !== "retry" || !isKeyed(unit) || hasEnded) checker.records.resolvedByOperator(name);
       const { type } = await api.ask((store) =>
         store.resolveUnits(TENANT, planId, { by: "operator", decisions: [{ key, attempt, resolution }] }),
       );

@@ -1,5 +1,5 @@
 import type { Outcome } from "@planwright/engine";
-import type { JsonObject, JsonValue } from "@planwright/plan";
+import { isKeyed, type JsonObject, type JsonValue } from "@planwright/plan";
 import type { ToolCall, ToolClients } from "@planwright/tools";
 import { hashOf, type Random } from "../../random/random.ts";
 import {
@@ -51,17 +51,17 @@ export function createSimulatedTools(world: World): SimulatedTools {
       return result === undefined ? { found: false } : { found: true, result };
     }
     const facts = factsOf(call);
-    const { effectClass } = facts;
+    const hasKey = isKeyed(facts);
     const each = argumentsOfEach(call);
     if (isRefused(call)) return null;
     const isBatch = !(call.arguments instanceof Uint8Array) && Array.isArray(call.arguments["items"]);
     const results = names.map((name, index): ItemResult => {
-      const entry = effectClass === "K" ? `${call.idempotencyKey} ${name}` : name;
-      const known = effectClass === "K" ? ledger.get(entry) : undefined;
+      const entry = hasKey ? `${call.idempotencyKey} ${name}` : name;
+      const known = hasKey ? ledger.get(entry) : undefined;
       if (known !== undefined) return { data: known };
       if (refusedItems.has(entry)) return { error: ITEM_ERROR };
       if (isBatch && random.chance(settings.tools.itemFailed)) {
-        if (effectClass === "K") refusedItems.add(entry);
+        if (hasKey) refusedItems.add(entry);
         return { error: ITEM_ERROR };
       }
       checker.effects.acted(name, { tool: facts, call, arguments: each[index] ?? "" });
@@ -75,7 +75,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
 
   /** After an error for a key the tool repeats the error: a later call with the key has no effect. */
   function isRefused(call: ToolCall): boolean {
-    return factsOf(call).effectClass === "K" && refusedKeys.has(call.idempotencyKey ?? "");
+    return isKeyed(factsOf(call)) && refusedKeys.has(call.idempotencyKey ?? "");
   }
 
   function hasActed(call: ToolCall): boolean {
@@ -85,7 +85,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
   /** A tool that honours keys gives the same answer to each call with a key. */
   function consistent(call: ToolCall, fate: CallFate): CallFate {
     const isReported = fate.outcome?.type === "failed" && fate.outcome.effect === "reported";
-    if (factsOf(call).effectClass !== "K") return fate;
+    if (!isKeyed(factsOf(call))) return fate;
     if (isReported && hasActed(call)) return { ...fate, arrivesIn: fate.endsIn - 1, outcome: undefined };
     const hasNoEffect = fate.arrivesIn === undefined;
     if (isReported && hasNoEffect) refusedKeys.add(call.idempotencyKey ?? "");

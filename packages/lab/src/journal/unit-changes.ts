@@ -11,9 +11,7 @@ import {
   stepRuns,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import type { PlanDocument } from "../records/plan-document.ts";
-import type { JournalDocument } from "../records/request-document.ts";
-import { toEntry } from "./entry-log.ts";
+import type { JournalDocument, PlanDocument } from "@planwright/store";
 
 /** The change of a unit by an entry. */
 export interface UnitChange {
@@ -30,8 +28,7 @@ export function stepsOfJournals(
   documents: readonly JournalDocument[],
 ): StepRun[] {
   const requests = new Map<string, FoldedRequest>();
-  for (const document of documents.toSorted((a, b) => (a._id < b._id ? -1 : 1))) {
-    const entry = toEntry(document);
+  for (const { _id, ...entry } of documents.toSorted((a, b) => (a._id < b._id ? -1 : 1))) {
     const request = requests.get(entry.requestId) ?? emptyRequest(entry.requestId);
     requests.set(entry.requestId, request);
     advance(request, [entry]);
