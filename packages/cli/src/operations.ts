@@ -135,6 +135,12 @@ export const CANCEL_REQUESTS = graphql(
   }`,
   [BULK_ANSWER],
 );
+export const RESUME_REQUESTS = graphql(
+  `mutation ($filter: RequestFilter, $requests: [RequestVersion!], $dryRun: Boolean!, $after: String) {
+    answer: resumeRequests(filter: $filter, requests: $requests, dryRun: $dryRun, after: $after) { ...BulkFacts }
+  }`,
+  [BULK_ANSWER],
+);
 export const RERUN_REQUESTS = graphql(
   `mutation ($filter: RequestFilter, $requests: [RequestVersion!], $dryRun: Boolean!, $after: String, $from: ID, $key: String) {
     answer: rerunRequests(

@@ -510,6 +510,7 @@ const EXAMPLES = {
     "planwright bulk retry --code TOOL_TIMEOUT --since 24h",
     "planwright bulk retry --code TOOL_TIMEOUT --since 24h --yes",
     "planwright bulk cancel --tag nightly --dry-run",
+    "planwright bulk resume --tag nightly --yes",
     "planwright bulk rerun --tool createBlog --from createBlog --yes",
   ),
   pause: examples(`planwright pause ${ID}`),

@@ -93,6 +93,26 @@ test("bulk retry leaves out a failed call that may have acted; retry calls it on
   expect(await effects()).toBe(2);
 });
 
+test("bulk resume lets the paused plans continue, and names no other request", async () => {
+  const [paused, running] = [
+    await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 1 } }]),
+    await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 2 } }]),
+  ];
+  for (const id of [paused, running]) await system.until(id, ({ plan }) => plan?.status === "WAITING");
+  await system.cli("pause", paused);
+  await system.until(paused, ({ plan }) => plan?.status === "PAUSED");
+  const preview = await system.cli("bulk", "resume");
+  expect(preview.stdout).toContain("1 request would be resumed");
+  const done = await system.cli("bulk", "resume", "--yes", "--json");
+  expect(JSON.parse(done.stdout)).toMatchObject({
+    count: 1,
+    results: [{ requestId: paused, changed: true }],
+  });
+  await system.until(paused, ({ plan }) => plan?.status === "WAITING");
+  for (const id of [paused, running]) await system.cli("cancel", id);
+  for (const id of [paused, running]) await system.until(id, ({ status }) => status === "CANCELLED");
+});
+
 test("bulk cancel ends the waiting requests, and says when no request matches", async () => {
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 1 } }]);
   await system.until(requestId, ({ plan }) => plan?.status === "WAITING");

@@ -154,7 +154,7 @@ interface Followed {
   quietMs: number;
   signal: AbortSignal | undefined;
   /** True for a state that differs from the last one. */
-  isNew(request: RequestRun): boolean;
+  isNew: (request: RequestRun) => boolean;
 }
 
 /**

@@ -6,7 +6,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePort } from "@planwright/local";
-import { testServers } from "@planwright/testing";
+import { readmeBlocks, testServers } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -161,11 +161,27 @@ test("a folder with files is refused by its name, and nothing is written", () =>
   });
 });
 
-test("a new app passes its tests, and a wrong plan does not compile", () => {
+test("a new app passes its tests and those of the guide, and a wrong plan does not compile", () => {
   const folder = newFolder();
   type(`${CREATE} "My Shop!" --no-install`, folder);
   const app = join(folder, "My Shop!");
-  expect(type("npm test", app)).toMatchObject({ status: 0, output: expect.stringContaining("# pass 3") });
+  const blocks = readmeBlocks(ROOT, "docs/guides/testing-plans.md");
+  const ofLanguage = (name: string) =>
+    blocks.filter(({ language }) => language === name).map(({ text }) => text);
+  const code = ofLanguage("ts").join("\n");
+  writeFileSync(join(app, "src", "orders.test.ts"), code);
+  const tests = 3 + code.split("\ntest(").length - 1;
+  const [again = "", ...more] = ofLanguage("sh");
+  expect(more).toEqual([]);
+  for (const line of ["npm test", again]) {
+    const written = existsSync(join(app, "shop.recorded.json"));
+    expect({ written, ...type(line.trim(), app) }).toMatchObject({
+      status: 0,
+      written: line !== "npm test",
+      output: expect.stringContaining(`# pass ${tests}`),
+    });
+  }
+  expect(existsSync(join(app, "shop.recorded.json"))).toBe(true);
   expect(JSON.parse(readFileSync(join(app, "package.json"), "utf8"))).toMatchObject({ name: "my-shop" });
   edit(join(app, "src", "plan.ts"), (text) => text.replace("find.products.0", "find.product"));
   const { status, output } = type("npm test", app);

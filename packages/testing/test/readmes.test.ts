@@ -16,6 +16,10 @@ const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
 /** The test that types, runs or parses a block. The first match counts. */
 const CHECKED_BY: [fits: (block: ReadmeBlock) => boolean, test: string][] = [
+  [
+    ({ readme }) => readme === "docs/guides/testing-plans.md",
+    "packages/create-planwright/test/new-app.test.ts",
+  ],
   [({ language }) => language === "ts", "packages/testing/test/readme-code.test.ts"],
   [({ text }) => text.startsWith("stateDiagram-v2"), "packages/testing/test/architecture.test.ts"],
   [isServersFile, "packages/testing/test/readmes.test.ts"],

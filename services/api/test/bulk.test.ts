@@ -1,4 +1,5 @@
 /** Many requests changed by one call: the call changes exactly the requests that the client has seen. */
+import type { RequestId } from "@planwright/plan";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
@@ -41,7 +42,7 @@ const SELECTED = `dryRun count changed refused mayRepeat hasMore endCursor
   results { requestId version status query changed error { code message remedy retryable } }`;
 
 async function send(name: string, variables: object) {
-  const isRerun = name !== "cancelRequests";
+  const isRerun = name.startsWith("re") && name !== "resumeRequests";
   const more = `${isRerun ? ", $key: String" : ""}${name === "rerunRequests" ? ", $from: ID" : ""}`;
   const given = `${isRerun ? ", idempotencyKey: $key" : ""}${name === "rerunRequests" ? ", from: $from" : ""}`;
   const document = `mutation ($filter: RequestFilter, $requests: [RequestVersion!], $dryRun: Boolean! = true, $after: String${more}) {
@@ -233,6 +234,33 @@ test("requests that plan, are ready or run are cancelled, also by a repeated cal
   });
 });
 
+test("paused plans are resumed, and no other request is listed or changed", async () => {
+  const tenant = `t${tenants}`;
+  const planIdOf = async (requestId: string) =>
+    (await running.store.getRequests(tenant, [requestId as RequestId]))[0]!.planId;
+  const pause = async (requestId: string) =>
+    running.store.requestPause(tenant, await planIdOf(requestId), "client");
+  const [paused, later] = [await submitted(), await submitted()];
+  for (const requestId of [paused, later]) await pause(requestId);
+  // More than one page of requests that are not paused is newer.
+  const others = await Promise.all(Array.from({ length: 101 }, () => submitted()));
+  const looked = await bulk("resumeRequests", { filter: {} });
+  expect(looked).toMatchObject({ dryRun: true, count: 2, changed: 2, refused: 0, hasMore: false });
+  expect(seenIn(looked).map(({ requestId }) => requestId)).toEqual([later, paused]);
+
+  const requests = [...seenIn(looked), { requestId: others[0]!, version: 1 }];
+  running.offered.length = 0;
+  const answer = await bulk("resumeRequests", { dryRun: false, requests });
+  expect(answer).toMatchObject({ count: 3, changed: 2, refused: 1 });
+  expect(answer.results.at(-1)).toMatchObject({ requestId: others[0], error: { code: "STATE_CONFLICT" } });
+  expect(running.offered).toHaveLength(2);
+  expect(await bulk("resumeRequests", { filter: {} })).toMatchObject({ count: 0, hasMore: false });
+  // The version that the client saw is not the current one.
+  await pause(paused);
+  const old = await bulk("resumeRequests", { requests: [{ requestId: paused, version: 2 }] });
+  expect(old.results).toMatchObject([{ changed: false, error: { code: "STATE_CONFLICT" } }]);
+});
+
 test("more than 100 requests are listed page by page, each once", async () => {
   const submit = running.store.createRequest;
   const tenant = `t${tenants}`;
@@ -248,7 +276,7 @@ test("more than 100 requests are listed page by page, each once", async () => {
 test("ids of other tenants look like unknown ids, and filters find no requests of other tenants", async () => {
   const requestId = await submitted(failAs);
   headers = await bearer(running.store, ["admin"], { tenant: "intruder" });
-  for (const name of ["cancelRequests", "rerunRequests", "retryFailedRequests"]) {
+  for (const name of ["cancelRequests", "resumeRequests", "rerunRequests", "retryFailedRequests"]) {
     expect(await bulk(name, { filter: {} })).toMatchObject({ count: 0, results: [] });
     for (const dryRun of [true, false]) {
       const { results } = await bulk(name, { dryRun, requests: [{ requestId, version: 1 }] });

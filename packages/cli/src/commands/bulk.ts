@@ -7,6 +7,7 @@ import {
   type BulkResult,
   CANCEL_REQUESTS,
   RERUN_REQUESTS,
+  RESUME_REQUESTS,
   RETRY_FAILED_REQUESTS,
 } from "../operations.ts";
 import { EXIT, type ExitCode, UsageError } from "../report/exit-code.ts";
@@ -16,7 +17,7 @@ import type { CommandContext } from "./command-context.ts";
 import { type FilterOptions, filterOf, filterOptions } from "./list-requests.ts";
 
 /** The changes that `bulk` can make. */
-export const BULK_CHANGES = ["cancel", "retry", "rerun"] as const;
+export const BULK_CHANGES = ["cancel", "resume", "retry", "rerun"] as const;
 export type BulkChange = (typeof BULK_CHANGES)[number];
 
 /** The options of `bulk`. */
@@ -46,6 +47,7 @@ const MAX_REQUESTS = 1_000;
 
 const WORDS: Readonly<Record<BulkChange, { ask: string; done: string }>> = {
   cancel: { ask: "Cancel", done: "cancelled, or asked to stop" },
+  resume: { ask: "Resume", done: "resumed" },
   retry: { ask: "Retry", done: "retried" },
   rerun: { ask: "Rerun", done: "rerun" },
 };
@@ -94,6 +96,7 @@ function sender({ client, signal }: CommandContext, change: BulkChange, from: st
     const keyed = { ...variables, key: isReal ? randomUUID() : null };
     const sendOnce = () => {
       if (change === "cancel") return client.execute(CANCEL_REQUESTS, variables);
+      if (change === "resume") return client.execute(RESUME_REQUESTS, variables);
       return change === "retry"
         ? client.execute(RETRY_FAILED_REQUESTS, keyed)
         : client.execute(RERUN_REQUESTS, { ...keyed, from: from ?? null });

@@ -77,6 +77,7 @@ export const OPERATIONS = {
     // It submits a plan, as submitPlan does, for a request that another caller may have made.
     amendPlan: { scopes: ["execute", "operate"], makesPlans: "one" },
     cancelRequests: { scopes: ["operate"], makesPlans: "none" },
+    resumeRequests: { scopes: ["operate"], makesPlans: "none" },
     rerunRequests: { scopes: ["operate"], makesPlans: "each" },
     retryFailedRequests: { scopes: ["operate"], makesPlans: "each" },
     approve: { scopes: ["operate"], makesPlans: "none" },

@@ -4,6 +4,7 @@ import {
   ENDED_REQUEST_STATUSES,
   FAILED_REQUEST_STATUSES,
   type RequestStatus,
+  STARTED_REQUEST_STATUSES,
 } from "@planwright/plan";
 import { redactText } from "@planwright/runtime";
 import { type RequestDocument, type RequestFilter, toCursor } from "@planwright/store";
@@ -18,7 +19,7 @@ import {
 import { knownError } from "../errors/format-error.ts";
 import { MAX_PAGE, parsePage } from "../operation/connection.ts";
 import type { OperationContext } from "../operation/context.ts";
-import { cancelRequest, checkCancel } from "./pause.ts";
+import { cancelRequest, checkCancel, checkResume, isResumable, resumeRequest } from "./pause.ts";
 import { rerun } from "./rerun.ts";
 
 /** Arguments of the mutation retryFailedRequests. */
@@ -35,6 +36,25 @@ export function cancelRequests(context: OperationContext, input: SelectionInput)
       if (request.version !== version) throw otherVersion(request, version);
       if (!dryRun) return cancelRequest(context, request._id);
       await checkCancel(context, request);
+      return request;
+    },
+  });
+}
+
+/** Resumes the plans of many requests that are paused. @throws {BadInputError | CursorInvalidError} */
+export function resumeRequests(context: OperationContext, input: SelectionInput): Promise<BulkAnswer> {
+  return changeRequests(context, input, {
+    statuses: STARTED_REQUEST_STATUSES,
+    be: "be resumed",
+    async selects(requests) {
+      const planIds = requests.map(({ planId }) => planId);
+      const plans = await context.store.getPlanHeads(context.tenant, planIds);
+      return requests.filter((_, index) => isResumable(plans[index]));
+    },
+    async change(request, { version, dryRun }) {
+      if (request.version !== version) throw otherVersion(request, version);
+      if (!dryRun) return resumeRequest(context, request._id);
+      await checkResume(context, request);
       return request;
     },
   });
@@ -111,6 +131,11 @@ interface BulkAction {
   /** Its name for errors, such as "be cancelled". */
   be: string;
   /**
+   * Of the requests in these statuses, those that a filter selects, in order: for a change that depends on the plan.
+   * Default: all.
+   */
+  selects?: (requests: RequestDocument[]) => Promise<RequestDocument[]>;
+  /**
    * Changes one request, or, in a dry run, only finds out whether it would be refused.
    * @throws {ApiError} why it is refused
    */
@@ -143,6 +168,8 @@ export interface BulkAnswer {
 
 /** Requests that are changed at once. */
 const AT_ONCE = 10;
+/** Most requests that one call with a filter looks at, as a list with `calledTool` does. */
+const MAX_LOOKED_AT = 1_000;
 
 /**
  * Makes a change to each selected request.
@@ -233,13 +260,12 @@ interface Selection {
 /**
  * The requests that a bulk mutation selects: the first 100 that match a filter, or those that the client
  * names. Only a dry run takes a filter, so nothing is changed that the client has not seen.
- * @param can - statuses in which the change is possible, and its name for errors, such as "be cancelled"
  * @throws {BadInputError | CursorInvalidError}
  */
 async function selectRequests(
   context: OperationContext,
   { filter = null, requests = null, dryRun, after = null }: SelectionInput,
-  can: { statuses: readonly RequestStatus[]; be: string },
+  action: BulkAction,
 ): Promise<Selection> {
   if ((filter === null) === (requests === null)) {
     throw new BadInputError(
@@ -256,15 +282,26 @@ async function selectRequests(
       "First call it with dryRun: true, then with dryRun: false and requests: the requestId and version of each result.",
     );
   }
-  const { first, ...page } = parsePage({ first: MAX_PAGE, after }, "requests");
-  const wanted = narrowed(parseFilter(filter, undefined), can);
-  const found = await context.store.listRequests(context.tenant, { first, ...page, filter: wanted });
-  const last = found.items.at(-1);
-  return {
-    selected: found.items.map((request) => ({ requestId: request._id, version: request.version, request })),
-    hasMore: found.cursor !== null,
-    endCursor: found.cursor ?? (last ? toCursor({ createdAt: last.createdAt, id: last._id }) : null),
-  };
+  const page = parsePage({ first: MAX_PAGE, after }, "requests");
+  let { after: from } = page;
+  const wanted = narrowed(parseFilter(filter, undefined), action);
+  const selected: SelectedRequest[] = [];
+  let endCursor: string | null = null;
+  let isLast = false;
+  for (let lookedAt = 0; selected.length < page.first && lookedAt < MAX_LOOKED_AT && !isLast; ) {
+    const first = page.first - selected.length;
+    const found = await context.store.listRequests(context.tenant, { first, after: from, filter: wanted });
+    const fitting = action.selects ? await action.selects(found.items) : found.items;
+    selected.push(
+      ...fitting.map((request) => ({ requestId: request._id, version: request.version, request })),
+    );
+    const last = found.items.at(-1);
+    endCursor = found.cursor ?? (last ? toCursor({ createdAt: last.createdAt, id: last._id }) : endCursor);
+    from = found.cursor ?? undefined;
+    isLast = from === undefined;
+    lookedAt += first;
+  }
+  return { selected, hasMore: !isLast, endCursor };
 }
 
 /** @throws {BadInputError} */

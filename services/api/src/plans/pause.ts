@@ -1,5 +1,5 @@
 import { isTerminalPlanStatus } from "@planwright/plan";
-import type { PlanDocument, RequestDocument } from "@planwright/store";
+import type { PlanDocument, PlanHead, RequestDocument } from "@planwright/store";
 import { NotReadyError, StateConflictError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "./find-request.ts";
@@ -13,8 +13,7 @@ import { findRequest } from "./find-request.ts";
 export async function pauseRequest(context: OperationContext, requestId: string): Promise<RequestDocument> {
   const request = await findRequest(context, requestId);
   const plan = await context.store.requestPause(context.tenant, request.planId, context.by);
-  const isPauseRequested = plan?.pauseRequestedAt && !plan.cancelRequestedAt && !plan.finishedAt;
-  if (!isPauseRequested) throw refuseControl(request, plan, "paused");
+  if (!isResumable(plan)) throw refuseControl(request, plan, "paused");
   return request;
 }
 
@@ -32,6 +31,25 @@ export async function resumeRequest(context: OperationContext, requestId: string
   if (!isResumed) throw refuseControl(request, plan, "resumed");
   if (plan?.status === "QUEUED") context.offers.offerExecution(plan);
   return request;
+}
+
+/**
+ * Checks whether `resumeRequest` would be refused now; nothing is changed.
+ * @throws {NotReadyError | StateConflictError} the reason of the refusal
+ */
+export async function checkResume(
+  { store, tenant }: Pick<OperationContext, "store" | "tenant">,
+  request: RequestDocument,
+): Promise<void> {
+  const [plan = null] = await store.getPlanHeads(tenant, [request.planId]);
+  if (!isResumable(plan)) throw refuseControl(request, plan, "resumed");
+}
+
+/** True for a plan that is paused or being paused. */
+export function isResumable(
+  plan: Pick<PlanHead, "pauseRequestedAt" | "cancelRequestedAt" | "finishedAt"> | null | undefined,
+): boolean {
+  return Boolean(plan?.pauseRequestedAt && !plan.cancelRequestedAt && !plan.finishedAt);
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   type BulkRerunInput,
   cancelRequests,
   rerunRequests,
+  resumeRequests,
   retryFailedRequests,
   type SelectionInput,
 } from "../plans/bulk-mutations.ts";
@@ -61,6 +62,7 @@ export const mutationResolvers = {
   rerun: mutation((context, input: RerunInput) => rerun(context, input)),
   amendPlan: mutation((context, input: AmendInput) => amendPlan(context, input)),
   cancelRequests: mutation((context, input: SelectionInput) => cancelRequests(context, input)),
+  resumeRequests: mutation((context, input: SelectionInput) => resumeRequests(context, input)),
   rerunRequests: mutation((context, input: BulkRerunInput & { from?: string | null }) =>
     rerunRequests(context, input),
   ),

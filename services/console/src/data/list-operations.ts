@@ -90,6 +90,17 @@ export const CANCEL_REQUESTS = graphql(
   [BULK_ANSWER],
 );
 
+export const RESUME_REQUESTS = graphql(
+  `
+    mutation ResumeRequests($filter: RequestFilter, $requests: [RequestVersion!], $dryRun: Boolean!, $after: String) {
+      resumeRequests(filter: $filter, requests: $requests, dryRun: $dryRun, after: $after) {
+        ...BulkFacts
+      }
+    }
+  `,
+  [BULK_ANSWER],
+);
+
 export const RERUN_REQUESTS = graphql(
   `
     mutation RerunRequests($filter: RequestFilter, $requests: [RequestVersion!], $dryRun: Boolean!, $after: String, $idempotencyKey: String) {

@@ -6,6 +6,7 @@ import {
   type BulkVariables,
   CANCEL_REQUESTS,
   RERUN_REQUESTS,
+  RESUME_REQUESTS,
   RETRY_FAILED_REQUESTS,
 } from "../data/list-operations.ts";
 import { ACTED, type ApiProblem, acted, problemOf, useClient } from "../data/use-api.ts";
@@ -191,6 +192,9 @@ const SEND: Record<BulkKind, (client: Client, variables: BulkVariables) => Promi
   async cancel(client, { idempotencyKey: _unused, ...variables }) {
     return (await client.execute(CANCEL_REQUESTS, variables)).cancelRequests;
   },
+  async resume(client, { idempotencyKey: _unused, ...variables }) {
+    return (await client.execute(RESUME_REQUESTS, variables)).resumeRequests;
+  },
   async rerun(client, variables) {
     return (await client.execute(RERUN_REQUESTS, variables)).rerunRequests;
   },
@@ -200,7 +204,7 @@ const SEND: Record<BulkKind, (client: Client, variables: BulkVariables) => Promi
 };
 
 /** The actions on many requests at once. */
-export type BulkKind = "cancel" | "retry" | "rerun";
+export type BulkKind = "cancel" | "resume" | "retry" | "rerun";
 
 /** The texts of a bulk action. */
 interface BulkWords {
@@ -228,6 +232,13 @@ export const BULK: Record<BulkKind, BulkWords> = {
     button: "Cancel",
     repeats: "Nothing is called once more. Calls that are running end first, and keep what they did.",
     done: "cancelled",
+  },
+  resume: {
+    title: "Resume",
+    noun: "resumed",
+    button: "Resume",
+    repeats: "Completed steps are not called again. The calls that the pause held back are made.",
+    done: "resumed",
   },
   rerun: {
     title: "Run ended requests again",
