@@ -58,7 +58,10 @@ interface Kind {
 /** The figures of one kind. */
 interface Row {
   status: string;
-  /** The longest three, in milliseconds of processor time; in brackets, V8's garbage collection in them. */
+  /**
+   * The longest three, in milliseconds of processor time; in brackets, V8's garbage collection in them, and the pages
+   * of memory that they used for the first time.
+   */
   longestBlocksMs: string;
   /** Of the executor. */
   peakMiB: number;
@@ -222,7 +225,7 @@ async function measure({ reads = [], plan, approves }: Kind): Promise<Row> {
     status: await work,
     longestBlocksMs: (await blocks.longestFirst())
       .slice(0, 3)
-      .map(({ ms, gcMs }) => `${ms} (${gcMs})`)
+      .map(({ ms, gcMs, pageFaults }) => `${ms} (${gcMs}, ${pageFaults})`)
       .join(" "),
     peakMiB: await peakMiB(),
     smallCalls: durations.length,
