@@ -355,7 +355,7 @@ export function createProgram({ version, perform, performLocally, print }: Progr
   }
   const bulkCommand = add(
     "bulk",
-    "cancel, retry or rerun every matching request; shows them first, and changes exactly those",
+    "cancel, resume, retry or rerun every matching request; shows them first, and changes exactly those",
   ).addArgument(new Argument("<change>", "what to do with them").choices(BULK_CHANGES));
   for (const option of bulkOptions()) bulkCommand.addOption(option);
   bulkCommand.action((change: BulkChange, options: BulkOptions) =>
