@@ -92,22 +92,17 @@ function include(root: string): string[] {
 const isOneNamed = process.argv.some((arg) => arg.startsWith("--project"));
 const isApart = (root: string): boolean => isOneNamed || !SHARING.has(root);
 const sharing = folders.filter((root) => !isApart(root));
-const parts = [
-  ...folders.filter(isApart).map((root) => ({ name: root, root, include: include(root) })),
-  ...(sharing.length === 0
-    ? []
-    : [
-        {
-          name: "sharing",
-          root: ".",
-          include: sharing.flatMap((root) => include(root).map((path) => `${root}/${path}`)),
-        },
-      ]),
-];
+const parts = folders
+  .filter(isApart)
+  .map((root) => ({ name: root, root, include: include(root), isolate: !SHARING.has(root) }));
+if (sharing.length > 0) {
+  const files = sharing.flatMap((root) => include(root).map((path) => `${root}/${path}`));
+  parts.push({ name: "sharing", root: ".", include: files, isolate: false });
+}
 
 // Projects do not extend the root, so that its global setup, which starts one MongoDB and one Redis on demand,
 // runs once and not for each project.
-const projects = parts.map(({ name, root, include }) => ({
+const projects = parts.map(({ name, root, include, isolate }) => ({
   ...fromSource,
   test: {
     name,
@@ -116,7 +111,7 @@ const projects = parts.map(({ name, root, include }) => ({
     exclude: ["**/node_modules/**", "template/**"], // tests of a new app run in the app
     tags: [PROOF],
     tagsFilter,
-    isolate: name !== "sharing" && !SHARING.has(name),
+    isolate,
     setupFiles: [here("packages/testing/src/setup.ts")],
     ...timeouts,
   },

@@ -214,16 +214,16 @@ export function openChannel<Sent, Received>(
 }
 
 /**
- * The value with null in the places of long parts. What has none is not copied; nor are bytes that threads share.
+ * Null for a long text; any other value with null in the places of long parts. What has none is not copied; nor are
+ * bytes that threads share.
  * @param place - of the value; it changes while its fields are read
  */
 function withoutLong(
-  value: unknown,
+  value: string | object,
   moved: readonly ArrayBuffer[],
   place: (string | number)[],
   cut: (place: Cut["place"], kind: Cut["kind"], pieces: (string | Uint8Array[])[]) => void,
 ): unknown {
-  if (!isLong(value)) return value;
   if (typeof value === "string") {
     cut(place, "text", textPieces(value));
     return null;

@@ -1,6 +1,6 @@
-import type { BackoffStrategy } from "@planwright/plan";
+import { type BackoffStrategy, isKeyed } from "@planwright/plan";
 import type { Caller } from "../state/engine-state.ts";
-import { mayHaveActed } from "../state/may-have-acted.ts";
+import { mayHaveActed, resendsAllItems } from "../state/may-have-acted.ts";
 import type { Call, Outcome, StepError, Unreachable } from "../state/protocol.ts";
 
 /** What a failed attempt leads to. */
@@ -29,7 +29,6 @@ export function afterFailure(
   // The plan sets the number of attempts and the bounds of the wait; the tool's contract sets how the wait
   // grows.
   const backoff = { ...tool.contract.backoff, ...step.retry };
-  const isRepeatSafe = tool.effectClass === "K" || tool.effectClass === "R";
   const retry = (): AfterFailure => ({
     type: "retry",
     delayMs: retryDelay(backoff, sent, random, retryAfterMs),
@@ -42,7 +41,7 @@ export function afterFailure(
       return error.retryable && hasAttempts ? retry() : end();
     case "reported": {
       const shouldRetry = error.retryable || step.retry !== undefined;
-      if (isRepeatSafe && shouldRetry && hasAttempts) return retry();
+      if (resendsAllItems(tool) && shouldRetry && hasAttempts) return retry();
       return isAnswerToKey(caller, error) ? { type: "fail" } : end();
     }
     case "unknown":
@@ -62,7 +61,7 @@ export function sentBy({ attempts, unsent }: Pick<Caller, "attempts" | "unsent">
  * does not, because a later answer may differ.
  */
 export function isAnswerToKey({ step: { tool } }: Caller, { retryable }: StepError): boolean {
-  return tool.effectClass === "K" && !retryable;
+  return isKeyed(tool) && !retryable;
 }
 
 /**

@@ -8,7 +8,7 @@
  *    its look-up) is requested again before it is in doubt. In a plan that is being ended this happens only
  *    within the grace period.
  */
-import { isTerminalStepStatus } from "@planwright/plan";
+import { isKeyed, isRepeatable, isTerminalStepStatus } from "@planwright/plan";
 import type { Caller, EarlyDecision, ToolSlot, Unit } from "./engine-state.ts";
 import type { StepError } from "./protocol.ts";
 import { change, type Turn, type UnitChange } from "./turn.ts";
@@ -36,8 +36,8 @@ export function asksLookup(caller: Caller): boolean {
  * True for a tool whose calls may be repeated. A batch is then sent again with all items, and asks for the
  * result of each item that has not ended.
  */
-export function resendsAllItems({ effectClass }: ToolSlot): boolean {
-  return effectClass === "K" || effectClass === "R";
+export function resendsAllItems(tool: ToolSlot): boolean {
+  return isKeyed(tool) || isRepeatable(tool);
 }
 
 /** Notes that the answer to a call of these units was lost. A tool without side effects cannot have acted. */
@@ -51,8 +51,8 @@ export function hasResults({ effectClass, refusal }: ToolSlot): boolean {
 }
 
 /** True for a tool without side effects whose calls may be repeated. */
-export function isRead({ effectClass, onlyReads }: ToolSlot): boolean {
-  return effectClass === "R" && onlyReads;
+export function isRead(tool: ToolSlot): boolean {
+  return isRepeatable(tool) && tool.onlyReads;
 }
 
 /** True while the result of a caller's calls may still be requested. */
