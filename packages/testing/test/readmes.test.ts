@@ -30,7 +30,7 @@ const CHECKED_BY: [fits: (block: ReadmeBlock) => boolean, test: string][] = [
     "packages/tools/test/guide-server.test.ts",
   ],
   [
-    ({ readme }) => isOfToolGuide(readme) || readme === "docs/guides/debug.md",
+    ({ readme }) => /^docs\/guides\/(write-a-tool|first-plan|real-model|approvals|debug)\.md$/.test(readme),
     "packages/cli/test/guides.test.ts",
   ],
   [({ readme }) => readme === "docs/guides/deploy.md", "services/api/test/guide-deploy.test.ts"],

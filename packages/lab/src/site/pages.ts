@@ -38,8 +38,11 @@ const NAVIGATION: readonly [title: string, pages: readonly Source[]][] = [
     "Begin",
     [
       { label: "Overview", file: "README.md", path: "index" },
+      guide("Your first plan", "first-plan"),
       guide("Write a tool", "write-a-tool"),
       guide("Test your plans", "testing-plans"),
+      guide("Use a real model", "real-model"),
+      guide("Approvals", "approvals"),
       service("The console", "console"),
       packageOf("cli", "The command line"),
       { label: "Older systems", file: "docs/older-systems.md" },
