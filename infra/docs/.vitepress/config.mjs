@@ -46,9 +46,9 @@ export default defineConfig({
     html: false,
     linkify: false,
     attrs: { disable: true },
-    emoji: { defs: {}, shortcuts: {} },
     anchor: { slugify },
     config(markdown) {
+      markdown.core.ruler.disable("emoji");
       const { rules } = markdown.renderer;
       const { fence, text, code_inline } = rules;
       rules.text = (...args) => withoutExpressions(text(...args));

@@ -108,8 +108,8 @@ function defaultOf(field: z.core.$ZodType | undefined): string | undefined {
   const parsed = z.safeParse(field ?? z.unknown(), undefined);
   if (!parsed.success) return "required";
   if (parsed.data === undefined) return undefined;
-  const text = String(parsed.data);
-  return text === "" ? "none" : `\`${text}\``;
+  const text = typeof parsed.data === "string" ? parsed.data : JSON.stringify(parsed.data);
+  return text === "" || text === "[]" ? "none" : `\`${text}\``;
 }
 
 /** The words that may be set, and the range of a number, from the schema. */
