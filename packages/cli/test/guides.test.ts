@@ -1,4 +1,4 @@
-/** Runs every command of the guides about tools and about causes, in order, against the running system. */
+/** Runs every command of the guides about tools, plans, approvals, models and causes, in order, against the running system. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,9 @@ import type { Ran } from "./planwright.ts";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const TOOLS = readmeBlocks(ROOT, "docs/guides/write-a-tool.md");
 const DEBUG = readmeBlocks(ROOT, "docs/guides/debug.md");
+const FIRST_PLAN = readmeBlocks(ROOT, "docs/guides/first-plan.md");
+const APPROVALS = readmeBlocks(ROOT, "docs/guides/approvals.md");
+const MODEL = readmeBlocks(ROOT, "docs/guides/real-model.md");
 const ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
 const HASH = "3f2a9c1b77aa";
 
@@ -42,7 +45,9 @@ let system: CliStack;
 beforeAll(async () => {
   const servers = await shopServers();
   system = await startCliStack(() => servers);
-  writeFileSync(join(system.folder, "order.json"), TOOLS.find(isJson('"steps"'))?.text ?? "");
+  const plans = { "order.json": TOOLS, "plan.json": FIRST_PLAN, "ask-first.json": APPROVALS };
+  for (const [file, blocks] of Object.entries(plans))
+    writeFileSync(join(system.folder, file), blocks.find(isJson('"steps"'))?.text ?? "");
 });
 afterAll(async () => {
   await system?.close();
@@ -62,26 +67,57 @@ async function type(command: string, requestId: string, hash = HASH): Promise<Ra
 
 const idIn = ({ stdout }: Ran) => /req_\d{10}_[a-z0-9]+/.exec(stdout)?.[0];
 
-test("the commands of the guide about tools work, and print what the guide shows", async () => {
-  const exitCodes: [beginning: string, code: number][] = [["npx planwright submit", 3]];
+/**
+ * Runs the commands of a guide in order, each for the request that the last one made or showed, and compares their
+ * output with the block behind them.
+ * @param exitCodes - of commands that do not end with 0, by their beginning; several take turns
+ * @returns the last request
+ */
+async function play(
+  blocks: readonly ReadmeBlock[],
+  exitCodes: Readonly<Record<string, number[]>>,
+): Promise<string> {
   let requestId = "";
-  for (const block of TOOLS.filter(({ language }) => language === "sh")) {
+  for (const block of blocks.filter(({ language }) => language === "sh")) {
     for (const command of commandsOf([block])) {
       // The system of this test was started with this file.
       if (command === "MCP_SERVERS_FILE=./mcp-servers.json npm start") continue;
       const hash = requestId === "" ? undefined : await hashOf(requestId);
       const ran = await type(command, requestId, hash);
-      const [, exitCode = 0] = exitCodes.find(([beginning]) => command.startsWith(beginning)) ?? [];
-      expect({ command, ...ran }).toMatchObject({ command, exitCode });
+      const [, codes] = Object.entries(exitCodes).find(([beginning]) => command.startsWith(beginning)) ?? [];
+      expect({ command, ...ran }).toMatchObject({ command, exitCode: codes?.shift() ?? 0 });
       requestId = idIn(ran) ?? requestId;
-      const shown = TOOLS[TOOLS.indexOf(block) + 1];
-      if (shown?.language === "") expect(linesNotPrinted(shown.text.trimEnd(), ran.stdout)).toEqual([]);
+      const shown = blocks[blocks.indexOf(block) + 1];
+      const isLast = command === commandsOf([block]).at(-1);
+      if (isLast && shown?.language === "")
+        expect(linesNotPrinted(shown.text.trimEnd(), ran.stdout)).toEqual([]);
     }
   }
+  return requestId;
+}
+
+test("the commands of the guide about tools work, and print what the guide shows", async () => {
+  const requestId = await play(TOOLS, { "npx planwright submit": [3] });
   const { status } = await system.until(requestId, ({ status: now }) => now !== "EXECUTING");
   expect(status).toBe("COMPLETED");
   const effects = readFileSync(shopFile, "utf8").trim().split("\n");
   expect(effects.map((line) => JSON.parse(line).tool)).toEqual(["placeOrder", "sendInvoice", "bookCourier"]);
+});
+
+test("the first plan of the guide completes, fails when it runs again, and completes with another argument", async () => {
+  await play(FIRST_PLAN, { "npx planwright submit": [0, 1] });
+});
+
+test("a call of the guide about approvals waits, and is made or refused as the guide says", async () => {
+  const requestId = await play(APPROVALS, {
+    "npx planwright submit": [3, 3],
+    "npx planwright approve": [0, 1],
+  });
+  expect(await system.read(requestId)).toMatchObject({ status: "FAILED" });
+});
+
+test("the commands of the guide about models work", async () => {
+  await play(MODEL, {});
 });
 
 async function hashOf(requestId: string): Promise<string | undefined> {
@@ -174,7 +210,8 @@ test("the guide about causes has a row for every diagnosis code, and the guides 
     print: () => undefined,
   });
   const names = program.commands.map((command) => command.name());
-  const guides = text + guide("deploy") + guide("write-a-tool");
+  const others = ["deploy", "write-a-tool", "first-plan", "approvals", "real-model"];
+  const guides = [text, ...others.map(guide)].join("\n");
   const named = [...guides.matchAll(/`(?:npx )?planwright ([a-z]+)/g)].map(([, name]) => name);
   expect(named.filter((name) => name === undefined || !names.includes(name))).toEqual([]);
 });

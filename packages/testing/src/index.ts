@@ -38,7 +38,7 @@ export {
   spawnService,
   watchEventLoop,
 } from "./processes.ts";
-export { linesNotPrinted, type ReadmeBlock, readmeBlocks, readmePaths } from "./readme-blocks.ts";
+export { anchorOf, linesNotPrinted, type ReadmeBlock, readmeBlocks, readmePaths } from "./readme-blocks.ts";
 export { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "./span-receiver.ts";
 export {
   type LogLine,

@@ -55,6 +55,14 @@ export function readmeBlocks(root: string, readme: string): ReadmeBlock[] {
   return blocks;
 }
 
+/** The anchor of a title in a document, as GitHub makes it. */
+export function anchorOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
+}
+
 /** Texts that differ from run to run, and the words that replace them for the comparison. */
 const VARYING: readonly [form: RegExp, word: string][] = [
   [/\b(req|plan)_\d{10}_[a-z0-9]{20}\b/g, "$1_…"],

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { createDrafter } from "@planwright/models";
 import { parseServers } from "@planwright/tools";
 import { describe, expect, test } from "vitest";
-import { type ReadmeBlock, readmeBlocks, readmePaths } from "../src/index.ts";
+import { anchorOf, type ReadmeBlock, readmeBlocks, readmePaths } from "../src/index.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const READMES = readmePaths(ROOT);
@@ -30,7 +30,7 @@ const CHECKED_BY: [fits: (block: ReadmeBlock) => boolean, test: string][] = [
     "packages/tools/test/guide-server.test.ts",
   ],
   [
-    ({ readme }) => isOfToolGuide(readme) || readme === "docs/guides/debug.md",
+    ({ readme }) => /^docs\/guides\/(write-a-tool|first-plan|real-model|approvals|debug)\.md$/.test(readme),
     "packages/cli/test/guides.test.ts",
   ],
   [({ readme }) => readme === "docs/guides/deploy.md", "services/api/test/guide-deploy.test.ts"],
@@ -201,14 +201,6 @@ function isThere(readme: string, target: string): boolean {
   if (anchor === undefined) return true;
   const headings = read(file.endsWith(".md") ? file : join(file, "README.md")).matchAll(/^#+ (.*)$/gm);
   return [...headings].some(([, title = ""]) => anchorOf(title) === anchor);
-}
-
-/** The anchor of a title, as GitHub makes it. */
-function anchorOf(title: string): string {
-  return title
-    .toLowerCase()
-    .replaceAll(/[^\w\- ]/g, "")
-    .replaceAll(" ", "-");
 }
 
 /** A path may start at the README's folder, at its sources, or at the root; `dist` is made by the build. */
