@@ -156,6 +156,12 @@ describe.each(BACKUPS)("the backup %s", (name) => {
     for (const { id } of waiting)
       await expect.poll(() => statusOf(system, id), { timeout: 60_000 }).toBe("COMPLETED");
     const values = (await system.tools.ledger()).map((effect) => effect.arguments["value"]);
-    expect(values.toSorted()).toEqual(["approval", "doubt is settled", "pause is over", "question", "retry"]);
+    expect(values.map(String).toSorted()).toEqual([
+      "approval",
+      "doubt is settled",
+      "pause is over",
+      "question",
+      "retry",
+    ]);
   });
 });
