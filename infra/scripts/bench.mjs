@@ -31,6 +31,7 @@ const BENCHMARKS = {
   "claim-order": () => fromSource("claim-order.ts"),
   outputs: () => fromSource("outputs.ts"),
   controls: () => fromSource("controls.ts"),
+  storage: () => fromSource("storage.ts"),
   weight: () => onTheBuild("weight.ts"),
   api: () => onTheBuild("api.ts"),
   model: () => fromSource("model.ts"),

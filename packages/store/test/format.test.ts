@@ -1,7 +1,18 @@
-import { createStore, DatabaseFormatError, inspectDatabase } from "@planwright/store";
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parsePlan } from "@planwright/plan";
+import {
+  backupDatabase,
+  createStore,
+  DatabaseFormatError,
+  inspectDatabase,
+  restoreDatabase,
+} from "@planwright/store";
 import { testServers } from "@planwright/testing";
-import { type Db, MongoClient } from "mongodb";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { BSON, type Db, MongoClient } from "mongodb";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { DATABASE_FORMAT, openCollections } from "../src/database/collections.ts";
 import { CONVERSIONS, type Conversion, type ConversionProgress, prepareFormat } from "../src/format.ts";
 
@@ -68,6 +79,59 @@ test("what a start would convert is told before, and nothing is changed", async 
     conversions: [{ to: 7, what: "changes that a killed process left in the outbox", left: 1 }],
   });
   expect(await meta().findOne()).toEqual({ _id: "format", version: 6 });
+});
+
+/** A plan whose start has its entry, and documents that follow it only in the outbox of a killed process of format 6. */
+async function halfStarted(): Promise<{ requestId: string; planId: string }> {
+  const store = await createStore({ url });
+  const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
+  if (!parsed.ok) throw new TypeError("the plan is not valid");
+  const input = { tenant: "t", query: null, raw: "", diagnostics: [], autoExecute: false };
+  const { request, plan } = await store.submitPlan({ ...input, plan: parsed.plan });
+  const heads = [
+    { collection: "plans", _id: String(plan._id) },
+    { collection: "requests", _id: String(request._id) },
+  ].map(({ collection, _id }) => ({
+    collection,
+    _id,
+    documents: db.collection<{ _id: string }>(collection),
+  }));
+  const before = await Promise.all(heads.map(({ _id, documents }) => documents.findOne({ _id })));
+  await store.queuePlan("t", plan._id, request._id);
+  await store.close();
+  const entry = await db.collection("journal").findOne({ requestId: request._id }, { sort: { _id: -1 } });
+  const following = await Promise.all(
+    heads.map(async ({ collection, _id, documents }, at) => {
+      const { _id: id, ...set } = (await documents.findOne({ _id })) ?? { _id };
+      const { _id: _, ...earlier } = before[at] ?? { _id };
+      await documents.replaceOne({ _id }, earlier);
+      return { collection, filter: { _id: id }, set };
+    }),
+  );
+  const kept = { _id: entry?.["writeId"], requestId: request._id, writes: BSON.serialize({ following }) };
+  await db.collection("outbox").insertOne(kept);
+  await meta().updateOne({ _id: "format" }, { $set: { version: 6 } });
+  return { requestId: request._id, planId: plan._id };
+}
+
+test("a restore completes what a killed process of format 6 left, so that its plan is paused too", async () => {
+  const { requestId, planId } = await halfStarted();
+  const plans = db.collection<{ _id: string }>("plans");
+  expect(await plans.findOne({ _id: planId })).toMatchObject({ status: "READY" });
+  const folder = await mkdtemp(join(tmpdir(), "planwright-format-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, "planwright.backup");
+  await backupDatabase({ url }, { to: createWriteStream(path), version: "0.1.0" });
+
+  const target = testServers().mongodbUrl;
+  const restored = await restoreDatabase({ url: target }, { path });
+  expect(restored.paused).toEqual([{ requestId, tenant: "t" }]);
+  const there = await MongoClient.connect(target);
+  onTestFinished(() => there.close());
+  const found = await there.db().collection<{ _id: string }>("plans").findOne({ _id: planId });
+  expect(found).toMatchObject({ status: "PAUSED", dueAt: null });
+  expect(await there.db().collection("outbox").countDocuments()).toBe(0);
+  expect((await inspectDatabase({ url: target })).format.found).toBe(6);
 });
 
 describe("a conversion", () => {

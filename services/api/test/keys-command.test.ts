@@ -1,16 +1,17 @@
 /** The commands of operators: API keys, upgrade, storage, backup and restore. */
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { startMongo } from "@planwright/local";
 import { BackupFileError, createStore, restoreDatabase } from "@planwright/store";
-import { testServers } from "@planwright/testing";
-import { BSON, MongoClient } from "mongodb";
+import { startServerProxy, testServers } from "@planwright/testing";
+import { BSON, type Document, MongoClient, MongoServerError, type Timestamp } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
 import { CommandUsageError, parseKeysCommand, runKeysCommand } from "../src/access/keys-command.ts";
 
@@ -271,4 +272,63 @@ test("a restore refuses a database with records, and one that is not complete is
       code: 1,
       err: expect.stringMatching(/^restore takes the name of one file/),
     });
+});
+
+/** A MongoDB of this test alone, which keeps no history: its parameter would change other tests. */
+async function withoutHistory() {
+  const dataDir = await mkdtemp(join(tmpdir(), "planwright-history-"));
+  const mongo = await startMongo({ dataDir, env: { ...process.env, MONGODB_URL: "" } });
+  const client = await MongoClient.connect(mongo.url);
+  onTestFinished(async () => {
+    await client.close();
+    await mongo.kill();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  await client.db("admin").command({ setParameter: 1, minSnapshotHistoryWindowInSeconds: 0 });
+  return { client, db: client.db("planwright"), url: mongo.url };
+}
+
+test("a backup that loses its snapshot ends in one line, and leaves no file", async () => {
+  const { client, db, url } = await withoutHistory();
+  await (await createStore({ url: url.replace("/?", "/planwright?") })).close();
+  const outputs = db.collection("outputs");
+  // More than the sockets on the way hold, so that the backup asks for more after the pause.
+  for (let part = 0; part < 8; part += 1)
+    await outputs.insertMany(Array.from({ length: 8 }, () => ({ json: randomBytes(1_048_576) })));
+  const folder = await mkdtemp(join(tmpdir(), "planwright-backup-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const proxy = await startServerProxy(url);
+  onTestFinished(() => proxy.close());
+
+  const running = run(["backup", join(folder, "planwright.backup")], {
+    MONGODB_URL: proxy.url.replace("/?", "/planwright?"),
+  });
+  const cursors = (): Promise<Document[]> =>
+    client
+      .db("admin")
+      .aggregate([
+        { $currentOp: { idleCursors: true } },
+        { $match: { ns: "planwright.outputs", cursor: { $exists: true } } },
+      ])
+      .toArray();
+  await expect.poll(async () => (await cursors()).length, { timeout: 10_000 }).toBeGreaterThan(0);
+  proxy.freeze();
+  expect(await readdir(folder)).toEqual(["planwright.backup"]);
+  // A time after that of the snapshot: when MongoDB has forgotten it, the snapshot is lost.
+  const { operationTime } = await db.command({ insert: "removals", documents: [{ requestId: "r" }] });
+  const readAt = async (atClusterTime: Timestamp): Promise<unknown> => {
+    await db.collection("removals").insertOne({ requestId: "r" }, { writeConcern: { w: "majority" } });
+    const readConcern = { level: "snapshot", atClusterTime };
+    const failed = (error: unknown): unknown => error instanceof MongoServerError && error.codeName;
+    return db.command({ find: "removals", limit: 1, readConcern }).then(() => "found", failed);
+  };
+  await expect.poll(() => readAt(operationTime), { timeout: 10_000 }).toBe("SnapshotTooOld");
+  proxy.mend();
+
+  const { code, out, err } = await running;
+  expect({ code, out }).toEqual({ code: 1, out: "" });
+  expect(err).toMatch(
+    /^MongoDB no longer has the state of \S+Z, .* minSnapshotHistoryWindowInSeconds .* make the backup again\n$/,
+  );
+  expect(await readdir(folder)).toEqual([]);
 });

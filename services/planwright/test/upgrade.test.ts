@@ -1,11 +1,15 @@
-/** Databases that released versions have written, one of each format, open in this version, and their requests end. */
+/**
+ * Databases that released versions have written, one of each format: they open in this version, and so does a backup
+ * of each after its restore. Their requests end, and no call is made twice.
+ */
 import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import type { JsonObject } from "@planwright/plan";
-import { startSystem } from "@planwright/testing";
+import { inspectDatabase, type RestoreFacts, restoreDatabase } from "@planwright/store";
+import { type System, startSystem } from "@planwright/testing";
 import { BSON, type Document, MongoClient } from "mongodb";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { find, WAITING_REQUESTS } from "./stored-databases/waiting-requests.ts";
+import { ask, find, WAITING_REQUESTS } from "./stored-databases/waiting-requests.ts";
 
 interface KeptDatabase {
   keptAt: Date;
@@ -18,6 +22,7 @@ interface KeptDatabase {
 
 const FOLDER = new URL("stored-databases/", import.meta.url);
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith(".json.gz"));
+const BACKUPS = readdirSync(FOLDER).filter((name) => name.endsWith(".backup"));
 
 function read(name: string): KeptDatabase {
   const text = gunzipSync(readFileSync(new URL(name, FOLDER))).toString("utf8");
@@ -33,17 +38,58 @@ async function fill(mongodbUrl: string, { keptAt, collections }: KeptDatabase): 
   await client.close();
 }
 
-/** A copy of a value in which every date is later. */
-function shifted<Value>(value: Value, byMs: number): Value;
-function shifted(value: unknown, byMs: number): unknown {
-  if (value instanceof Date) return new Date(value.getTime() + byMs);
-  if (Array.isArray(value)) return value.map((one: unknown) => shifted(one, byMs));
+/** A copy of a value in which every date is later, except those that are kept. */
+function shifted<Value>(value: Value, byMs: number, isKept?: (date: Date) => boolean): Value;
+function shifted(value: unknown, byMs: number, isKept = (_date: Date) => false): unknown {
+  if (value instanceof Date) return isKept(value) ? value : new Date(value.getTime() + byMs);
+  if (Array.isArray(value)) return value.map((one: unknown) => shifted(one, byMs, isKept));
   if (typeof value !== "object" || value === null || "_bsontype" in value) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shifted(one, byMs)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shifted(one, byMs, isKept)]));
 }
 
-test("a database of each format that can be converted is stored", () => {
+/** Longer than a plan may take, and shorter than an approval is waited for. */
+const BACKUP_AGE_MS = 5 * 86_400_000;
+
+/** Restores a backup, as if it had been made {@link BACKUP_AGE_MS} ago. */
+async function restore(mongodbUrl: string, path: string): Promise<RestoreFacts> {
+  const beganAt = new Date();
+  const facts = await restoreDatabase({ url: mongodbUrl }, { path });
+  const endedAt = new Date();
+  const laterMs = endedAt.getTime() - BACKUP_AGE_MS - facts.takenAt.getTime();
+  const isOfRestore = (date: Date): boolean => date >= beganAt && date <= endedAt;
+  const client = await MongoClient.connect(mongodbUrl);
+  for (const { name } of await client.db().listCollections().toArray()) {
+    const collection = client.db().collection(name);
+    const documents = await collection.find().toArray();
+    await collection.deleteMany({});
+    if (documents.length > 0) await collection.insertMany(shifted(documents, laterMs, isOfRestore));
+  }
+  await client.close();
+  return facts;
+}
+
+/** The requests of a database, with what they wait for. */
+function waitingIn(kept: KeptDatabase) {
+  const waiting = Object.entries(kept.requests).flatMap(([what, id]) => {
+    const request = WAITING_REQUESTS[what];
+    return request ? [{ what, id, ...request }] : [];
+  });
+  expect(waiting.map(({ what }) => what).toSorted()).toEqual(Object.keys(WAITING_REQUESTS).toSorted());
+  return waiting;
+}
+
+/** A planner whose model gives the question's request a plan. */
+async function startPlanner(system: System): Promise<void> {
+  const plan = { steps: [{ id: "a", tool: "keyed_effect", arguments: { value: "question" } }] };
+  system.model.script(() => ({ type: "answer", text: JSON.stringify(plan) }));
+  await system.startPlanner();
+}
+
+const statusOf = async (system: System, id: string): Promise<string> => (await find(system, id)).status;
+
+test("a database of each format that can be converted is stored, and a backup of it", () => {
   expect(FILES).toContain("format-6.json.gz");
+  expect(BACKUPS).toEqual(FILES.map((name) => name.replace(".json.gz", ".backup")));
 });
 
 describe.each(FILES)("the database %s", (name) => {
@@ -53,14 +99,8 @@ describe.each(FILES)("the database %s", (name) => {
     const kept = read(name);
     const system = await startSystem({ fillDatabase: (mongodbUrl) => fill(mongodbUrl, kept) });
     onTestFinished(() => system.close());
-    const plan = { steps: [{ id: "a", tool: "keyed_effect", arguments: { value: "question" } }] };
-    system.model.script(() => ({ type: "answer", text: JSON.stringify(plan as JsonObject) }));
-    await system.startPlanner();
-    const waiting = Object.entries(kept.requests).flatMap(([what, id]) => {
-      const request = WAITING_REQUESTS[what];
-      return request ? [{ what, id, ...request }] : [];
-    });
-    expect(waiting.map(({ what }) => what).toSorted()).toEqual(Object.keys(WAITING_REQUESTS).toSorted());
+    await startPlanner(system);
+    const waiting = waitingIn(kept);
     for (const { id, waits, goOn, what } of waiting) {
       const found = await find(system, id);
       // A retry is due by now.
@@ -68,9 +108,60 @@ describe.each(FILES)("the database %s", (name) => {
       await goOn(system, id, found);
     }
     for (const { id } of waiting)
-      await expect.poll(async () => (await find(system, id)).status, { timeout: 60_000 }).toBe("COMPLETED");
+      await expect.poll(() => statusOf(system, id), { timeout: 60_000 }).toBe("COMPLETED");
     const more = waiting.reduce((sum, { effects: [before, after] }) => sum + after - before, 0);
     expect(await system.tools.ledger()).toHaveLength(more);
     expect(Number(kept.effects)).toBe(waiting.reduce((sum, { effects: [before] }) => sum + before, 0));
+  });
+});
+
+describe.each(BACKUPS)("the backup %s", (name) => {
+  test("is restored in its format, converted by the next start, and every request goes on once it is named", {
+    timeout: 120_000,
+  }, async () => {
+    const waiting = waitingIn(read(name.replace(".backup", ".json.gz")));
+    const idOf = (wanted: string): string => waiting.find(({ what }) => what === wanted)?.id ?? "";
+    const formats: (number | null)[] = [];
+    const system = await startSystem({
+      async fillDatabase(url) {
+        const facts = await restore(url, fileURLToPath(new URL(name, FOLDER)));
+        const started = waiting.filter(({ what }) => what !== "question").map(({ id }) => id);
+        expect(facts.paused.map(({ requestId }) => requestId)).toEqual(started.toSorted());
+        expect(facts.notStarted.map(({ requestId }) => requestId)).toEqual([idOf("question")]);
+        formats.push(facts.format, (await inspectDatabase({ url })).format.found);
+      },
+    });
+    onTestFinished(() => system.close());
+    const { found, expected } = (await inspectDatabase({ url: system.mongodbUrl })).format;
+    const format = Number(/\d+/.exec(name)?.[0]);
+    expect([...formats, found]).toEqual([format, format, expected]);
+
+    await startPlanner(system);
+    for (const { id, what } of waiting)
+      if (what !== "question")
+        await expect.poll(async () => (await find(system, id)).plan?.status).toBe("PAUSED");
+    // A client resumes this one as part of its decision.
+    for (const { id, goOn, what } of waiting)
+      if (what !== "pause") await goOn(system, id, await find(system, id));
+    await expect.poll(() => statusOf(system, idOf("question"))).toBe("READY");
+    expect(await system.tools.ledger()).toEqual([]);
+
+    for (const { id, goOn, what } of waiting) {
+      if (what === "pause") await goOn(system, id, await find(system, id));
+      else {
+        const mutation = what === "question" ? "executePlan" : "resume";
+        await ask(system, `mutation ($id: ID!) { ${mutation}(requestId: $id) { status } }`, { id });
+      }
+    }
+    for (const { id } of waiting)
+      await expect.poll(() => statusOf(system, id), { timeout: 60_000 }).toBe("COMPLETED");
+    const values = (await system.tools.ledger()).map((effect) => effect.arguments["value"]);
+    expect(values.map(String).toSorted()).toEqual([
+      "approval",
+      "doubt is settled",
+      "pause is over",
+      "question",
+      "retry",
+    ]);
   });
 });

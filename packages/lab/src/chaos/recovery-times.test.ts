@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type PlanChange, plansHeld } from "./evidence.ts";
-import { percentile, recoveryTimes } from "./run-chaos.ts";
+import { percentile, recoveriesOf } from "./run-chaos.ts";
 
 const claim = (at: number, id: string, epoch: number, pid: number): PlanChange => ({
   at,
@@ -21,10 +21,10 @@ const end = (at: number, id: string, status: string): PlanChange => ({
 
 test("a recovery lasts from the death of the holder until the next claim", () => {
   const changes = [claim(0, "p1", 1, 10), claim(5, "p2", 1, 11), claim(2_500, "p1", 2, 11)];
-  expect(recoveryTimes(changes, [{ pid: 10, at: 1_000 }])).toEqual([1_500]);
+  expect(recoveriesOf(changes, [{ pid: 10, at: 1_000 }])).toEqual({ inFlight: 1, times: [1_500] });
 });
 
-test("plans of other processes, ended plans, waiting plans and plans whose end was being written do not count", () => {
+test("plans of other processes, ended plans, waiting plans and plans whose end was being written have no recovery", () => {
   const changes = [
     claim(0, "ended", 1, 10),
     claim(0, "waiting", 1, 10),
@@ -36,7 +36,7 @@ test("plans of other processes, ended plans, waiting plans and plans whose end w
     claim(4_000, "waiting", 2, 11),
     claim(4_000, "other", 2, 12),
   ];
-  expect(recoveryTimes(changes, [{ pid: 10, at: 1_000 }])).toEqual([]);
+  expect(recoveriesOf(changes, [{ pid: 10, at: 1_000 }])).toEqual({ inFlight: 1, times: [] });
 });
 
 test("a plan whose holders die one after the other is recovered twice", () => {
@@ -45,7 +45,7 @@ test("a plan whose holders die one after the other is recovered twice", () => {
     { pid: 11, at: 4_000 },
     { pid: 10, at: 1_000 },
   ];
-  expect(recoveryTimes(changes, kills)).toEqual([1_000, 3_000]);
+  expect(recoveriesOf(changes, kills)).toEqual({ inFlight: 2, times: [1_000, 3_000] });
 });
 
 test("percentiles of an empty list are null", () => {

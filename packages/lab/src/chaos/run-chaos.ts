@@ -89,11 +89,14 @@ interface Report {
   inDoubt: number;
   /** Effects of repeatable tools beyond the first. */
   replays: number;
-  /** Time from the SIGKILL of an executor until each plan that it held was claimed again, in milliseconds. */
+  /** SIGKILLs of executors, and the plans that these executors held at that moment. */
+  executorKills: number;
+  inFlight: number;
+  /** Number of these plans that were claimed again; the others ended with what was written at that moment. */
+  recovered: number;
+  /** Time from the SIGKILL until that claim, in milliseconds. */
   recoverP50Ms: number | null;
   recoverP99Ms: number | null;
-  /** Number of these plans. */
-  recovered: number;
   effects: number;
   /** Plans by their end. `waiting`: plans that wait for an operator, or expired while they waited for one. */
   completed: number;
@@ -143,7 +146,7 @@ function createReport(
     ({ _id, status }) => status === "EXPIRED" && inDoubt.has(_id),
   ).length;
   const executorKills = kills.filter(({ target }) => target.startsWith("executor"));
-  const times = recoveryTimes(changes, executorKills);
+  const { inFlight, times } = recoveriesOf(changes, executorKills);
   return {
     seed: settings.seed,
     plans: accepted.length,
@@ -152,9 +155,11 @@ function createReport(
     ...verdict.counts,
     inDoubt: verdict.inDoubt,
     replays: verdict.replays,
+    executorKills: executorKills.length,
+    inFlight,
+    recovered: times.length,
     recoverP50Ms: percentile(times, 0.5),
     recoverP99Ms: percentile(times, 0.99),
-    recovered: times.length,
     effects: ledger.length,
     completed: ended("COMPLETED"),
     partial: ended("PARTIAL"),
@@ -218,13 +223,21 @@ interface KilledProcess {
   at: number;
 }
 
-/**
- * For each plan that a killed executor held: the time from the kill until another executor claimed the plan,
- * in milliseconds, ascending. A plan whose end was being written when the process died needs no executor and
- * does not count. Pure.
- */
-export function recoveryTimes(changes: readonly PlanChange[], kills: readonly KilledProcess[]): number[] {
+/** What became of the plans that killed executors held. */
+interface Recoveries {
+  /** Number of these plans; one counts again when its next executor is killed too. */
+  inFlight: number;
+  /**
+   * From the kill until another executor claimed the plan, in milliseconds, ascending. A plan whose end was being
+   * written when the process died needs no executor and has no time.
+   */
+  times: number[];
+}
+
+/** Reads the recoveries from the changes of plans, in their order. Pure. */
+export function recoveriesOf(changes: readonly PlanChange[], kills: readonly KilledProcess[]): Recoveries {
   const times: number[] = [];
+  let inFlight = 0;
   /** Current owners, by plan id. */
   const held = new Map<string, { owner: string; epoch: number }>();
   /** Deaths of owners, by plan id. */
@@ -235,7 +248,9 @@ export function recoveryTimes(changes: readonly PlanChange[], kills: readonly Ki
   function orphanPlansOfDead(until: number): void {
     for (let death = deaths[next]; death !== undefined && death.at <= until; death = deaths[next]) {
       for (const [id, { owner, epoch }] of held) {
-        if (pidOf(owner) === death.pid) orphaned.set(id, { epoch, at: death.at });
+        if (pidOf(owner) !== death.pid) continue;
+        orphaned.set(id, { epoch, at: death.at });
+        inFlight += 1;
       }
       next += 1;
     }
@@ -256,7 +271,7 @@ export function recoveryTimes(changes: readonly PlanChange[], kills: readonly Ki
       orphaned.delete(id);
     }
   }
-  return times.toSorted((a, b) => a - b);
+  return { inFlight, times: times.toSorted((a, b) => a - b) };
 }
 
 /** The value below which this share of the sorted values is; null for an empty list. */

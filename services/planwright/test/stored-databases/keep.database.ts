@@ -1,15 +1,18 @@
 /**
  * `npm run keep-database`: makes a database of this version with requests that wait, and stores it beside the tests
- * as `format-N.json.gz`. Run it once, before the format number is raised.
+ * as `format-N.json.gz`, and its backup as `format-N.backup`. Run it once, before the format number is raised.
  */
+import { createWriteStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
+import { VERSION } from "@planwright/runtime";
+import { backupDatabase } from "@planwright/store";
 import { startSystem } from "@planwright/testing";
 import { BSON, MongoClient } from "mongodb";
 import { expect, test } from "vitest";
 import { ask, find, WAITING_REQUESTS } from "./waiting-requests.ts";
 
-test("a database with requests that wait is stored", { timeout: 120_000 }, async () => {
+test("a database with requests that wait is stored, with its backup", { timeout: 120_000 }, async () => {
   const system = await startSystem();
   await system.startPlanner();
   const requests: Record<string, string> = {};
@@ -36,6 +39,10 @@ test("a database with requests that wait is stored", { timeout: 120_000 }, async
   await client.close();
   const content = { keptAt: new Date(), requests, effects: ledger.length, collections };
   const kept = BSON.EJSON.stringify(content, { relaxed: false });
-  const file = new URL(`format-${format?.version}.json.gz`, import.meta.url);
-  await writeFile(file, gzipSync(kept, { level: 9 }));
+  const file = (ending: string): URL => new URL(`format-${format?.version}.${ending}`, import.meta.url);
+  await writeFile(file("json.gz"), gzipSync(kept, { level: 9 }));
+  await backupDatabase(
+    { url: system.mongodbUrl },
+    { to: createWriteStream(file("backup")), version: VERSION },
+  );
 });

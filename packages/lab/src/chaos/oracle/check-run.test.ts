@@ -446,3 +446,18 @@ test("the last owner may write a step until the next owner has written it", () =
   const late = [...changes, ...changesOf({ id: A, status: "RETRYING", epoch: 1, writer: OWNER })];
   expect(checkRun(evidence({ changes: late })).counts.staleWrites).toBe(1);
 });
+
+test("a control that was accepted before the end of its plan is settled behind it, and changes nothing else", () => {
+  const asked = changesOf(
+    { id: PLAN_ID, status: "RUNNING", epoch: 1, owner: OWNER },
+    { id: PLAN_ID, fields: ["controlSeq", "cancelRequestedAt", "controls"] },
+    { id: PLAN_ID, status: "COMPLETED", fields: ["status", "finishedAt"] },
+    { id: PLAN_ID, fields: ["controls"] },
+    { id: PLAN_ID, fields: ["dueAt", "writeId"] },
+  );
+  expect(checkRun(evidence({ changes: asked })).violations).toEqual([]);
+  const more = [...asked, ...changesOf({ id: PLAN_ID, fields: ["controls", "outputs"] })];
+  expect(checkRun(evidence({ changes: more })).counts.staleWrites).toBe(1);
+  const unasked = asked.filter(({ fields }) => !fields.includes("controlSeq"));
+  expect(checkRun(evidence({ changes: unasked })).violations).toHaveLength(2);
+});

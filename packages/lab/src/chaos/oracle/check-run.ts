@@ -85,7 +85,8 @@ export function checkRun(evidence: Evidence): Verdict {
 /*
  * Reads every write of a run in the order in which MongoDB made them, and checks:
  * 1. The epoch of a plan or step never goes down.
- * 2. No write follows the end of a plan, step or request. Exception: a new version gives the request its next plan.
+ * 2. No write follows the end of a plan, step or request. Exceptions: a new version gives the request its next plan;
+ *    and a control that was accepted while the last entry of its plan was written is recorded behind the end.
  * 3. A step has no call before all its dependencies were COMPLETED, unless it was carried over.
  * 4. Only the process that holds the epoch of a write writes a step.
  * 5. A new item of a forEach has no older epoch than its step.
@@ -94,11 +95,16 @@ export function checkRun(evidence: Evidence): Verdict {
  * 8. Statuses follow the moves of the lifecycle tables.
  */
 
+/** What is written to a plan that has ended to settle controls that were accepted before. */
+const SETTLES_CONTROLS: ReadonlySet<string> = new Set(["controls", "dueAt", "writeId"]);
+
 const SIGNS_OF_A_CALL = new Set(["RUNNING", "RETRYING", "COMPLETED", "IN_DOUBT"]);
 
 interface Known {
   status: string | undefined;
   epoch: number | undefined;
+  /** Of a plan: a control was accepted before its end. */
+  isAsked: boolean;
 }
 
 /** All violations in the history. Pure. */
@@ -128,10 +134,13 @@ function checkHistory({
       report("staleWrites", id, "an entry that follows from those before it", change.reason ?? "");
       continue;
     }
-    if (before?.status !== undefined && hasEnded(collection, before.status)) {
+    const isAfterEnd = before?.status !== undefined && hasEnded(collection, before.status);
+    if (isAfterEnd) {
       const written = `${change.status ?? before.status}, fields ${change.fields.join(", ")}`;
-      if (collection !== "requests") report("staleWrites", id, `no write after ${before.status}`, written);
-      else if (askedAgain.has(id) && change.fields.includes("planId")) known.delete(id);
+      const settles = before.isAsked && change.fields.every((field) => SETTLES_CONTROLS.has(field));
+      if (collection !== "requests") {
+        if (!settles) report("staleWrites", id, `no write after ${before.status}`, written);
+      } else if (askedAgain.has(id) && change.fields.includes("planId")) known.delete(id);
       else if (change.status !== undefined && change.status !== before.status) {
         report("regressions", id, `${before.status} for good`, change.status);
       }
@@ -143,7 +152,11 @@ function checkHistory({
     if (before?.epoch !== undefined && change.epoch !== undefined && change.epoch < before.epoch) {
       report("staleWrites", id, `an epoch of ${before.epoch} at least`, String(change.epoch));
     }
-    const now: Known = { status: change.status ?? before?.status, epoch: change.epoch ?? before?.epoch };
+    const now: Known = {
+      status: change.status ?? before?.status,
+      epoch: change.epoch ?? before?.epoch,
+      isAsked: before?.isAsked === true || (!isAfterEnd && change.fields.includes("controls")),
+    };
     known.set(id, now);
     if (collection === "plans" && change.owner !== undefined) ownerOf.set(`${id}/${now.epoch}`, change.owner);
     if (collection !== "steps") continue;
