@@ -29,6 +29,7 @@ export {
   type ScriptedReply,
   type ScriptedToolCall,
 } from "./model-server-reply.ts";
+export { type OauthGateway, type OauthGatewayOptions, startOauthGateway } from "./oauth-gateway.ts";
 export {
   bundledProgram,
   bundledServices,

@@ -103,7 +103,7 @@ test("every reason is about a block that exists, and every named test reads READ
 test.each(BLOCKS.filter(isServersFile).map((block) => [`${block.readme}:${block.line}`, block] as const))(
   "%s is a valid servers file",
   (_name, { text }) => {
-    const tokens = { BLOG_TOKEN: "t", GITHUB_TOKEN: "t" };
+    const tokens = { BLOG_TOKEN: "t", GITHUB_TOKEN: "t", REPORTS_SECRET: "t" };
     const variables = { ...tokens, MONGODB_URL: "mongodb://127.0.0.1:27017/blog" };
     const named = Object.keys(JSON.parse(text).mcpServers);
     expect(Object.keys(parseServers(JSON.parse(text), { variables }).mcpServers)).toEqual(named);

@@ -32,4 +32,5 @@ export {
   type SentOutput,
 } from "./connection/large-answer.ts";
 export type { ServerStatus } from "./connection/server-connection.ts";
+export type { SignIn, SignInAnswer, SignIns } from "./connection/sign-in.ts";
 export { createMasker, type Masker } from "./masker.ts";

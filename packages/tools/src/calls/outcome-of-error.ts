@@ -16,6 +16,7 @@ import {
 } from "@planwright/plan";
 import type { CallTrace } from "../connection/call-trace.ts";
 import { AnswerTooLargeError, ServerUnreachableError, UnreadableAnswerError } from "../connection/errors.ts";
+import { SignInRequiredError } from "../connection/sign-in.ts";
 
 type Failure = Extract<Outcome, { type: "failed" }>;
 
@@ -53,7 +54,8 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
   if (error instanceof AnswerTooLargeError) {
     return failed("TOOL_RESULT_TOO_LARGE", `${tool}: ${error.message}`, "reported", false);
   }
-  if (!trace.sent) return notSent(error, call);
+  // It refused the call before it processed it.
+  if (!trace.sent || error instanceof SignInRequiredError) return notSent(error, call);
   if (error instanceof UnreadableAnswerError) {
     return failed("TOOL_RESULT_INVALID", `${tool}: ${error.message}`, "unknown", true);
   }

@@ -11,7 +11,7 @@ import {
   toolDigest,
 } from "@planwright/plan";
 import type { ServersConfig } from "../config/load-servers-file.ts";
-import type { AddressGuard } from "../connection/http-fetch.ts";
+import { type AddressGuard, createPlainFetch } from "../connection/http-fetch.ts";
 import type { ReadLargeAnswer } from "../connection/large-answer.ts";
 import { type ListedTools, MAX_LEFT_OUT } from "../connection/listed-tools.ts";
 import {
@@ -20,6 +20,7 @@ import {
   type ServerConnection,
   type ServerStatus,
 } from "../connection/server-connection.ts";
+import { createServerSignIn, type ServerSignIn, type SignIns } from "../connection/sign-in.ts";
 import { createServerSecrets, type Masker } from "../masker.ts";
 import { callTool, type ToolCall } from "./call-tool.ts";
 import { notFound } from "./outcome-of-error.ts";
@@ -57,6 +58,8 @@ export interface ToolClientsOptions {
    * that its files are not between those of other programs. Default: servers run in that of this process.
    */
   serversFolder?: string | undefined;
+  /** Where sign-ins at servers are stored. Default: a server with `auth` gets no token. */
+  signIns?: SignIns | undefined;
   /** Which addresses HTTP servers may have; others fail as ADDRESS_FORBIDDEN. Default: any. */
   addresses?: AddressGuard | undefined;
   /** How often each server's tools are listed again; 60 s. */
@@ -99,6 +102,17 @@ export interface ToolClients {
    * them.
    */
   addSecrets(server: string, values: Iterable<string>): void;
+  /** True while a server is known to answer only after a person has signed in. */
+  needsSignIn(server: string): boolean;
+  /**
+   * Calls `then` once, when the server needs a sign-in no more. Returns what takes that back.
+   */
+  onSignedIn(server: string, then: () => void): () => void;
+  /**
+   * Ends the sign-ins of persons who came back from an authorization server, and connects to the servers. Never
+   * throws because of a server. @returns the servers that need no sign-in any more since the last call
+   */
+  checkSignIns(): Promise<string[]>;
   /**
    * Connects to a server anew, a stdio server as a new process, and lists its tools; calls in progress finish on
    * the earlier connection. Never throws because of a server.
@@ -139,6 +153,18 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
   const secretsOf = new Map(
     Object.entries(config.mcpServers).map(([name, server]) => [name, createServerSecrets(server)]),
   );
+  const { signIns } = options;
+  const signInOf = new Map<string, ServerSignIn>();
+  if (signIns)
+    for (const [server, { disabled, ...entry }] of Object.entries(config.mcpServers)) {
+      if (disabled || entry.type !== "http" || !entry.auth) continue;
+      const parts = { server, url: entry.url, auth: entry.auth, signIns };
+      const fetch = createPlainFetch(options.addresses);
+      const mask = (values: readonly string[]) => addSecrets(server, values);
+      signInOf.set(server, createServerSignIn({ ...parts, fetch, addSecrets: mask }));
+    }
+  /** Servers that needed a sign-in at the last check, and what waits for it. */
+  const needing = new Map<string, Set<() => void>>();
   let catalogue: ToolDescriptor[] = [];
   let index = createToolIndex([]);
   let known = new Map<ToolDescriptor, NamedTool>();
@@ -157,6 +183,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
           maxOutputBytes,
           readLarge: options.readLarge ?? (async (job) => readLargeAnswer(job)),
           addresses: options.addresses,
+          authProvider: signInOf.get(name)?.provider,
           serversFolder: options.serversFolder,
         },
         {
@@ -228,6 +255,11 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     return { ownName: tool, connection };
   }
 
+  function addSecrets(server: string, values: Iterable<string>): void {
+    const listed = listedOf.get(server);
+    if (secretsOf.get(server)?.add(values) && listed) takeTools(server, listed);
+  }
+
   /** The reason why a listed tool cannot be called. */
   function leftOutOf({ tool, server }: ToolCall): string | undefined {
     const all = [...toolsOf.values()].flatMap(({ leftOut }) => leftOut);
@@ -256,9 +288,31 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
       const outcome = await callTool(call, { ...named, offered, maxOutputBytes, cancelGraceMs });
       return maskerOf(server)?.outcome(outcome) ?? outcome;
     },
-    addSecrets: (server, values) => {
-      const listed = listedOf.get(server);
-      if (secretsOf.get(server)?.add(values) && listed) takeTools(server, listed);
+    addSecrets,
+    needsSignIn: (server) => signInOf.get(server)?.isNeeded() === true,
+    onSignedIn: (server, then) => {
+      const waiting = needing.get(server) ?? new Set();
+      needing.set(server, waiting.add(then));
+      return () => void waiting.delete(then);
+    },
+    checkSignIns: async () => {
+      const checks = [...signInOf].map(async ([server, signIn]) => {
+        if (!signIn.isNeeded()) return;
+        if (!needing.has(server)) needing.set(server, new Set());
+        await signIn.check().catch((error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error);
+          const masked = maskerOf(server)?.text(reason) ?? reason;
+          logger?.warn({ server, reason: masked }, "the sign-in could not be checked");
+        });
+      });
+      await Promise.all(checks);
+      const ended = [...needing].filter(([server]) => !signInOf.get(server)?.isNeeded());
+      for (const [server, waiting] of ended) {
+        needing.delete(server);
+        connections.find((each) => each.server === server)?.retryNow();
+        for (const then of waiting) then();
+      }
+      return ended.map(([server]) => server);
     },
     reload: async (server) => {
       const connection = connections.find((each) => each.server === server);

@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { JsonObject } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { loadServersFile, parseServers, ServersFileError } from "./load-servers-file.ts";
 
@@ -260,4 +261,45 @@ test("a server without a command or URL is reported once", () => {
   expect(() => parseServers({ mcpServers: { shop: { comand: "shop" } } })).toThrow(
     'Servers file (given): server "shop": needs "command" (a program to start) or "url" (an address to call)',
   );
+});
+
+const URL_OF = "https://tools.example.com/mcp";
+test.each<[string, JsonObject, object | undefined]>([
+  ["our own form", { auth: {} }, { grant: "authorization_code" }],
+  ["a word", { auth: "oauth" }, { grant: "authorization_code" }],
+  [
+    "Claude Code",
+    { oauth: { clientId: "c", callbackPort: 8080, scopes: "read  write" } },
+    { clientId: "c", scopes: ["read", "write"] },
+  ],
+  [
+    "Cursor",
+    { auth: { CLIENT_ID: "c", CLIENT_SECRET: "s", scopes: ["read"] } },
+    { clientId: "c", clientSecret: "s", scopes: ["read"] },
+  ],
+  [
+    "Gemini CLI",
+    { oauth: { enabled: true, clientId: "c", redirectUri: "http://x" } },
+    { grant: "authorization_code", clientId: "c" },
+  ],
+  ["one that is switched off", { oauth: { enabled: false } }, undefined],
+])("the sign-in of a server is read in the form of %s", (_name, given, expected) => {
+  const [server] = Object.values(parseServers({ mcpServers: { a: { url: URL_OF, ...given } } }).mcpServers);
+  if (expected) expect(server).toMatchObject({ auth: expected });
+  else expect(server).not.toHaveProperty("auth");
+});
+
+test.each<[JsonObject, string]>([
+  [{ auth: { grant: "client_credentials" } }, 'server "a", auth.clientId: client_credentials needs'],
+  [{ auth: { clientSecret: "s" } }, 'server "a", auth.clientSecret: needs clientId beside it'],
+  [{ auth: { scopes: ["two words"] } }, 'server "a", auth.scopes.0: must be a scope'],
+  [{ auth: { authorizationUrl: "https://x" } }, 'server "a", auth'],
+  [{ auth: 1 }, 'server "a", auth'],
+])("a sign-in that cannot be used is refused with its field: %j", (given, problem) => {
+  expect(() => parseServers({ mcpServers: { a: { url: URL_OF, ...given } } })).toThrow(problem);
+});
+
+test("a server that is started as a process has no sign-in", () => {
+  const config = { mcpServers: { a: { command: "node", auth: {} } } };
+  expect(() => parseServers(config)).toThrow('server "a"');
 });

@@ -218,15 +218,17 @@ interface ReadEntry {
  */
 function entryOfOtherClients(given: JsonObject): ReadEntry {
   const problems: ReadEntry["problems"] = [];
-  const { type, transport, transportType, timeout, enabled, isActive, tools, ...rest } = Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== null),
-  );
+  const { type, transport, transportType, timeout, enabled, isActive, tools, auth, oauth, ...rest } =
+    Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const entry: JsonObject = { ...rest };
   for (const field of IGNORED_FIELDS) delete entry[field];
 
   const address = ADDRESS_FIELDS.map((field) => entry[field]).find((value) => value !== undefined);
   for (const field of ADDRESS_FIELDS) delete entry[field];
   if (address !== undefined) entry["url"] = address;
+
+  const signIn = signInOf(oauth ?? auth);
+  if (signIn !== undefined) entry["auth"] = signIn;
 
   const types = [type, transport, transportType].filter((value) => value !== undefined).map(typeOf);
   if (types.includes(undefined)) {
@@ -258,6 +260,31 @@ function entryOfOtherClients(given: JsonObject): ReadEntry {
     if (isJsonObject(values)) entry[field] = textsOf(values);
   }
   return { entry, problems };
+}
+
+/** What concerns the callback of a client on one machine: here that is the API. */
+const CALLBACK_FIELDS = ["enabled", "callbackPort", "redirectUri"];
+/** Names of Cursor. */
+const CURSOR_FIELDS: Readonly<Record<string, string>> = {
+  CLIENT_ID: "clientId",
+  CLIENT_SECRET: "clientSecret",
+};
+
+/**
+ * The sign-in in our form: also `oauth` of Claude Code and Gemini CLI, and `auth` with the names of Cursor. What is no
+ * object stays, and is refused with a message. Undefined: there is none.
+ */
+function signInOf(given: JsonValue | undefined): JsonValue | undefined {
+  if (given === "oauth") return {};
+  if (!isJsonObject(given)) return given;
+  if (given["enabled"] === false) return undefined;
+  const fields = Object.entries(given)
+    .filter(([name, value]) => value !== null && !CALLBACK_FIELDS.includes(name))
+    .map(([name, value]): [string, JsonValue] => {
+      const isText = name === "scopes" && typeof value === "string";
+      return [CURSOR_FIELDS[name] ?? name, isText ? value.split(/\s+/).filter(Boolean) : value];
+    });
+  return Object.fromEntries(fields);
 }
 
 const CHOICE =
@@ -452,6 +479,33 @@ const StdioServerSchema = z.strictObject({
   ...common,
 });
 
+/** Characters of a scope. @see RFC 6749, section 3.3 */
+const SCOPE = /^[!#-[\]-~]+$/;
+
+/** How to sign in at a server by OAuth 2.1. */
+const AuthSchema = z
+  .strictObject({
+    type: z.literal("oauth").default("oauth"),
+    /**
+     * `authorization_code`: a person signs in, in a browser. `client_credentials`: the executor signs in itself, with
+     * `clientId` and `clientSecret`.
+     */
+    grant: z.enum(["authorization_code", "client_credentials"]).default("authorization_code"),
+    /** Absent: the executor registers itself at the authorization server. */
+    clientId: z.string().min(1).max(2_048).optional(),
+    clientSecret: z.string().min(1).max(2_048).optional(),
+    /** Absent: the scopes that the server asks for. */
+    scopes: z.array(z.string().max(256).regex(SCOPE, "must be a scope of OAuth")).max(100).optional(),
+  })
+  .refine(
+    ({ grant, clientId, clientSecret }) => grant === "authorization_code" || (clientId && clientSecret),
+    { path: ["clientId"], error: "client_credentials needs clientId and clientSecret" },
+  )
+  .refine(({ clientId, clientSecret }) => clientId !== undefined || clientSecret === undefined, {
+    path: ["clientSecret"],
+    error: "needs clientId beside it",
+  });
+
 /** A server that is reached over HTTP. */
 const HttpServerSchema = z.strictObject({
   type: z.literal("http"),
@@ -462,6 +516,7 @@ const HttpServerSchema = z.strictObject({
   transport: z.literal("sse").optional(),
   url: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(4_096),
   headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/), z.string().max(65_536)).default({}),
+  auth: AuthSchema.optional(),
   ...common,
 });
 

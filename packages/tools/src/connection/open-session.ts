@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
+  type AuthProvider,
   Client,
   type JSONRPCMessage,
   type McpSubscription,
@@ -103,6 +104,8 @@ interface SessionOptions {
   probe: ProbeMemory;
   /** Which addresses are permitted. Default: any. */
   addresses?: AddressGuard | undefined;
+  /** Where the token for the server comes from. Default: none is sent. */
+  authProvider?: AuthProvider | undefined;
   /** Folder of the folders in which stdio servers without `cwd` run. Default: they run in that of this process. */
   serversFolder?: string | undefined;
   signal: AbortSignal;
@@ -384,7 +387,7 @@ function shownOf(message: LargeMessage): string {
 
 function createTransport(
   way: Way,
-  { server, config, serversFolder, onStderr }: SessionOptions,
+  { server, config, serversFolder, authProvider, onStderr }: SessionOptions,
   {
     http,
     buffer,
@@ -392,7 +395,11 @@ function createTransport(
   }: { http: HttpFetch; buffer: MessageBuffer; traces: ReadonlyMap<string, CallTrace> },
 ): Transport {
   if (config.type === "http") {
-    const settings = { requestInit: { headers: config.headers }, fetch: http.fetch };
+    const settings = {
+      requestInit: { headers: config.headers },
+      fetch: http.fetch,
+      ...(authProvider && { authProvider }),
+    };
     const url = new URL(config.url);
     return way.type === "sse"
       ? new SSEClientTransport(url, settings)

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
-import { SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import { type AuthProvider, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
 import type { LeftOutTool } from "@planwright/plan";
 import type { ServerConfig } from "../config/load-servers-file.ts";
 import { excerptOf, ServerUnreachableError, UnreadableAnswerError } from "./errors.ts";
@@ -56,6 +56,7 @@ interface ConnectionOptions extends Pick<ToolListingOptions, "refreshMs" | "maxL
   maxOutputBytes: number;
   readLarge: ReadLargeAnswer;
   addresses?: AddressGuard | undefined;
+  authProvider?: AuthProvider | undefined;
   serversFolder?: string | undefined;
 }
 
@@ -85,6 +86,8 @@ export interface ServerConnection {
    * @throws {ServerUnreachableError} when the next attempt fails as well
    */
   session(signal: AbortSignal): Promise<Session>;
+  /** Ends the wait for the next attempt to connect, if there is one. */
+  retryNow(): void;
   /** Checks in the background whether this session still reaches the server, at most once a second. */
   probe(session: Session): void;
   /**
@@ -165,6 +168,7 @@ export function createServerConnection(
         secrets: () => events.secrets(),
         probe: probeMemory,
         addresses: options.addresses,
+        authProvider: options.authProvider,
         serversFolder: options.serversFolder,
         signal: closing.signal,
         onClosed: () => {
@@ -361,6 +365,9 @@ export function createServerConnection(
     },
     suspect,
     probe,
+    retryNow() {
+      if (state.name === "waiting") void connect();
+    },
     reload: () => {
       const done = reloading.then(reload);
       reloading = done.catch(ignore);
