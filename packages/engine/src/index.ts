@@ -31,6 +31,7 @@ export {
   type PlacedUnit,
   type PlanOutline,
   type PlanState,
+  recordOf,
   recordsOf,
   stepRunAt,
   stepRuns,

@@ -151,6 +151,7 @@ export type {
   ContractAnswer,
   ContractAsk,
   ServerReload,
+  SignInDocument,
   ToolDocument,
   ToolServerDocument,
 } from "./records/tool-documents.ts";
@@ -176,6 +177,8 @@ export type {
   AskedReload,
   LearnedOutput,
   NewContractAsk,
+  ShownSignIn,
+  StoredSignIn,
   ToolListing,
   ToolServerReport,
 } from "./tools/tool-store.ts";

@@ -19,6 +19,16 @@ export const ExecutorSettingsSchema = z.object({
   OUTBOUND_ADDRESSES: OutboundAddressesSchema,
   /** Folder with one file for each secret. */
   SECRETS_DIR: z.string().min(1).optional(),
+  /** Address at which browsers reach the API, for the way back from a sign-in at a tool server. */
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+    .max(2_048)
+    .optional(),
+  /** Encrypts sign-ins at tool servers: 64 hexadecimal digits, the same for all executors. */
+  SIGN_IN_KEY: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, "must be 64 hexadecimal digits: openssl rand -hex 32")
+    .optional(),
   /** Plans that one process works on at once. */
   MAX_PLANS: z.coerce.number().int().min(1).max(10_000).default(64),
   /**
@@ -47,6 +57,8 @@ export const ExecutorSettingsSchema = z.object({
 /** Settings of the executor, and what its servers file says. */
 export interface ExecutorSettings extends z.infer<typeof ExecutorSettingsSchema> {
   servers: ServersConfig;
+  /** Where an authorization server sends a person back. */
+  signInRedirectUrl: string;
 }
 
 /**
@@ -58,5 +70,13 @@ export async function readExecutorSettings(
   options: RoleOptions = {},
 ): Promise<ExecutorSettings> {
   const settings = parseRoleSettings(ExecutorSettingsSchema, env, options);
-  return { ...settings, servers: await loadServersFile(settings.MCP_SERVERS_FILE, env) };
+  const publicUrl = settings.PUBLIC_URL ?? `http://127.0.0.1:${env["PORT"] || DEFAULT_API_PORT}`;
+  return {
+    ...settings,
+    servers: await loadServersFile(settings.MCP_SERVERS_FILE, env),
+    signInRedirectUrl: new URL("sign-in/callback", publicUrl.replace(/\/?$/, "/")).href,
+  };
 }
+
+/** Where the API listens on the machine of the executor, unless PORT or PUBLIC_URL says otherwise. */
+const DEFAULT_API_PORT = 4000;

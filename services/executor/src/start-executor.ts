@@ -23,6 +23,7 @@ import { createPlanRuns } from "./plan-runs.ts";
 import { createCallRecorder } from "./run/call-recorder.ts";
 import { createRunTraces } from "./run-traces.ts";
 import { createSecretSource, createSecrets } from "./secrets.ts";
+import { createSignInChecks, createSignIns, readSignInKey } from "./sign-ins.ts";
 import {
   createCataloguePublisher,
   createCatalogueReader,
@@ -62,6 +63,8 @@ const JOB_FAILPOINTS = { handle: "executor.job" } as const;
 const RECONCILE_EVERY_MS = 15_000;
 /** How often this process looks for servers that an operator wants to reload, in milliseconds. */
 const CHECK_RELOADS_EVERY_MS = 500;
+/** How often this process looks whether a person has signed in at a tool server, in milliseconds. */
+const CHECK_SIGN_INS_EVERY_MS = 500;
 /** How often this process looks whether there is more than one tenant, and for their weights, in milliseconds. */
 const READ_TENANTS_EVERY_MS = 5_000;
 /** How often secrets are read again, in milliseconds: another executor may have sent a newer value. */
@@ -114,6 +117,12 @@ export async function startExecutor(
   const tools = createToolClients(config, {
     logger,
     readLarge: (answer) => largeJson.read(answer),
+    signIns: createSignIns({
+      store,
+      key: () => readSignInKey(settings),
+      redirectUrl: settings.signInRedirectUrl,
+      logger,
+    }),
     addresses: createAddressGuard(settings.OUTBOUND_ADDRESSES),
     connectTimeoutMs: settings.CONNECT_TIMEOUT_MS,
     serversFolder: join(settings.DATA_DIR, "servers"),
@@ -143,6 +152,7 @@ export async function startExecutor(
     store,
     leases,
     tools: failpoints.around(tools, TOOL_FAILPOINTS),
+    signIns: tools,
     secrets,
     limits,
     outputs,
@@ -167,6 +177,15 @@ export async function startExecutor(
     askedBefore,
   );
 
+  const signIns = createSignInChecks({
+    store,
+    tools,
+    servers: Object.entries(config.mcpServers).flatMap(([server, entry]) =>
+      entry.type === "http" && entry.auth && !entry.disabled ? [server] : [],
+    ),
+    now: () => performance.now(),
+    logger,
+  });
   const handle: Handle = async (planId, _tenant, begun) => {
     const run = await runs.take(planId);
     begun();
@@ -207,6 +226,7 @@ export async function startExecutor(
   service.repeat(RECONCILE_EVERY_MS, () => store.reconcileRequests());
   service.repeat(LEARN_SECRETS_EVERY_MS, () => secrets.learn());
   service.repeat(CHECK_RELOADS_EVERY_MS, () => reloads.check());
+  service.repeat(CHECK_SIGN_INS_EVERY_MS, () => signIns.check());
 
   service.ready(
     {

@@ -304,7 +304,10 @@ function defer(
     unit.status = caller.attempts > 0 ? "RETRYING" : "PENDING";
     // A call of an earlier version of the plan counts only once this version makes a call.
     if (caller.attempts === 0) unit.mayHaveActed = false;
+    // It was reached: from the sign-in on, the time of a server that is away begins anew.
+    if (waitReason === "sign-in") unit.unreachable = undefined;
   }
+  if (waitReason === "sign-in") caller.unreachable = undefined;
   if (state.stopping && !mayHaveActed(caller)) return;
   if (isEnding(state) && untilAt >= (state.graceEndsAt ?? 0))
     settleStopped(turn, caller, answerLost(caller, stopReason(state)));

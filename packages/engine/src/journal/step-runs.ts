@@ -146,7 +146,8 @@ export function recordsOf({ units }: FoldedPlan): StepRecord[] {
   return [...units.values()].map(recordOf);
 }
 
-function recordOf(unit: FoldedUnit): StepRecord {
+/** The record of one unit: see {@link recordsOf}. Pure. */
+export function recordOf(unit: FoldedUnit): StepRecord {
   const { key, stepId, item, status, attempts, outputRef, outputBytes, outputText, warnings, unanswered } =
     unit;
   const record: StepRecord = { key, stepId, status, attempts: attempts.length };

@@ -16,7 +16,7 @@ export type WaitedFor = WaitReason | "unreachable";
 export interface TimeUse {
   /** From the beginning to the end, or until now. 0 for what has not begun. */
   totalMs: number;
-  /** `totalMs` without what was waited for people (approval, doubt, pause): what a plan's deadline counts. */
+  /** `totalMs` without what was waited for people (approval, doubt, sign-in, pause): what a plan's deadline counts. */
   ownMs: number;
   /** At least one call was running. */
   callsMs: number;
@@ -30,6 +30,7 @@ export interface TimeUse {
 const PRECEDENCE: readonly (WaitedFor | "calls")[] = [
   "approval",
   "in doubt",
+  "sign-in",
   "paused",
   "calls",
   "unreachable",
@@ -181,6 +182,7 @@ const USE_TEXTS: Readonly<Record<WaitedFor | "calls" | "other", string>> = {
   other: "the work between calls",
   approval: "an approval",
   "in doubt": "the decision about a doubt",
+  "sign-in": "a sign-in",
   paused: "a pause",
 };
 

@@ -406,7 +406,7 @@ export type Outcome =
   | { type: "carried"; units: ReadonlyMap<string, CarriedUnit> }
   /**
    * The call was not made: a limit outside the plan (Redis lease, rate limit, memory of the process) is
-   * exhausted. Does not count as an attempt.
+   * exhausted, or its server answers only after a person has signed in. Does not count as an attempt.
    */
   | { type: "deferred"; untilAt: number; waitReason: WaitReason };
 

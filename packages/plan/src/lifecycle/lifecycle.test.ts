@@ -57,7 +57,7 @@ test("a step in doubt is settled for its executor, but has not ended", () => {
 test.each(WaitReasonSchema.options)(
   "a plan that is WAITING (%s) has the need of its wait reason",
   (waitReason) => {
-    const isForPeople = ["approval", "in doubt", "paused"].includes(waitReason);
+    const isForPeople = ["approval", "in doubt", "sign-in", "paused"].includes(waitReason);
     expect(needsPerson(planNeed({ status: "WAITING", waitReason }))).toBe(isForPeople);
   },
 );
@@ -82,7 +82,7 @@ const PAIRS = KINDS.flatMap(([kind, looks]) =>
 test("every state has words, whatever it waits for, and only those that wait name the reason", () => {
   for (const { kind, status, waitReason } of PAIRS) {
     const { word } = stateLook(kind, { status, waitReason });
-    expect(word).toMatch(/^[a-z][a-z :,]+$/);
+    expect(word).toMatch(/^[a-z][a-z :,-]+$/);
     if (waitReason === null) expect(word).toBe(stateLook(kind, { status }).word);
   }
 });
@@ -95,6 +95,8 @@ test.each<[keyof typeof STATE_LOOKS, string, WaitReason, string, mark: string]>(
   ["request", "PLANNING", "no worker", "planning: no planner is alive", "▸"],
   ["request", "PLANNING", "limit", "planning: waits for a planner with a free slot", "▸"],
   ["step", "PENDING", "memory", "waits for memory of its executor", "○"],
+  ["plan", "WAITING", "sign-in", "waits for a sign-in", "!"],
+  ["step", "RETRYING", "sign-in", "waits for a sign-in", "!"],
   ["step", "WAITING_APPROVAL", "approval", "waits for an approval", "!"],
 ])("a %s that is %s because of %s: %s", (kind, status, waitReason, word, mark) => {
   expect(stateLook(kind, { status, waitReason })).toMatchObject({ word, mark });

@@ -27,10 +27,10 @@ export function placeInLine(sinceMs: number, priority: Priority = "normal"): num
  */
 
 /**
- * What a status waits for: a person approves, settles a call in doubt, answers, starts or resumes; a worker
- * continues; or nothing, because the status is final or only time changes it.
+ * What a status waits for: a person approves, settles a call in doubt, answers, signs in at a tool server, starts
+ * or resumes; a worker continues; or nothing, because the status is final or only time changes it.
  */
-export type Need = "approval" | "doubt" | "answer" | "start" | "resume" | "worker" | "nothing";
+export type Need = "approval" | "doubt" | "answer" | "sign-in" | "start" | "resume" | "worker" | "nothing";
 
 /** The status for older clients. */
 export type ExecutionState = "pending" | "in-progress" | "completed" | "failed";
@@ -97,6 +97,7 @@ export const WAIT_REASONS = {
   memory: { needs: "nothing" },
   approval: { needs: "approval" },
   "in doubt": { needs: "doubt" },
+  "sign-in": { needs: "sign-in" },
   paused: { needs: "resume" },
   "no worker": { needs: "worker" },
 } as const satisfies Record<string, { needs: Need }>;

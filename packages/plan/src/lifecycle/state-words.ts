@@ -73,6 +73,7 @@ export const WAIT_WORDS: Readonly<Record<WaitReason, string>> = {
   memory: "waits for memory of its executor",
   approval: "waits for an approval",
   "in doubt": "in doubt",
+  "sign-in": "waits for a sign-in",
   paused: "paused",
   "no worker": "no executor is alive",
 };
@@ -100,10 +101,10 @@ export function stateLook(
   const known = lookOf(STATE_LOOKS[kind], status);
   if (waitReason === null) return known;
   const waits = waitWords(kind, { status, waitReason });
-  const needsDecision = status === "WAITING" && isForPerson(waitReason);
+  const needsDecision = (status === "WAITING" || status === "RETRYING") && isForPerson(waitReason);
   const mark = waitReason === "in doubt" ? "?" : "!";
   const base = needsDecision ? { ...known, mark, tone: "attention" as const } : known;
-  if (ONLY_WAITS.has(status)) return { ...base, word: waits };
+  if (ONLY_WAITS.has(status) || (status === "RETRYING" && needsDecision)) return { ...base, word: waits };
   return SAYS_IT.has(status) ? base : { ...base, word: `${known.word}: ${waits}` };
 }
 

@@ -11,6 +11,7 @@ import type {
 import type { ApiKeyDocument, TenantDocument } from "../records/tenant-document.ts";
 import type {
   ObservedOutputDocument,
+  SignInDocument,
   ToolCallStatsDocument,
   ToolDocument,
   ToolServerDocument,
@@ -26,6 +27,7 @@ export interface Collections {
   modelCalls: Collection<ModelCallDocument>;
   tools: Collection<ToolDocument>;
   toolServers: Collection<ToolServerDocument>;
+  signIns: Collection<SignInDocument>;
   observedOutputs: Collection<ObservedOutputDocument>;
   toolCallStats: Collection<ToolCallStatsDocument>;
   apiKeys: Collection<ApiKeyDocument>;
@@ -45,6 +47,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     modelCalls: db.collection("modelCalls"),
     tools: db.collection("tools"),
     toolServers: db.collection("toolServers"),
+    signIns: db.collection("signIns"),
     observedOutputs: db.collection("observedOutputs"),
     toolCallStats: db.collection("toolCallStats"),
     apiKeys: db.collection("apiKeys"),
@@ -86,7 +89,10 @@ export const ASKING_INDEX = "asking";
 
 /** Indexes for clients begin with the tenant. Those of due times, for sweepers, have only unfinished work. */
 const INDEXES: {
-  [name in keyof Omit<Collections, "client" | "toolServers" | "removals" | "tenants">]: IndexDescription[];
+  [name in keyof Omit<
+    Collections,
+    "client" | "toolServers" | "signIns" | "removals" | "tenants"
+  >]: IndexDescription[];
 } = {
   requests: [
     // A key belongs to one request: of two submissions under one key this index refuses the second.

@@ -146,8 +146,11 @@ export interface SystemFigures {
   workers: Readonly<Record<WorkerKind, number>>;
   /** Unfinished plans by status, waiting ones also by reason. Each count is at most {@link MAX_FIGURE}. */
   plans: { status: PlanStatus; reason: WaitReason | null; count: number }[];
-  /** Plans with approvals or doubts, also ended ones, and requests with open questions. */
-  needs: ({ kind: "approval" | "doubt" | "answer" } & Waiting)[];
+  /**
+   * Plans with approvals or doubts, also ended ones, requests with open questions, and tool servers that need a
+   * sign-in.
+   */
+  needs: ({ kind: "approval" | "doubt" | "answer" | "sign-in" } & Waiting)[];
   /** Plans that wait for an executor, and requests that wait for a planner. */
   due: ({ work: "plans" | "requests" } & Waiting)[];
 }
@@ -167,7 +170,7 @@ export function createReadFigures(
   collections: Collections,
   clock: ServerClock,
 ): (owner: string) => Promise<SystemFigures | null> {
-  const { workers, plans, requests } = collections;
+  const { workers, plans, requests, signIns } = collections;
   const limit = MAX_FIGURE;
   const plansIn = async (status: PlanStatus, reason: WaitReason | null) => ({
     status,
@@ -206,6 +209,16 @@ export function createReadFigures(
     return { kind: "answer" as const, count, oldestAgeMs: ageOf(oldest?.updatedAt, now) };
   }
 
+  async function serversToSignIn(now: number) {
+    const asking = await signIns
+      .find({ asked: { $ne: null } }, { projection: { "asked.since": 1 }, ...BY_ID })
+      .toArray();
+    const [oldest] = asking
+      .map(({ asked }) => asked?.since ?? null)
+      .toSorted((a, b) => Number(a) - Number(b));
+    return { kind: "sign-in" as const, count: asking.length, oldestAgeMs: ageOf(oldest, now) };
+  }
+
   async function dueIn(work: "plans" | "requests", now: number) {
     const { due, oldest } = await waitingIn(collections, work, new Date(now));
     return { work, count: due, oldestAgeMs: oldest?.ageMs ?? null };
@@ -225,7 +238,12 @@ export function createReadFigures(
     );
     const [counts, needs, due] = await Promise.all([
       Promise.all(statuses.map(([status, reason]) => plansIn(status, reason))),
-      Promise.all([plansThatNeed("approval", now), plansThatNeed("doubt", now), requestsThatAsk(now)]),
+      Promise.all([
+        plansThatNeed("approval", now),
+        plansThatNeed("doubt", now),
+        requestsThatAsk(now),
+        serversToSignIn(now),
+      ]),
       Promise.all([dueIn("plans", now), dueIn("requests", now)]),
     ]);
     return {

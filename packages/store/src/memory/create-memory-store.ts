@@ -454,6 +454,7 @@ export function createMemoryCollections(database: MemoryDatabase, reach: Reach):
     "modelCalls",
     "tools",
     "toolServers",
+    "signIns",
     "observedOutputs",
     "removals",
     "workers",

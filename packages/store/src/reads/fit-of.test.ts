@@ -35,6 +35,7 @@ test.each<[RequestFilter, { status?: RequestStatus; versions?: VersionHead[] }, 
   [{ needs: "answer" }, {}, "left"],
   [{ needs: "approval" }, { versions: [version({ needs: ["approval"] })] }, "fits"],
   [{ needs: "approval" }, { versions: [version({})] }, "left"],
+  [{ needs: "sign-in" }, { versions: [version({ needs: ["sign-in"] })] }, "fits"],
   [{ tool: "write" }, { versions: [version({})] }, "never"],
   [{ tool: "read", errorCode: "X" }, { versions: [version({})] }, "left"],
   // One version uses the tool, another one failed.

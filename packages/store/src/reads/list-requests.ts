@@ -55,7 +55,7 @@ export function createListRequests({ requests, plans, journal }: Collections) {
       direction: order === "newest" ? -1 : 1,
       window,
     };
-    const isByPlan = [filter.tool, filter.errorCode, filter.called, planNeedOf(filter)].some(
+    const isByPlan = [filter.tool, filter.errorCode, filter.called, needFilter(filter)].some(
       (part) => part !== undefined,
     );
     const { found, stoppedAt } = isByPlan
@@ -189,7 +189,7 @@ export function createListRequests({ requests, plans, journal }: Collections) {
     const { errorCode, called } = filter;
     const { direction, window } = position;
     const tool = filter.tool ?? called?.tool;
-    const needs = planNeedOf(filter);
+    const needs = needFilter(filter);
     const scan = async (read: (ids: IdRange | undefined, limit: number) => Promise<RequestId[]>) => {
       const ids = await read(idRange(filter, position), window);
       const last = ids.at(-1);
@@ -215,7 +215,7 @@ export function createListRequests({ requests, plans, journal }: Collections) {
       });
     const failed = errorCode === undefined ? {} : { "error.code": errorCode };
     const ran = called && filter.tool === undefined ? ranWithin(called) : {};
-    const wanted = { ...(needs !== undefined && { needs: { $eq: needs } }), ...failed, ...ran };
+    const wanted = { ...needs, ...failed, ...ran };
     if (tool !== undefined) {
       return [{ tool }, { "forEach.do.tool": tool }].map((step) =>
         ofPlans({ "plan.steps": { $elemMatch: step }, ...wanted }),
@@ -249,9 +249,10 @@ function ranWithin({ from, before }: CalledTool): Filter<PlanDocument> {
   };
 }
 
-/** The need of a plan in a filter. An answer is a need of the request, not of a plan. */
-function planNeedOf({ needs }: RequestFilter): "approval" | "doubt" | undefined {
-  return needs === "answer" ? undefined : needs;
+/** Plans with the need of a filter; undefined for none. An answer is a need of the request, not of a plan. */
+function needFilter({ needs }: RequestFilter): Filter<PlanDocument> | undefined {
+  if (needs === undefined || needs === "answer") return undefined;
+  return needs === "sign-in" ? { status: "WAITING", waitReason: needs } : { needs: { $eq: needs } };
 }
 
 /** `$eq`, so that a tag is never read as an operator. */
@@ -413,7 +414,7 @@ export interface RequestFilter {
   createdBefore?: Date | undefined;
   /** A tool that a plan of the request called, and when. Not for `fitOf`: it needs the journal. */
   called?: CalledTool | undefined;
-  /** What the request needs from a person: an approval, a decision about a doubt, or an answer. */
+  /** What the request needs from a person: an approval, a decision about a doubt, an answer, or a sign-in. */
   needs?: RequestNeed | undefined;
 }
 
@@ -428,7 +429,7 @@ interface CalledTool {
 }
 
 /** A need of a request: see {@link RequestFilter}. */
-export type RequestNeed = "approval" | "doubt" | "answer";
+export type RequestNeed = "approval" | "doubt" | "answer" | "sign-in";
 
 /** A page of the list of requests. */
 export interface RequestPage {

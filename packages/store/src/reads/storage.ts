@@ -34,6 +34,7 @@ const GROUP_OF: Readonly<Record<keyof Omit<Collections, "client"> | "meta", Stor
   modelCalls: "model calls",
   tools: "tools",
   toolServers: "tools",
+  signIns: "access",
   observedOutputs: "tools",
   toolCallStats: "tools",
   apiKeys: "access",

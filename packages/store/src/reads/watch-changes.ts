@@ -217,7 +217,7 @@ export async function readChanged(
               requestId: 1,
               tools: { $setUnion: [listAt("plan.steps.tool"), listAt("plan.steps.forEach.do.tool")] },
               errorCode: { $ifNull: ["$error.code", null] },
-              needs: listAt("needs"),
+              needs: { $concatArrays: [listAt("needs"), { $cond: [WAITS_FOR_SIGN_IN, ["sign-in"], []] }] },
             },
           },
         ],
@@ -226,6 +226,9 @@ export async function readChanged(
       .toArray();
   }
 }
+
+/** Expression: the plan waits for a sign-in at a tool server. */
+const WAITS_FOR_SIGN_IN = { $and: [{ $eq: ["$status", "WAITING"] }, { $eq: ["$waitReason", "sign-in"] }] };
 
 function listAt(path: string): object {
   return { $ifNull: [`$${path}`, []] };

@@ -55,7 +55,7 @@ export interface VersionHead {
   /** Code with which it failed; null when it did not. */
   errorCode: string | null;
   /** What the version needs from a person. */
-  needs: readonly ("approval" | "doubt")[];
+  needs: readonly ("approval" | "doubt" | "sign-in")[];
 }
 
 /** The graph of a plan. */

@@ -92,6 +92,28 @@ export interface ServerReload {
   stderrTail: string | null;
 }
 
+/** The sign-in at a tool server. `_id` is the server's name. */
+export interface SignInDocument {
+  _id: string;
+  server: string;
+  /** The address of the server that it is for. */
+  url: string;
+  /** Tokens, and what only executors need; encrypted by an executor. */
+  sealed: string;
+  /** When the access token ends; null: there is none, or it has no known end. */
+  tokensEndAt: Date | null;
+  /** Present while a person has to sign in: the address that they open, and the name of the question in the answer. */
+  asked: { authorizationUrl: string; state: string; since: Date } | null;
+  /** How the authorization server sent that person back, until an executor has read it. */
+  answer: { code: string; iss: string | null } | { refused: string } | null;
+  /** Why the last sign-in failed; null: it did not. */
+  error: string | null;
+  updatedAt: Date;
+  /** The executor that changes it now. Absent: none does. */
+  holder?: string;
+  heldUntil?: Date;
+}
+
 /** Shape of a tool's outputs in one tenant, for one descriptor. `_id` is `{tenant}/{server}/{digest}`. */
 export interface ObservedOutputDocument {
   _id: string;

@@ -8,12 +8,14 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
+import { isDuplicateKey } from "../database/transient-errors.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type {
   ContractAnswer,
   ContractAsk,
   ObservedOutputDocument,
   ServerReload,
+  SignInDocument,
   ToolServerDocument,
 } from "../records/tool-documents.ts";
 import { addToolCalls, type CountedCalls, readToolCalls, type ToolCallStats } from "./tool-call-stats.ts";
@@ -57,6 +59,12 @@ export interface NewContractAsk extends Pick<ContractAsk, "tenant" | "modelLimit
   /** The live planners: a question that another one has taken is lost. */
   planners: readonly string[];
 }
+
+/** What an executor stores about a sign-in. */
+export type StoredSignIn = Pick<SignInDocument, "url" | "sealed" | "tokensEndAt" | "asked" | "error">;
+
+/** A sign-in without what is secret in it, but for the address at which a person signs in. */
+export type ShownSignIn = Omit<SignInDocument, "sealed" | "answer">;
 
 /** Most executors whose last reload of a server is stored. */
 const MAX_RELOADS = 1_000;
@@ -114,7 +122,7 @@ export function createCatalogueReads(collections: Collections) {
 
 /** The part of the store that reads tools and their servers for clients. */
 export function createToolReads(collections: Collections) {
-  const { tools, toolServers } = collections;
+  const { tools, toolServers, signIns } = collections;
   return {
     ...createCatalogueReads(collections),
 
@@ -150,13 +158,22 @@ export function createToolReads(collections: Collections) {
         .find({}, { projection: { contractAsk: 0 } })
         .sort({ _id: 1 })
         .toArray(),
+
+    /** The sign-ins at tool servers, by name, without what is secret in them. */
+    signIns: (): Promise<ShownSignIn[]> =>
+      signIns
+        .find({}, { projection: { sealed: 0, answer: 0 } })
+        .sort({ _id: 1 })
+        .toArray(),
   };
 }
 
 /** The part of the store by which executors report tools, their servers and what calls have shown. */
 export function createToolReports({ collections, clock }: StoreDependencies) {
-  const { tools, toolServers, observedOutputs } = collections;
+  const { tools, toolServers, signIns, observedOutputs } = collections;
   return {
+    ...createSignInReports({ collections, clock }),
+
     /** Replaces the tools of a server in the catalogue; tools that are absent are removed. */
     async publishTools(server: string, offered: readonly { descriptor: ToolDescriptor; digest: string }[]) {
       const updatedAt = new Date(clock.now());
@@ -231,14 +248,68 @@ export function createToolReports({ collections, clock }: StoreDependencies) {
     /** Removes servers that are no longer configured, with their tools. */
     async keepOnlyServers(servers: readonly string[]) {
       const isGone = { server: { $nin: [...servers] } };
-      await Promise.all([tools.deleteMany(isGone), toolServers.deleteMany(isGone)]);
+      await Promise.all([
+        tools.deleteMany(isGone),
+        toolServers.deleteMany(isGone),
+        signIns.deleteMany(isGone),
+      ]);
+    },
+  };
+}
+
+/** The part of the store by which executors sign in at tool servers: of all executors one at a time. */
+function createSignInReports({ collections, clock }: Pick<StoreDependencies, "collections" | "clock">) {
+  const { signIns, plans } = collections;
+  return {
+    /** The sign-in at a server; null: there is none. */
+    readSignIn: (server: string): Promise<SignInDocument | null> => signIns.findOne({ _id: server }),
+
+    /**
+     * Takes the right to change the sign-in at a server until a time, or until {@link storeSignIn}. False while another
+     * one has it.
+     * @param holder - names the taker and this taking
+     */
+    async holdSignIn(server: string, holder: string, heldMs: number): Promise<boolean> {
+      const now = new Date(clock.now());
+      const isFree = { _id: server, $or: [{ heldUntil: { $exists: false } }, { heldUntil: { $lte: now } }] };
+      const $set = { holder, heldUntil: new Date(now.getTime() + heldMs) };
+      const fresh = {
+        server,
+        url: "",
+        sealed: "",
+        tokensEndAt: null,
+        asked: null,
+        answer: null,
+        error: null,
+      };
+      try {
+        const $setOnInsert = { ...fresh, updatedAt: now };
+        return (await signIns.updateOne(isFree, { $set, $setOnInsert }, { upsert: true })).acknowledged;
+      } catch (error) {
+        if (isDuplicateKey(error)) return false;
+        throw error;
+      }
+    },
+
+    /** Stores a sign-in, or keeps it as it is, and gives up the right to change it. False: the right had ended. */
+    async storeSignIn(server: string, holder: string, changed: StoredSignIn | null): Promise<boolean> {
+      const $set = changed && { ...changed, answer: null, updatedAt: new Date(clock.now()) };
+      const free = { $unset: { holder: "", heldUntil: "" } } as const;
+      const change = $set ? { $set, ...free } : free;
+      return (await signIns.updateOne({ _id: server, holder }, change)).matchedCount === 1;
+    },
+
+    /** Makes the plans that wait for a sign-in due. Returns their number. */
+    async wakeSignIns(): Promise<number> {
+      const isWaiting = { status: "WAITING", waitReason: "sign-in" } as const;
+      return (await plans.updateMany(isWaiting, [{ $set: { dueAt: "$$NOW" } }])).modifiedCount;
     },
   };
 }
 
 /** The part of the store by which operators ask about tool servers. */
 export function createServerControls({ collections, clock }: StoreDependencies) {
-  const { toolServers } = collections;
+  const { toolServers, signIns } = collections;
 
   /** The newest question about the contracts of a server's tools; null without one. */
   async function readContractAsk(server: string): Promise<ContractAsk | null> {
@@ -248,6 +319,16 @@ export function createServerControls({ collections, clock }: StoreDependencies) 
 
   return {
     readContractAsk,
+
+    /**
+     * Stores how an authorization server answered a question, which is named by its `state`. Returns the server; null:
+     * the question is not open any more.
+     */
+    async answerSignIn(state: string, answer: NonNullable<SignInDocument["answer"]>): Promise<string | null> {
+      const isOpen = { "asked.state": { $eq: state }, answer: null };
+      const found = await signIns.findOneAndUpdate(isOpen, { $set: { answer } });
+      return found?.server ?? null;
+    },
 
     /** Asks all executors to connect to a tool server anew. Null when no executor knows the server. */
     async askReload(server: string, by: string): Promise<AskedReload | null> {

@@ -12,12 +12,20 @@ import {
   isUnansweredLookup,
   isUnreachable,
   type Outcome,
+  recordOf,
   type StepError,
   type UnresolvedArguments,
   unitKeysOf,
   withStored,
 } from "@planwright/engine";
-import { isKeyed, isRepeatable, type JsonObject, sha256, type ToolDescriptor } from "@planwright/plan";
+import {
+  isKeyed,
+  isRepeatable,
+  type JsonObject,
+  sha256,
+  type ToolDescriptor,
+  type WaitReason,
+} from "@planwright/plan";
 import type { Slot } from "@planwright/queue";
 import { type Liveness, type Logger, type RunClock, redactJson, redactText } from "@planwright/runtime";
 import type { AttemptEnd, EarlierCall, ExecutionStore, PlanClaim, Repeat } from "@planwright/store";
@@ -42,6 +50,7 @@ export interface RunCallsParts extends ClearanceParts, RightParts {
   planTools: PlanTools;
   store: Pick<ExecutionStore, "now" | "readRepeats" | "readStoredOutputs" | "noteRecords" | "writeNoted">;
   tools: Pick<ToolClients, "callTool">;
+  signIns: Pick<ToolClients, "needsSignIn" | "onSignedIn"> | undefined;
   secrets: PlanSecrets | undefined;
   limits: PlanLimits | undefined;
   /** Memory for arguments that insert large outputs. */
@@ -58,6 +67,8 @@ export interface RunCallsParts extends ClearanceParts, RightParts {
   trace: PlanTrace | undefined;
   /** Called when a write that no call waits for failed. */
   onError: (error: unknown) => void;
+  /** Called when a person has signed in at the server that a deferred call waited for. */
+  onSignedIn: (call: Call) => void;
   /** Called before the intent of a call of which some units have invalid arguments. */
   onRefused: (call: Call, units: ReadonlyMap<string, StepError>) => void;
   /** Called when a call has ended. */
@@ -113,15 +124,22 @@ export function freeLoop(): Promise<void> {
 /** A call that waits for memory asks again after this time, in milliseconds, unless it is woken earlier. */
 const ASK_FOR_MEMORY_MS = 4_000;
 
+/**
+ * A call that waits for a sign-in asks again after this time, in milliseconds, unless it is woken earlier.
+ */
+const ASK_FOR_SIGN_IN_MS = 600_000;
+
 /** Creates the calls of a run; no call is in progress yet. */
 export function createRunCalls(parts: RunCallsParts): RunCalls {
-  const { claim, planTools, store, tools, secrets, limits, approvals, pending, wait } = parts;
+  const { claim, planTools, store, tools, signIns, secrets, limits, approvals, pending, wait } = parts;
   const { heldOutputs, largeJson } = parts;
-  /** Steps of which the journal says that they wait for memory. */
+  /** Steps of which the journal says why they wait. */
   const waitsTold = new Set<string>();
   const { clock, metrics, trace, hasEnded, onEnded } = parts;
   const { plan } = claim;
   const controllers = new Map<string, AbortController>();
+  /** Ends the wait of each call for a sign-in. */
+  const signInWaits = new Map<string, () => void>();
   const right = createRightToCall(parts);
   const clearances = createClearances(parts, right);
   const earlierCalls = createEarlierCalls(claim, store);
@@ -140,11 +158,16 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
 
   /** Resolves the arguments of a call where they are large, and makes it. */
   async function makeWith(call: Call, at: MakingCall): Promise<void> {
+    if (waitsForSignIn(call)) {
+      tellThatItWaits(call, "sign-in").catch(parts.onError);
+      const untilAt = store.now() + ASK_FOR_SIGN_IN_MS;
+      return ended(call, { type: "deferred", untilAt, waitReason: "sign-in" });
+    }
     if (!call.unresolved) return begin(call, at);
     // Before anything is built: its size is known.
     const release = heldOutputs.reserve(call.key, call.unresolved.bytes);
     if (!release) {
-      tellThatItWaits(call).catch(parts.onError);
+      tellThatItWaits(call, "memory").catch(parts.onError);
       const untilAt = store.now() + ASK_FOR_MEMORY_MS;
       return ended(call, { type: "deferred", untilAt, waitReason: "memory" });
     }
@@ -163,13 +186,28 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     }
   }
 
-  /** Writes once why a step that nothing else shows as started waits. */
-  async function tellThatItWaits({ key, stepId, items }: Call): Promise<void> {
-    const { status = "PENDING", mayHaveActed = false } = claim.journal.unit(key) ?? {};
-    if (items || status !== "PENDING" || mayHaveActed || waitsTold.has(key) || hasEnded()) return;
+  /** True when the server of a call needs a sign-in; the call is made again after it. */
+  function waitsForSignIn(call: Call): boolean {
+    const { server } = planTools.addressOf(call.tool);
+    if (server === undefined || !signIns?.needsSignIn(server)) return false;
+    signInWaits.get(call.key)?.();
+    const stopWaiting = signIns.onSignedIn(server, () => {
+      signInWaits.delete(call.key);
+      parts.onSignedIn(call);
+    });
+    signInWaits.set(call.key, stopWaiting);
+    return true;
+  }
+
+  /** Writes once why a step waits that nothing else shows as started, or that is to be tried again. */
+  async function tellThatItWaits({ key, stepId, items }: Call, waitReason: WaitReason): Promise<void> {
+    const unit = claim.journal.unit(key);
+    const { status = "PENDING", mayHaveActed = false } = unit ?? {};
+    const isUnseen = status === "PENDING" ? !mayHaveActed : status === "RETRYING" && waitReason === "sign-in";
+    if (items || !isUnseen || waitsTold.has(key) || hasEnded()) return;
     waitsTold.add(key);
-    const record = { key, stepId, status, attempts: 0, waitReason: "memory" } as const;
-    store.noteRecords(claim, [record], []);
+    const record = unit ? recordOf(unit) : { key, stepId, status, attempts: 0 };
+    store.noteRecords(claim, [{ ...record, waitReason }], []);
     await store.writeNoted(claim);
   }
 
@@ -321,6 +359,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     abort: (key, reason) => controllers.get(key)?.abort(reason),
     abortAll() {
       for (const controller of controllers.values()) controller.abort();
+      for (const stopWaiting of signInWaits.values()) stopWaiting();
     },
   };
 }

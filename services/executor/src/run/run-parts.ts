@@ -114,6 +114,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     planTools,
     store,
     tools: parts.tools,
+    signIns: parts.signIns,
     outputs: parts.outputs,
     callRecorder: parts.callRecorder,
     pending,
@@ -132,6 +133,8 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     liveness: parts.liveness,
     onLost: lose,
     onError: fail,
+    onSignedIn: (call) =>
+      dispatch({ type: "limit.cleared", key: unitKeysOf(call)[0] ?? call.key, at: store.now() }),
     onRefused: ({ key, attempt }, units) =>
       dispatch({ type: "refused", key, attempt, units, at: store.now() }),
     onEnded(call, outcome) {
@@ -283,6 +286,8 @@ function createRunTimers(clock: Pick<RunClock, "after">, now: () => number): Run
 export interface RunDependencies {
   store: ExecutionStore;
   tools: Pick<ToolClients, "callTool">;
+  /** Sign-ins at tool servers. Default: no server needs one. */
+  signIns?: Pick<ToolClients, "needsSignIn" | "onSignedIn"> | undefined;
   /** The secrets that plans name as `secret://name`. Default: none. */
   secrets?: Secrets | undefined;
   /** Limits of tools over all executors. Default: no limits. */
