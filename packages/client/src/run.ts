@@ -213,9 +213,9 @@ export const FOLLOW_REQUEST = graphql(
 
 /**
  * The decision of a client or operator that a request waits for: answer a question, start it, approve a step,
- * settle a doubt, resume it.
+ * settle a doubt, sign in at a tool server, resume it.
  */
-export type Need = "input" | "start" | "approval" | "doubt" | "resume";
+export type Need = "input" | "start" | "approval" | "doubt" | "sign-in" | "resume";
 
 /** The decision that a request waits for; null while it continues by itself, and when it has ended. */
 export function needOf(request: RequestRun): Need | null {
@@ -227,7 +227,7 @@ export function needOf(request: RequestRun): Need | null {
   if (plan.status !== "WAITING") return null;
   if (plan.waitReason === "approval" && stepsToApprove(plan).length > 0) return "approval";
   if (plan.waitReason === "in doubt" && stepsInDoubt(plan).length > 0) return "doubt";
-  return null;
+  return plan.waitReason === "sign-in" ? "sign-in" : null;
 }
 
 /** The words, mark and tone of a request: while it is executed, those of its plan. Pure. */

@@ -45,6 +45,7 @@ import { createApp } from "./http/app.ts";
 import { serveGraphiql } from "./http/graphiql-page.ts";
 import { createHttpServer, cutWhenStuck, listen } from "./http/http-server.ts";
 import { serveOutputs } from "./http/serve-outputs.ts";
+import { serveSignInCallback } from "./http/sign-in-callback.ts";
 import { createAdmission } from "./load/admission.ts";
 import { type AnswerLimits, createByteBudget, createPace } from "./load/answer-bytes.ts";
 import { createRateLimit, createTenantLimits, type RateLimit } from "./load/tenant-limits.ts";
@@ -279,6 +280,7 @@ export async function serveApi(dependencies: ApiDependencies): Promise<Api> {
     allowedOrigins,
     events: serveServerSentEvents({ subscriptions, callerOf, sendTimeoutMs }),
     graphiql: dependencies.graphiql ? serveGraphiql() : undefined,
+    signInCallback: serveSignInCallback(store),
     outputs: serveOutputs({ context: contextOf, metrics, sendRefusal, sendTimeoutMs }),
     mcp:
       dependencies.mcp &&

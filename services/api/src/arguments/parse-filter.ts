@@ -15,13 +15,14 @@ export interface FilterArgument {
   calledTool?: string | null;
   calledFrom?: Date | null;
   calledBefore?: Date | null;
-  needs?: "APPROVAL" | "DOUBT" | "ANSWER" | null;
+  needs?: "APPROVAL" | "DOUBT" | "ANSWER" | "SIGN_IN" | null;
 }
 
 const NEEDS: Readonly<Record<NonNullable<FilterArgument["needs"]>, RequestNeed>> = {
   APPROVAL: "approval",
   DOUBT: "doubt",
   ANSWER: "answer",
+  SIGN_IN: "sign-in",
 };
 
 /** Longest search text, in UTF-16 units. */

@@ -4,6 +4,7 @@ import {
   countText,
   durationText,
   MAX_STEP_TIMEOUT_MS,
+  PLACEHOLDER,
   stepsInDoubt,
   stepsToApprove,
   type ToolContract,
@@ -21,7 +22,7 @@ import {
   type StepFact,
   serverOf,
 } from "./facts.ts";
-import { act, decide, follow, listRunning, showFleet } from "./next-actions.ts";
+import { act, decide, follow, listRunning, showFleet, signIn } from "./next-actions.ts";
 
 /** The diagnosis of a plan that has not ended: the most urgent cause comes first. */
 export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
@@ -33,6 +34,8 @@ export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): PartialD
   if (inDoubt) return diagnoseDoubt(facts, plan, [inDoubt, ...others]);
   const [toApprove] = stepsToApprove(plan);
   if (toApprove) return approvalNeeded(facts, toApprove);
+  const unsigned = plan.steps.find(({ waitReason }) => waitReason === "sign-in");
+  if (unsigned) return signInNeeded(facts, unsigned);
   if (plan.lostExecutors > 1) return executorsLost(facts, plan);
   if (plan.waitReason === "no worker") return noExecutor(facts, plan);
   if (plan.waitReason === "limit" && plan.status !== "WAITING") return executorsBusy(facts, plan);
@@ -107,6 +110,24 @@ function approvalNeeded({ request }: DiagnosisFacts, step: StepFact): PartialDia
     ],
     stepKeys: [step.key],
     next: decide(request, step),
+  };
+}
+
+/** Calls are not made meanwhile, and use no attempt. */
+function signInNeeded(facts: DiagnosisFacts, step: StepFact): PartialDiagnosis {
+  const server = serverOf(facts, step.tool);
+  return {
+    code: "SIGN_IN_NEEDED",
+    message: `step ${stepName(step)} waits until a person has signed in at ${serverName(server)}`,
+    reasons: [
+      "The server answers only with a token, and Planwright has none that is good: no person has signed in yet, or the sign-in has ended.",
+      "Nothing was called and no attempt is used; the plan's deadline does not come nearer while it only waits for that.",
+    ],
+    stepKeys: [step.key],
+    next: [
+      signIn(server ?? PLACEHOLDER, "Sign in there; the plan goes on by itself:"),
+      follow(facts.request),
+    ],
   };
 }
 

@@ -25,6 +25,7 @@ export type DiagnosisCode =
   | "POISONED"
   | "RUNNING"
   | "SERVER_UNREACHABLE"
+  | "SIGN_IN_NEEDED"
   | "STEP_FAILED"
   | "STEP_RETRYING";
 
@@ -58,6 +59,7 @@ const SEVERITY_OF: Readonly<Record<DiagnosisCode, DiagnosisSeverity>> = {
   POISONED: "FAILURE",
   RUNNING: "PROGRESS",
   SERVER_UNREACHABLE: "ATTENTION",
+  SIGN_IN_NEEDED: "ATTENTION",
   STEP_FAILED: "FAILURE",
   STEP_RETRYING: "ATTENTION",
 };

@@ -165,6 +165,11 @@ export function sendAgain({ query }: RequestFact, description: string, limits: S
   return query === null ? submit(description) : ask(query, description, limits);
 }
 
+/** Says where a person signs in at a tool server. */
+export function signIn(server: string, description: string): NextAction {
+  return { description, operation: "toolServers", arguments: {}, command: ["sign-in", server] };
+}
+
 /** Lists the tools. */
 export function listTools(description: string): NextAction {
   return { description, operation: "getAvailableTools", arguments: {}, command: ["tools"] };

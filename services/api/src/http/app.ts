@@ -25,6 +25,8 @@ interface AppDependencies {
   outputs: RequestHandler;
   /** Answers subscriptions as server-sent events. */
   events: RequestHandler;
+  /** Answers persons who come back from an authorization server. */
+  signInCallback: RequestHandler;
   /** Serves the GraphiQL editor. Default: /graphiql is not served. */
   graphiql?: RequestHandler | undefined;
   /** Answers MCP. Default: /mcp is not served. */
@@ -35,8 +37,8 @@ interface AppDependencies {
 }
 
 /**
- * All addresses of the service: /, /console, /graphql, /graphql/stream, /outputs, /graphiql, /mcp, /healthz,
- * /readyz, /metrics.
+ * All addresses of the service: /, /console, /graphql, /graphql/stream, /outputs, /graphiql, /mcp,
+ * /sign-in/callback, /healthz, /readyz, /metrics.
  */
 export function createApp(dependencies: AppDependencies): Express {
   const { apollo, context, gate, events, outputs, graphiql, mcp, answerHealth, logger } = dependencies;
@@ -54,6 +56,7 @@ export function createApp(dependencies: AppDependencies): Express {
     if (!(await answerHealth(request, response))) next();
   });
   if (dependencies.allowedOrigins.length > 0) app.use("/graphql", allowOrigins(dependencies.allowedOrigins));
+  app.get("/sign-in/callback", dependencies.signInCallback);
   if (graphiql) app.use("/graphiql", graphiql);
   if (mcp) app.use("/mcp", gate.forCallers, mcp);
   if (dependencies.allowedOrigins.length > 0) app.use("/outputs", allowOrigins(dependencies.allowedOrigins));

@@ -23,6 +23,7 @@ import {
   type ContractAnswer,
   type Fleet,
   type ServerReload,
+  type ShownSignIn,
   type ToolCallStats,
   type ToolListing,
   type ToolServerDocument,
@@ -110,17 +111,30 @@ interface ServerView {
   stderrTail: string | null;
   since: Date;
   nextAttemptAt: Date | null;
+  signIn: SignInView | null;
+}
+
+/** The sign-in at a tool server for clients. */
+interface SignInView {
+  isNeeded: boolean;
+  url: string | null;
+  since: Date | null;
+  expiresAt: Date | null;
+  error: string | null;
 }
 
 const STATES = { connected: "CONNECTED", connecting: "CONNECTING", unreachable: "UNREACHABLE" } as const;
 
 /**
  * The public fields of a tool server. Pure.
- * @param mayReadTexts - true for operators: the output of a server may contain more than its author intended
+ * @param signIn - the sign-in at the server, if it has one
+ * @param may - `readTexts`: the output of a server may contain more than its author intended; `signIn`: all plans use
+ *   the account that signs in
  */
 export function toServerView(
   { server, leftOut = [], leftOutCount = 0, ...document }: ToolServerDocument,
-  mayReadTexts: boolean,
+  signIn: ShownSignIn | undefined,
+  may: { readTexts: boolean; signIn: boolean },
 ): ServerView {
   const { state, tools, error, stderrTail, since, nextAttemptAt } = document;
   return {
@@ -130,9 +144,18 @@ export function toServerView(
     leftOut,
     leftOutCount,
     error,
-    stderrTail: mayReadTexts ? stderrTail : null,
+    stderrTail: may.readTexts ? stderrTail : null,
     since,
     nextAttemptAt,
+    signIn: signIn
+      ? {
+          isNeeded: signIn.asked !== null,
+          url: may.signIn ? (signIn.asked?.authorizationUrl ?? null) : null,
+          since: signIn.asked?.since ?? null,
+          expiresAt: signIn.tokensEndAt,
+          error: signIn.error,
+        }
+      : null,
   };
 }
 

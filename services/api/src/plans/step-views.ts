@@ -331,7 +331,7 @@ export function stepWaitReason(
   const reason = blockedBy(plan, live);
   if (reason) return reason;
   if (step.status === "RUNNING") return null;
-  if (stepReason) return stepReason;
+  if (stepReason) return step.waitReason ?? stepReason;
   if (hasOpenDependency) return "dependency";
   return notADependency(step.waitReason) ?? plan.waitReason ?? "limit";
 }

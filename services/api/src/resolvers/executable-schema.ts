@@ -186,8 +186,10 @@ const queryResolvers = {
     return tools.map(toToolView);
   },
   async toolServers(_: unknown, __: unknown, { store, caller }: GraphqlContext) {
-    const mayReadTexts = hasScope(caller, "operate");
-    return (await store.toolServers()).map((server) => toServerView(server, mayReadTexts));
+    const may = { readTexts: hasScope(caller, "operate"), signIn: hasScope(caller, "admin") };
+    const [servers, signIns] = await Promise.all([store.toolServers(), store.signIns()]);
+    const signInOf = new Map(signIns.map((signIn) => [signIn.server, signIn]));
+    return servers.map((server) => toServerView(server, signInOf.get(server.server), may));
   },
   async workload(_: unknown, __: unknown, { store, tenant }: GraphqlContext) {
     const { oldest: oldestWaiting, ...counts } = await store.readWorkload(tenant);
