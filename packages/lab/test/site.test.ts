@@ -51,7 +51,11 @@ test("every page has a title and a sentence about it", () => {
 
 test("a guide whose sections are pages has its other sections, and its links lead to these pages", () => {
   expect(titlesOf(textOf("guides/upgrade"))[0]).toBe("Upgrade");
-  expect(titlesOf(textOf("guides/backup"))).toEqual(["Back up and restore", "Storage"]);
+  expect(titlesOf(textOf("guides/backup"))).toEqual([
+    "Back up and restore",
+    "Storage",
+    "How much a plan takes",
+  ]);
   expect(titlesOf(textOf("guides/deploy"))).not.toContain("Upgrade");
   expect(linksOf(textOf("guides/debug"))).toContain("/guides/watch#what-to-watch");
   expect(linksOf(textOf("guides/upgrade"))).toContain(

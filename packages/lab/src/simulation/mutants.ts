@@ -39,6 +39,11 @@ export const MUTANTS: readonly Mutant[] = [
       callTool: (call) => tools.callTool({ ...call, idempotencyKey: `${call.idempotencyKey}/${id()}` }),
     }),
   },
+  {
+    name: "a-sign-in-wakes-no-plan",
+    violates: ["ends-in-time"],
+    store: (store) => ({ ...store, wakeSignIns: async () => 0 }),
+  },
   { name: "no-sweeper", violates: ["ends-in-time", "taken-over"], hasNoSweeper: true },
   {
     name: "intent-not-awaited",
@@ -129,7 +134,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "times-by-the-local-clock",
-    violates: ["call-within-lease", "taken-over", "ends-in-time"],
+    violates: ["call-within-lease", "taken-over", "ends-in-time", "only-own-time-counts"],
     hasLocalTime: true,
   },
   {

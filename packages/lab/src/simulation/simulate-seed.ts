@@ -11,7 +11,7 @@ import type { PlanFacts } from "./checker/plan-facts.ts";
 import type { Mutant } from "./mutant.ts";
 import { type SimulatedApi, startApi, startClients, startOperator } from "./system/clients.ts";
 import { type Executors, startExecutors } from "./system/executors.ts";
-import { createSimulatedTools } from "./system/tools.ts";
+import { createSimulatedTools, type SimulatedTools } from "./system/tools.ts";
 import { createJobQueue, type JobQueue, type World } from "./system/world.ts";
 import { TOOL_DOCUMENTS } from "./world/catalogue.ts";
 import {
@@ -102,13 +102,14 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
     log.note(world.actor?.process.name ?? "", "removes", id);
     checker.removed(collection, id);
   });
-  const executors = startExecutors(world, createSimulatedTools(world));
+  const tools = createSimulatedTools(world);
+  const executors = startExecutors(world, tools);
   const workers = random.stream("workers");
   const queue = createJobQueue(world, (planId) => executors.any(workers)?.work(planId));
   const api = startApi(world);
   const isChanging = startClients(world, api, queue);
   operator = startOperator(world, api);
-  scheduleFaults(world, { executors, api, queue });
+  scheduleFaults(world, { executors, api, queue, tools });
   const hasAllEnded = checkEnds(world, isChanging);
   await timeline.run(() => checker.violation() !== null || hasAllEnded());
   return {
@@ -217,7 +218,10 @@ function latestEnd(
   { settings, faults }: World,
   { document, peopleSince, peopleMs, resumedAt }: PlanFacts,
 ): number {
-  const { startedAt, dueAt, queuedAt, createdAt } = document;
+  const { startedAt, dueAt, queuedAt, createdAt, waitReason } = document;
+  // The last sign-out is a fault: from its end on the plan goes on.
+  if (waitReason === "sign-in")
+    return faults.calmSince() + CLAIMED_WITHIN_MS + settings.planTimeoutMs + AFTER_DEADLINE_MS;
   if (peopleSince !== null)
     return (dueAt ? dueAt.getTime() - EPOCH_MS : peopleSince + PEOPLE_ACT_WITHIN_MS) + AFTER_DEADLINE_MS;
   const begunAt = (queuedAt ?? createdAt).getTime() - EPOCH_MS;
@@ -234,10 +238,11 @@ interface Victims {
   executors: Executors;
   api: SimulatedApi;
   queue: JobQueue;
+  tools: SimulatedTools;
 }
 
 /** Schedules the number of faults in the settings, at random times while faults may begin. */
-function scheduleFaults(world: World, { executors, api, queue }: Victims): void {
+function scheduleFaults(world: World, { executors, api, queue, tools }: Victims): void {
   const { settings, timeline, faults } = world;
   const random = world.random.stream("schedule of faults");
   const repeat = (count: number, happen: () => void): void => {
@@ -258,6 +263,7 @@ function scheduleFaults(world: World, { executors, api, queue }: Victims): void 
   repeat(settings.terminations, () => executors.any(random)?.terminate());
   repeat(settings.outages, () => faults.beginOutage(timeline.now() + random.whole(100, 15_000)));
   repeat(settings.flushes, () => queue.flush());
+  repeat(settings.signOuts, () => tools.endSignIn(timeline.now() + random.whole(100, 20_000)));
   // Jumps do not extend the time of faults and are not logged: nothing may depend on these clocks.
   const clocks = world.random.stream("clocks that jump");
   for (let index = 0; index < settings.clockJumps; index++) {

@@ -6,6 +6,7 @@ import {
   type OutputMemory,
 } from "../../../../../services/executor/src/outputs/output-memory.ts";
 import { createPlanRuns, type PlanRuns } from "../../../../../services/executor/src/plan-runs.ts";
+import { createSignInChecks } from "../../../../../services/executor/src/sign-ins.ts";
 import type { Random } from "../../random/random.ts";
 import { CATALOGUE } from "../world/catalogue.ts";
 import { createProcess, type SimulatedProcess } from "../world/processes.ts";
@@ -56,6 +57,8 @@ const SWEEP_EVERY_MS = 1_000;
 /** The same as in the service. */
 const RECONCILE_EVERY_MS = 15_000;
 const MAX_PLANS = 16;
+/** The same as in the service. */
+const CHECK_SIGN_INS_EVERY_MS = 500;
 /** Interval of removals, in milliseconds: much shorter than in the service. */
 const REMOVE_EVERY_MS = 400;
 
@@ -147,6 +150,7 @@ function startExecutor(world: World, process: SimulatedProcess, tools: Simulated
       store,
       leases: store.planLeases,
       tools: mutant?.tools?.(clients, () => clock.id()) ?? clients,
+      signIns: clients,
       readCatalogue: async () => CATALOGUE,
       liveness: mutant?.liveness?.(begun) ?? begun,
       outputMemory,
@@ -156,6 +160,16 @@ function startExecutor(world: World, process: SimulatedProcess, tools: Simulated
       clock,
     });
     if (!mutant?.hasNoSweeper) void sweep();
+    const signIns = createSignInChecks({
+      store,
+      tools: clients,
+      servers: ["simulated"],
+      now: () => clock.now(),
+      logger: world.logger,
+    });
+    clock.every(CHECK_SIGN_INS_EVERY_MS, () => {
+      signIns.check().catch((error: unknown) => log.note(name, "could not wake plans", String(error)));
+    });
     const { keptMs } = settings;
     if (keptMs !== null) clock.every(REMOVE_EVERY_MS, () => remove(keptMs));
     clock.every(RECONCILE_EVERY_MS, () => {

@@ -25,7 +25,11 @@ const MAX_CONNECT_MS = 2_000;
 /** The tools of one world, with a ledger of their effects. */
 export interface SimulatedTools {
   /** The tool clients of a process. */
-  clientsOf(process: SimulatedProcess): Pick<ToolClients, "callTool">;
+  clientsOf(
+    process: SimulatedProcess,
+  ): Pick<ToolClients, "callTool" | "needsSignIn" | "onSignedIn" | "checkSignIns">;
+  /** The sign-in at their server ends, until a person has signed in at a time. */
+  endSignIn(untilMs: number): void;
 }
 
 /** Tools that act, answer, fail and hang by the settings of the world. */
@@ -39,6 +43,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
   /** Items that a tool that honours keys refused, by key and unit. */
   const refusedItems = new Set<string>();
   let serial = 0;
+  let signedInFrom = 0;
 
   /**
    * The tool receives the call. It acts once for each unit of the call, unless it has acted for this key
@@ -121,8 +126,39 @@ export function createSimulatedTools(world: World): SimulatedTools {
     });
   }
 
+  /** What a process knows about the sign-in, and what waits for it there. */
+  function signInOf(): Pick<ToolClients, "needsSignIn" | "onSignedIn" | "checkSignIns"> {
+    const waiting = new Set<() => void>();
+    let isNeeded = false;
+    const isOver = (): boolean => timeline.now() >= signedInFrom;
+    return {
+      needsSignIn() {
+        isNeeded ||= !isOver();
+        return isNeeded;
+      },
+      onSignedIn(_server, then) {
+        waiting.add(then);
+        return () => void waiting.delete(then);
+      },
+      async checkSignIns() {
+        if (!isNeeded || !isOver()) return [];
+        isNeeded = false;
+        const all = [...waiting];
+        waiting.clear();
+        for (const then of all) then();
+        return ["simulated"];
+      },
+    };
+  }
+
   return {
+    endSignIn(untilMs) {
+      signedInFrom = Math.max(signedInFrom, untilMs);
+      faults.note(untilMs);
+      log.note("the sign-in has ended until", String(untilMs));
+    },
     clientsOf: (process) => ({
+      ...signInOf(),
       async callTool(call) {
         if (!faults.survives(process, `before ${call.tool}`)) return never();
         const connectingAt = timeline.now();

@@ -42,6 +42,8 @@ export interface WorldSettings {
   terminations: number;
   flushes: number;
   clockJumps: number;
+  /** How often the sign-in at the tool server ends, for some time. */
+  signOuts: number;
   /** Probabilities that the queue loses or duplicates a job, and its longest delay. */
   queue: { lost: number; doubled: number; maxDelayMs: number };
   tools: ToolSettings;
@@ -111,6 +113,7 @@ export function drawSettings(random: Random): WorldSettings {
     outputMemoryBytes: random.pick([500, 5_000, 268_435_456]),
     histories: 0.25,
     keptMs: random.chance(0.12) ? random.whole(0, 4_000) : null,
+    signOuts: times(2),
   };
 }
 
