@@ -267,11 +267,12 @@ export function toListedRequest({ plan, error, ...request }: ListedNode) {
 }
 
 /** The decision that a plan waits for: a doubt comes before an approval. */
-function needOfPlan(plan: NonNullable<ListedNode["plan"]>): "doubt" | "approval" | null {
+function needOfPlan(plan: NonNullable<ListedNode["plan"]>): "doubt" | "approval" | "sign-in" | null {
   const { waitReason, counts, stepsConnection } = plan;
   const statuses = stepsConnection.nodes.map(({ status }) => status);
   if (counts.inDoubt > 0 || waitReason === "in doubt" || statuses.includes("IN_DOUBT")) return "doubt";
-  return waitReason === "approval" || statuses.includes("WAITING_APPROVAL") ? "approval" : null;
+  if (waitReason === "approval" || statuses.includes("WAITING_APPROVAL")) return "approval";
+  return waitReason === "sign-in" ? "sign-in" : null;
 }
 
 const REQUEST_RECORD = graphql(
@@ -369,6 +370,14 @@ export const READ_HEALTH = graphql(
 export type HealthRecord = ResultOf<typeof READ_HEALTH>;
 /** A tool and how its recent calls ended. */
 export type CalledTool = ResultOf<typeof LIST_CALLS>["tools"][number];
+
+/** The sign-ins at tool servers, with the addresses at which a person signs in. */
+export const READ_SIGN_INS = graphql(`{
+  toolServers { name signIn { isNeeded url since expiresAt error } }
+}`);
+
+/** The sign-in at a tool server. */
+export type SignInRecord = NonNullable<ResultOf<typeof READ_SIGN_INS>["toolServers"][number]["signIn"]>;
 
 /** Asks all executors to connect to a tool server anew. */
 export const RELOAD_SERVER = graphql(`

@@ -42,6 +42,7 @@ import {
   fleet,
   type OutputOptions,
   printOutput,
+  signIn,
   suggestContracts,
   type ToolsOptions,
   tools,
@@ -224,6 +225,9 @@ export function createProgram({ version, perform, performLocally, print }: Progr
     .action((name: string | undefined, options: ToolsOptions) =>
       performs((context) => tools(context, name, options)),
     );
+  add("sign-in", "say where to sign in at a tool server, and wait until that is done")
+    .argument("[server]", "its name, as tools lists it; default: list the servers that have a sign-in")
+    .action((server: string | undefined) => performs((context) => signIn(context, server)));
   add(
     "call",
     "call one tool by hand: shows its contract, how long the call took, and the shape of its output",
@@ -465,6 +469,7 @@ const EXAMPLES = {
     "planwright tools --slow",
     "planwright tools --reload blog",
   ),
+  "sign-in": examples("planwright sign-in", "planwright sign-in github"),
   call: examples(
     "planwright call listAuthors",
     `planwright call createAuthor '{"name": "Alice", "email": "alice@test.com"}' --yes`,
@@ -524,7 +529,7 @@ Exit codes:
   0    done; of a followed request: it is COMPLETED
   1    the plan failed, ended PARTIAL or CANCELLED, is invalid, or could not be made; doctor found a problem
   2    the command itself is wrong
-  3    it waits for a person: an answer, an approval, a doubt, a start, a resume
+  3    it waits for a person: an answer, an approval, a doubt, a sign-in, a start, a resume
   4    the API does not answer, or refused; nothing was changed
   124  --timeout has passed; the request continues
   130, 143  Ctrl-C, SIGTERM; the request continues`;

@@ -109,7 +109,13 @@ describe("completion", () => {
       expect(await candidatesOf(shell, "")).not.toContain("complete");
       expect(await candidatesOf(shell, "submit", "x", "--ex")).toEqual(["--execute", ":4"]);
       expect(await candidatesOf(shell, "watch", "--ti")).toEqual(["--timeout", ":4"]);
-      expect(await candidatesOf(shell, "list", "--needs", "")).toEqual(["approval", "doubt", "answer", ":4"]);
+      expect(await candidatesOf(shell, "list", "--needs", "")).toEqual([
+        "approval",
+        "doubt",
+        "answer",
+        "sign-in",
+        ":4",
+      ]);
       expect(await candidatesOf(shell, "--url", "http://h", "completion", "")).toEqual([
         "bash",
         "zsh",

@@ -28,9 +28,9 @@ export interface ListOptions extends FilterOptions {
 /** A moment: this many milliseconds ago, or an instant as RFC 3339 text. */
 export type Since = { agoMs: number } | { at: string };
 
-const NEEDS = ["approval", "doubt", "answer"] as const;
+const NEEDS = ["approval", "doubt", "answer", "sign-in"] as const;
 /** The API's names for them. */
-const NEED_OF = { approval: "APPROVAL", doubt: "DOUBT", answer: "ANSWER" } as const;
+const NEED_OF = { approval: "APPROVAL", doubt: "DOUBT", answer: "ANSWER", "sign-in": "SIGN_IN" } as const;
 
 /** Declares the options of `list`. */
 export function listOptions(): Option[] {
@@ -60,9 +60,10 @@ export function filterOptions(): Option[] {
       "--touched <tool>",
       "only those that called this tool; then --since and --until are about the time of the calls",
     ),
-    new Option("--needs <what>", "only those that wait for a person: approval, doubt or answer").choices(
-      NEEDS,
-    ),
+    new Option(
+      "--needs <what>",
+      "only those that wait for a person: approval, doubt, answer or sign-in",
+    ).choices(NEEDS),
     new Option("--tag <tag>", "only those with this tag"),
   ];
 }

@@ -1,6 +1,7 @@
 import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { ApiRefusedError } from "@planwright/client";
 import { findLeftOut, suggestForServer } from "@planwright/plan";
 import {
@@ -13,6 +14,7 @@ import {
   READ_COSTS,
   READ_FLEET,
   READ_REQUEST,
+  READ_SIGN_INS,
   RELOAD_SERVER,
   SUGGEST_CONTRACTS,
   type SuggestedContracts,
@@ -27,6 +29,7 @@ import {
   leftOutTools,
   missingServers,
   reloadLines,
+  signInLines,
   workloadLine,
 } from "../report/fleet-lines.ts";
 import { callsTable, contractProblems, toolsTable } from "../report/tables.ts";
@@ -143,6 +146,57 @@ async function reloadServer({ client, output, isJson }: CommandContext, name: st
   if (isJson) output.printJson(reload, { isIndented: true });
   else output.print(reloadLines(reload, output.style));
   return reload.executors.every(({ outcome }) => outcome === "RELOADED") ? EXIT.OK : EXIT.PLAN_FAILED;
+}
+
+/** How often the API is asked whether a person has signed in, in milliseconds. */
+const SIGN_IN_POLL_MS = 1_000;
+
+/**
+ * Prints the address at which a person signs in at a tool server, and waits until that is done. Without a server it
+ * lists the sign-ins.
+ */
+export async function signIn(context: CommandContext, server: string | undefined): Promise<ExitCode> {
+  const { client, output, isJson, signal, now } = context;
+  const read = async () =>
+    (await client.execute(READ_SIGN_INS, {})).toolServers.flatMap(({ name, signIn: found }) =>
+      found ? [{ server: name, ...found }] : [],
+    );
+  const all = await read();
+  if (server === undefined) {
+    if (isJson) output.printJson(all, { isIndented: true });
+    else output.print(signInLines(all, { style: output.style, nowMs: now() }));
+    return EXIT.OK;
+  }
+  const found = all.find((one) => one.server === server);
+  if (!found) {
+    const names = all.map((one) => oneLine(one.server, 60)).join(", ");
+    throw new UsageError(
+      `No sign-in is known for a server ${oneLine(server, 60)}; there are: ${names || "none"}. A server has one when its entry in the servers file has "auth"`,
+    );
+  }
+  if (found.isNeeded && found.url === null)
+    throw new UsageError(
+      "Only a key with the scope admin shows where to sign in: all plans use that account",
+    );
+  if (found.isNeeded && found.error !== null)
+    output.note([`The last sign-in failed: ${oneLine(found.error, 300)}`]);
+  if (found.isNeeded) output.print([found.url ?? ""]);
+  if (found.isNeeded) output.note(["Open this address in a browser, and sign in there. Waiting ..."]);
+  for (let current = found; current.isNeeded; ) {
+    await delay(SIGN_IN_POLL_MS, undefined, { signal }).catch(() => undefined);
+    signal.throwIfAborted();
+    const next = (await read()).find((one) => one.server === server);
+    if (!next) break;
+    if (next.isNeeded && next.url !== current.url) {
+      output.note([
+        `The sign-in failed: ${oneLine(next.error ?? "see the log of the executor", 300)}. Try again:`,
+      ]);
+      output.print([next.url ?? ""]);
+    }
+    current = next;
+  }
+  output.note([`Signed in at ${oneLine(server, 60)}`]);
+  return EXIT.OK;
 }
 
 /**

@@ -9,7 +9,7 @@ export const EXIT = {
   PLAN_FAILED: 1,
   /** The command itself is wrong. */
   USAGE: 2,
-  /** A client or operator has to act: answer, approve, settle a doubt, start or resume. */
+  /** A client or operator has to act: answer, approve, settle a doubt, sign in, start or resume. */
   NEEDS_DECISION: 3,
   /** The API does not answer, or refused. */
   API: 4,

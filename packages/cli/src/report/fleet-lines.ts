@@ -4,6 +4,7 @@ import type {
   CostsRecord,
   FleetRecord,
   ServerReload,
+  SignInRecord,
   ToolServer,
   WorkloadRecord,
 } from "../operations.ts";
@@ -191,6 +192,25 @@ export function missingServers(
       ...stderrLines(server.stderrTail),
     ]),
   ];
+}
+
+/** The sign-ins at tool servers, one line each. */
+export function signInLines(
+  all: readonly ({ server: string } & SignInRecord)[],
+  { style, nowMs }: { style: Style; nowMs: number },
+): string[] {
+  if (all.length === 0) return ['No tool server has a sign-in: none has "auth" in the servers file'];
+  return all.map(({ server, isNeeded, since, expiresAt, error }) => {
+    const name = oneLine(server, 60);
+    if (!isNeeded) {
+      const restMs = expiresAt === null ? null : Date.parse(expiresAt) - nowMs;
+      const ends = restMs === null || restMs <= 0 ? "" : `; its token is renewed in ${durationText(restMs)}`;
+      return `${name}  signed in${ends}`;
+    }
+    const waits = since === null ? "" : ` for ${durationText(between(since, nowMs) ?? 0)}`;
+    const why = error === null ? "" : `: ${oneLine(error, 200)}`;
+    return style("attention", `${name}  needs a sign-in${waits}${why}`);
+  });
 }
 
 /** How each executor reloaded a server. */

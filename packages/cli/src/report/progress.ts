@@ -128,7 +128,9 @@ const instantOf = (step: StepRun) => step.finishedAt ?? step.attempts.at(-1)?.st
 
 function needed({ questions, plan }: RequestRun, need: Need): ProgressEvent {
   const waiting: ReadonlySet<string> = new Set(statusesWhere(STEP_LIFECYCLE, ({ needs }) => needs === need));
-  const steps = plan?.steps.filter(({ status }) => waiting.has(status)).map(({ key }) => key) ?? [];
+  const isWaiting = ({ status, waitReason }: StepRun): boolean =>
+    need === "sign-in" ? waitReason === need : waiting.has(status);
+  const steps = plan?.steps.filter(isWaiting).map(({ key }) => key) ?? [];
   return { event: "needed", need, questions, steps };
 }
 
@@ -142,6 +144,7 @@ const NEEDED: Readonly<Record<Need, string>> = {
   start: "the plan is stored and not started",
   approval: "a call waits for an approval",
   doubt: "it is not known whether a call happened",
+  "sign-in": "a tool server needs a sign-in",
   resume: "the plan is paused",
 };
 

@@ -183,6 +183,7 @@ const NEED_WORDS = {
   doubt: "in doubt",
   approval: "needs approval",
   answer: "needs answer",
+  "sign-in": "needs sign-in",
   resume: "paused",
 } as const;
 

@@ -284,6 +284,7 @@ const PAGES: readonly { label: string; href: string }[] = [
   { label: "Requests that wait for an approval", href: "/?needs=APPROVAL" },
   { label: "Requests with a call in doubt", href: "/?needs=DOUBT" },
   { label: "Requests with an open question", href: "/?needs=ANSWER" },
+  { label: "Requests that wait for a sign-in", href: "/?needs=SIGN_IN" },
   { label: "Requests that failed", href: "/?status=FAILED" },
   { label: "Plan desk: write a plan", href: deskPath() },
   { label: "Tools and tool servers", href: "/tools" },

@@ -52,6 +52,13 @@ export const READ_CATALOGUE = graphql(`
         stderrTail
         since
         nextAttemptAt
+        signIn {
+          isNeeded
+          url
+          since
+          expiresAt
+          error
+        }
       }
     }
 `);

@@ -211,6 +211,9 @@ export const READ_NEEDS = graphql(
       ANSWER: requests(first: 100, orderBy: OLDEST_FIRST, filter: { needs: ANSWER }) {
         ...Needed
       }
+      SIGN_IN: requests(first: 100, orderBy: OLDEST_FIRST, filter: { needs: SIGN_IN }) {
+        ...Needed
+      }
     }
   `,
   [NEEDED],

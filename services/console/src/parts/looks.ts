@@ -67,6 +67,7 @@ export const NEED_LOOK = {
   APPROVAL: { ...stateLook("plan", { status: "WAITING", waitReason: "approval" }), short: "to approve" },
   DOUBT: { ...STATE_LOOKS.step.IN_DOUBT, short: "in doubt" },
   ANSWER: { ...STATE_LOOKS.request.NEEDS_INPUT, short: "to answer" },
+  SIGN_IN: { ...stateLook("plan", { status: "WAITING", waitReason: "sign-in" }), short: "to sign in" },
 } as const;
 
 /** How a worker looks. */
@@ -82,6 +83,7 @@ export const SERVER_LOOK = {
   CONNECTED: look("connected", "✔", "good"),
   CONNECTING: look("connecting", "…", "active"),
   UNREACHABLE: look("unreachable", "✖", "bad"),
+  SIGN_IN: look("needs a sign-in", "!", "attention"),
 } as const;
 
 /** How a text at the desk looks that is checked while it is written. */

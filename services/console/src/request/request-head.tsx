@@ -321,6 +321,12 @@ function HowToDoIt({
     const [, name = null] = command;
     return <Link href={toolPath(name)}>{name === null ? "Look at the tools" : `Look at ${name}`}</Link>;
   }
+  if (operation === "toolServers")
+    return (
+      <Link href="/tools" className={isFirst ? "button primary-button" : "button"}>
+        Sign in
+      </Link>
+    );
   if (operation === "requests") return <Link href="/?status=EXECUTING">Look at the running requests</Link>;
   const { press } = button ?? {};
   if (!button || !press) return null;

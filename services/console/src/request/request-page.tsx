@@ -456,16 +456,17 @@ const FILTERED_FROM = 8;
 const isList = ({ item, id }: StepRun, histograms: ReturnType<typeof histogramsOf>) =>
   item === null && histograms.has(id);
 
-/** Without what it waits for, which has its own column. */
+/** Without what it waits for, which has its own column, unless a person ends that wait outside of this page. */
 function badgeOf(step: StepRun, histograms: ReturnType<typeof histogramsOf>): StatusLook {
   const histogram = isList(step, histograms) ? (histograms.get(step.id) ?? null) : null;
-  return lookOfStep({ status: step.status, waitReason: null }, histogram);
+  const waitReason = step.waitReason === "sign-in" ? step.waitReason : null;
+  return lookOfStep({ status: step.status, waitReason }, histogram);
 }
 
 /** Why a step has its status, if its pill does not say it: its error, what it waits for, or how it came to its end. */
 function whatOf(step: StepRun, { word }: StatusLook): string {
   const { error, waitReason, status, attempts, effect } = step;
-  if (error) return visibleText(error.message);
+  if (error && waitReason !== "sign-in") return visibleText(error.message);
   const waits = stateLook("step", step).word;
   if (waitReason !== null) return waits === word ? "" : waits;
   const words = [

@@ -10,7 +10,7 @@ import { HomeCard } from "./home-card.tsx";
 import { useFedRead } from "./use-request-list.ts";
 
 /** The decisions that a list can be filtered by. */
-export const NEEDS = ["APPROVAL", "DOUBT", "ANSWER"] as const;
+export const NEEDS = ["APPROVAL", "DOUBT", "ANSWER", "SIGN_IN"] as const;
 
 type Need = (typeof NEEDS)[number];
 type Needed = Needs[Need]["nodes"][number] & { need: Need };
@@ -19,6 +19,7 @@ const ACTION: Record<Need, string> = {
   APPROVAL: "look and approve",
   DOUBT: "say what happened",
   ANSWER: "answer",
+  SIGN_IN: "sign in",
 };
 
 /** Most rows; the list has the others. */
@@ -52,7 +53,7 @@ export function NeedsYou() {
 
 function NeedRow({ request, now }: { request: Needed; now: number }) {
   const { requestId, title, need, updatedAt, plan } = request;
-  const call = useRead(READ_WAITING_CALL, need === "ANSWER" ? null : { requestId });
+  const call = useRead(READ_WAITING_CALL, need === "ANSWER" || need === "SIGN_IN" ? null : { requestId });
   const [step] = call.data?.request?.plan?.stepsConnection.nodes ?? [];
   const amount = step && amountOf(step.resolvedArguments ?? step.arguments);
   const expiresAt = plan?.expiresAt ?? null;

@@ -281,6 +281,29 @@ function Failures({ name, calls: { count, failures, errors } }: Pick<ToolFacts, 
   );
 }
 
+/** Where a person signs in at a server; plans that wait for it go on by themselves. */
+function SignIn({ server, signIn }: { server: string; signIn: NonNullable<ServerFacts["signIn"]> }) {
+  const { url, error } = signIn;
+  return (
+    <>
+      {error !== null && (
+        <p className="server-error" dir="auto">
+          The last sign-in failed: {error}
+        </p>
+      )}
+      {url === null ? (
+        <p>A person has to sign in: an operator with the scope admin sees where.</p>
+      ) : (
+        <p>
+          <a className="button primary-button" href={url} target="_blank" rel="noreferrer">
+            Sign in at {server}
+          </a>
+        </p>
+      )}
+    </>
+  );
+}
+
 /**
  * The tool servers with the state of their connections, and the tools that they list and plans cannot use; those
  * with problems come first.
@@ -298,17 +321,19 @@ function ServerList({
   return (
     <section aria-label="Tool servers" className="servers">
       {inOrder.map(
-        ({ name, state, tools, leftOut, leftOutCount, error, stderrTail, since, nextAttemptAt }) => (
+        ({ name, state, tools, leftOut, leftOutCount, error, stderrTail, since, nextAttemptAt, signIn }) => (
           <article key={name} className="card server" aria-label={`Server ${name}`}>
             <p className="server-line">
-              <strong>{name}</strong> <Pill look={lookOf(SERVER_LOOK, state)} />{" "}
+              <strong>{name}</strong>{" "}
+              <Pill look={lookOf(SERVER_LOOK, signIn?.isNeeded ? "SIGN_IN" : state)} />{" "}
               <span className="quiet-text">{countText(tools, "tool")}</span>
             </p>
             <p className="quiet-text" title={instantText(since)}>
               since {agoText(since, now)}
               {nextAttemptAt !== null && `, next try ${untilText(nextAttemptAt, now)}`}
             </p>
-            {error !== null && (
+            {signIn?.isNeeded && <SignIn server={name} signIn={signIn} />}
+            {error !== null && !signIn?.isNeeded && (
               <p className="server-error" dir="auto">
                 {error}
               </p>
