@@ -210,7 +210,7 @@ test("the guide about causes has a row for every diagnosis code, and the guides 
     print: () => undefined,
   });
   const names = program.commands.map((command) => command.name());
-  const others = ["deploy", "write-a-tool", "first-plan", "approvals", "real-model"];
+  const others = ["deploy", "write-a-tool", "first-plan", "approvals", "real-model", "security"];
   const guides = [text, ...others.map(guide)].join("\n");
   const named = [...guides.matchAll(/`(?:npx )?planwright ([a-z]+(?:-[a-z]+)*)/g)].map(([, name]) => name);
   expect(named.filter((name) => name === undefined || !names.includes(name))).toEqual([]);

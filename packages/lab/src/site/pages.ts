@@ -61,6 +61,7 @@ const NAVIGATION: readonly [title: string, pages: readonly Source[]][] = [
       },
       { label: "What to watch", file: DEPLOY, path: "guides/watch", sections: ["What to watch"] },
       guide("Find the cause and the fix", "debug"),
+      guide("Security", "security"),
       guide("Figures", "figures"),
       { label: "Guarantees", file: "docs/guarantees.md" },
     ],
