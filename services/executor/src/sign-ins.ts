@@ -13,20 +13,18 @@ import type { ExecutionStore, SignInDocument, StoredSignIn } from "@planwright/s
 import type { SignIn, SignIns, ToolClients } from "@planwright/tools";
 import type { ExecutorSettings } from "./env.ts";
 
-/** An executor changes a sign-in for at most this long, in milliseconds. */
-const HELD_MS = 60_000;
+/** An executor changes a sign-in for at most this long, in milliseconds: a step is up to eight requests of 10 s. */
+const HELD_MS = 120_000;
 /** How often a sign-in that another executor changes is asked for, in milliseconds, and for how long. */
 const ASK_EVERY_MS = 100;
 const ASK_FOR_MS = 20_000;
 
-/** Another executor changes the sign-in for longer than a call may wait. */
+/** Another executor changes the sign-in: for longer than a call may wait, or because this one took too long. */
 class SignInHeldError extends CodedError<{ server: string }> {
   readonly code = "SIGN_IN_HELD";
   readonly retryable = true;
   constructor(server: string) {
-    super(`Another executor signs in at ${server} and has not ended within ${ASK_FOR_MS / 1_000} s`, {
-      server,
-    });
+    super(`Another executor is signing in at ${server}; it is tried again`, { server });
   }
 }
 
@@ -102,15 +100,18 @@ export function createSignIns({ store, key: readKey, redirectUrl, logger }: Sign
         if (performance.now() > endsAt) throw new SignInHeldError(server);
         await delay(ASK_EVERY_MS);
       }
-      let changed: SignIn | null = null;
+      let toStore: StoredSignIn | null;
+      let changed: SignIn;
       try {
         const stored = await read(server);
-        const result = await work(stored);
-        if (result !== stored) changed = result;
-        return result;
-      } finally {
-        await store.storeSignIn(server, holder, changed && (await closed(server, changed)));
+        changed = await work(stored);
+        toStore = changed === stored ? null : await closed(server, changed);
+      } catch (error) {
+        await store.storeSignIn(server, holder, null);
+        throw error;
       }
+      if (!(await store.storeSignIn(server, holder, toStore))) throw new SignInHeldError(server);
+      return changed;
     },
   };
 }

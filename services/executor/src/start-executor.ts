@@ -108,7 +108,10 @@ export async function startExecutor(
   const config = settings.servers;
   const leases = failpoints.around(store.planLeases, LEASE_FAILPOINTS);
 
-  await store.keepOnlyServers(Object.keys(config.mcpServers));
+  const withSignIn = Object.entries(config.mcpServers).flatMap(([server, entry]) =>
+    entry.type === "http" && entry.auth && !entry.disabled ? [server] : [],
+  );
+  await store.keepOnlyServers(Object.keys(config.mcpServers), withSignIn);
   const catalogue = createCatalogueReader(store);
   const publisher = createCataloguePublisher({ store, onPublished: () => catalogue.forget(), logger });
   const servers = createServerPublisher({ store, executor: name, logger });
@@ -180,9 +183,7 @@ export async function startExecutor(
   const signIns = createSignInChecks({
     store,
     tools,
-    servers: Object.entries(config.mcpServers).flatMap(([server, entry]) =>
-      entry.type === "http" && entry.auth && !entry.disabled ? [server] : [],
-    ),
+    servers: withSignIn,
     now: () => performance.now(),
     logger,
   });

@@ -108,6 +108,15 @@ test("a sign-in that a dead executor held is changed by another one when that ti
   expect((await store.signIns())[0]?.asked).not.toBeNull();
 });
 
+test("a server without a sign-in in the servers file has none in the database", async () => {
+  await startExecutor();
+  await soon(async () => expect(await store.signIns()).toHaveLength(1));
+  await store.keepOnlyServers(["vault"], ["vault"]);
+  expect(await store.signIns()).toHaveLength(1);
+  await store.keepOnlyServers(["vault"]);
+  expect(await store.signIns()).toEqual([]);
+});
+
 test("what waits for a sign-in is told once, and not after it was taken back", async () => {
   const tools = await startExecutor();
   await soon(() => expect(tools.needsSignIn("vault")).toBe(true));

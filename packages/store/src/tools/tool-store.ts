@@ -245,13 +245,16 @@ export function createToolReports({ collections, clock }: StoreDependencies) {
     /** Adds this process's counts of calls to those of all executors. Not fenced: no decision depends on them. */
     addToolCalls: (counted: readonly CountedCalls[]) => addToolCalls(collections, counted),
 
-    /** Removes servers that are no longer configured, with their tools. */
-    async keepOnlyServers(servers: readonly string[]) {
+    /**
+     * Removes servers that are no longer configured, with their tools.
+     * @param withSignIn - those of them that have a sign-in; the sign-ins of others are removed
+     */
+    async keepOnlyServers(servers: readonly string[], withSignIn: readonly string[] = []) {
       const isGone = { server: { $nin: [...servers] } };
       await Promise.all([
         tools.deleteMany(isGone),
         toolServers.deleteMany(isGone),
-        signIns.deleteMany(isGone),
+        signIns.deleteMany({ server: { $nin: [...withSignIn] } }),
       ]);
     },
   };

@@ -142,11 +142,19 @@ export function createServerSignIn(parts: ServerSignInParts): ServerSignIn {
     return renewing;
   }
 
+  /** True for a token that ends soon, and that can be renewed without a person. */
+  function isToRenew({ tokens, tokensEndAt }: SignIn): boolean {
+    if (!tokens || tokensEndAt === undefined) return false;
+    if (tokens.refresh_token === undefined && parts.auth.grant === "authorization_code") return false;
+    const lifeMs = (tokens.expires_in ?? 0) * 1_000;
+    return tokensEndAt - Date.now() < Math.min(RENEW_BEFORE_MS, lifeMs * RENEW_SHARE);
+  }
+
   return {
     provider: {
       async token() {
         const current = known ?? take(ownOf(await signIns.read(server)));
-        if (!endsSoon(current)) return current.tokens?.access_token;
+        if (!isToRenew(current)) return current.tokens?.access_token;
         // Until it has ended, the token is good although the authorization server is away.
         const renewed = await renew(current.tokens?.access_token).catch(() => current);
         return renewed.tokens?.access_token;
@@ -170,12 +178,6 @@ export function createServerSignIn(parts: ServerSignInParts): ServerSignIn {
 interface Challenge {
   scope?: string | undefined;
   resourceMetadataUrl?: URL | undefined;
-}
-
-function endsSoon({ tokens, tokensEndAt }: SignIn): boolean {
-  if (!tokens || tokensEndAt === undefined) return false;
-  const lifeMs = (tokens.expires_in ?? 0) * 1_000;
-  return tokensEndAt - Date.now() < Math.min(RENEW_BEFORE_MS, lifeMs * RENEW_SHARE);
 }
 
 /** One step of a sign-in: new tokens, or an address at which a person signs in. */
