@@ -279,6 +279,14 @@ test("every field of every type is readable through every query and every subscr
     nextAttemptAt: null,
     executor: "host:1:abc",
   });
+  await store.holdSignIn("shop", "executor", 60_000);
+  await store.storeSignIn("shop", "executor", {
+    url: "https://shop.example.com/mcp",
+    sealed: "",
+    tokensEndAt: null,
+    asked: { authorizationUrl: "https://auth.example.com", state: "state", since: new Date() },
+    error: null,
+  });
   const seen = new Set<string>();
   const failures: unknown[] = [];
   const subscriptions = schema.getSubscriptionType()?.getFields() ?? {};
