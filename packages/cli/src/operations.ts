@@ -361,7 +361,7 @@ export const LIST_CALLS = graphql(`{
 /** What `doctor` reads: the tool servers, and how calls of their tools ended. */
 export const READ_HEALTH = graphql(
   `{
-    toolServers { ...ToolServer }
+    toolServers { ...ToolServer signIn { isNeeded } }
     tools: getAvailableTools { name server calls { count p99Ms } }
   }`,
   [TOOL_SERVER],

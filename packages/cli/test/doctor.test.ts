@@ -77,6 +77,7 @@ test("where nothing runs, the settings are checked, and doctor connects to the t
   const mcpServers = {
     counting: { url: system.tools.url },
     broken: runs("console.error('no licence'); process.exit(3)"),
+    signed: { url: "http://127.0.0.1:9/mcp", auth: {} },
   };
   writeFileSync(file, JSON.stringify({ mcpServers }));
   const { found, exitCode } = await doctor({ MCP_SERVERS_FILE: file });
@@ -85,6 +86,7 @@ test("where nothing runs, the settings are checked, and doctor connects to the t
     "settings of the executor": { state: "ok" },
     "tool server counting": { state: "ok", text: expect.stringMatching(/connected and listed in \d+ ms/) },
     "tool server broken": { state: "problem", text: expect.stringContaining("no licence") },
+    "tool server signed": { state: "ok", text: expect.stringContaining("planwright sign-in") },
     API: { state: "warning", remedy: expect.stringContaining("planwright up") },
   });
   expect(exitCode).toBe(1);

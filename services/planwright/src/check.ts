@@ -150,28 +150,44 @@ async function checkServers(env: Env): Promise<Found[]> {
   const settings = await readExecutorSettings(env, { isAlone: isAlone(env) });
   const startedAt = performance.now();
   const tookMs = new Map<string, number>();
-  const clients = createToolClients(settings.servers, {
-    connectTimeoutMs: settings.CONNECT_TIMEOUT_MS,
-    startTimeoutMs: settings.CONNECT_TIMEOUT_MS,
-    serversFolder: join(settings.DATA_DIR, "servers"),
-    addresses: createAddressGuard(settings.OUTBOUND_ADDRESSES),
-    onCatalogue: ({ server }) => tookMs.set(server, Math.round(performance.now() - startedAt)),
-  });
+  const all = Object.entries(settings.servers.mcpServers).filter(([, { disabled }]) => !disabled);
+  const isSigned = ([, entry]: (typeof all)[number]): boolean =>
+    entry.type === "http" && entry.auth !== undefined;
+  // Only executors have their tokens.
+  const signed = all.filter(isSigned).map(
+    ([server]): Found => ({
+      name: `tool server ${server}`,
+      state: "ok",
+      text: "executors sign in at it; planwright sign-in says whether that is done",
+    }),
+  );
+  const others = Object.fromEntries(all.filter((server) => !isSigned(server)));
+  const clients = createToolClients(
+    { mcpServers: others },
+    {
+      connectTimeoutMs: settings.CONNECT_TIMEOUT_MS,
+      startTimeoutMs: settings.CONNECT_TIMEOUT_MS,
+      serversFolder: join(settings.DATA_DIR, "servers"),
+      addresses: createAddressGuard(settings.OUTBOUND_ADDRESSES),
+      onCatalogue: ({ server }) => tookMs.set(server, Math.round(performance.now() - startedAt)),
+    },
+  );
   try {
     await clients.start();
-    const all = clients.status();
+    const reached = clients.status();
     const slowest = [...tookMs].toSorted(([, one], [, other]) => other - one)[0]?.[0];
-    return all.map(({ server, state, tools, error, stderrTail }): Found => {
+    const found = reached.map(({ server, state, tools, error, stderrTail }): Found => {
       const name = `tool server ${server}`;
       if (state !== "connected") {
         const said = stderrTail?.trim().split("\n").at(-1);
         const text = [error ?? "does not answer", ...(said ? [`it wrote: ${said}`] : [])].join("; ");
         return { name, state: "problem", text, remedy: "correct its entry in the file of MCP_SERVERS_FILE" };
       }
-      const slow = server === slowest && all.length > 1 ? ", the slowest" : "";
+      const slow = server === slowest && reached.length > 1 ? ", the slowest" : "";
       const text = `${countText(tools, "tool")}, connected and listed in ${tookMs.get(server) ?? 0} ms${slow}`;
       return { name, state: "ok", text };
     });
+    return [...found, ...signed];
   } finally {
     await clients.close();
   }

@@ -2,7 +2,7 @@ import { ApiRefusedError, explainError } from "@planwright/client";
 import type { Found } from "@planwright/local";
 import { countText, durationText } from "@planwright/plan";
 import { z } from "zod";
-import { type HealthRecord, READ_HEALTH, type ToolServer } from "../operations.ts";
+import { type HealthRecord, READ_HEALTH } from "../operations.ts";
 import { DEFAULT_URL } from "../program-options.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { oneLine, type Style } from "../terminal.ts";
@@ -137,7 +137,15 @@ function serversFound({ toolServers, tools }: HealthRecord): Found[] {
 }
 
 function serverFound(
-  { name: own, state, error, stderrTail, tools: count, leftOutCount }: ToolServer,
+  {
+    name: own,
+    state,
+    error,
+    stderrTail,
+    tools: count,
+    leftOutCount,
+    signIn,
+  }: HealthRecord["toolServers"][number],
   tools: HealthRecord["tools"],
 ): Found {
   const name = `tool server ${own}`;
@@ -147,7 +155,9 @@ function serverFound(
       name,
       state: state === "CONNECTING" ? "warning" : "problem",
       text: `${error ?? "has not answered yet"}${said ? `; it wrote: ${said}` : ""}`,
-      remedy: `it is tried again by itself; after a change: planwright tools --reload ${own}`,
+      remedy: signIn?.isNeeded
+        ? `planwright sign-in ${own}`
+        : `it is tried again by itself; after a change: planwright tools --reload ${own}`,
     };
   }
   const [slowest] = tools
