@@ -91,6 +91,7 @@ export {
   effectOfCall,
   effectOfUnit,
   hasDoneEffect,
+  hasFailedActing,
   needsAcceptance,
   openEffect,
 } from "./state/effect.ts";

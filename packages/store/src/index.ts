@@ -11,7 +11,6 @@ export {
   backupDatabase,
   type ClientStore,
   createStore,
-  type DatabaseFacts,
   inspectDatabase,
   inspectStorage,
   type LiveStore,
@@ -59,7 +58,6 @@ export { unfinishedLists } from "./plans/carry-over.ts";
 export type { EarlierCall, Repeat } from "./plans/earlier-calls.ts";
 export {
   asksForVersions,
-  type Fit,
   fitOf,
   type RequestFilter,
   type RequestNeed,
@@ -100,14 +98,12 @@ export {
   BackupFileError,
   CursorInvalidError,
   DatabaseFormatError,
-  DatabaseNotEmptyError,
   EntryTooLargeError,
   IdempotencyKeyReusedError,
   LeaseLostError,
   OutputMissingError,
   type RecordedError,
   RequestLagsError,
-  SnapshotLostError,
   StoreNotReachedError,
   StoreUnavailableError,
   TooManyControlsError,
@@ -117,7 +113,6 @@ export type {
   ModelCallDocument,
   ModelLimits,
   ModelSpending,
-  ModelUse,
 } from "./records/model-call-document.ts";
 export { newPlan, newRequest } from "./records/new-documents.ts";
 export type {
@@ -136,8 +131,6 @@ export {
   type ModelWait,
   type PlanOrigin,
   type RequestDocument,
-  type TraceOrigin,
-  type WorkerKind,
 } from "./records/request-document.ts";
 export {
   type Scope,

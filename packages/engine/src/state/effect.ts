@@ -120,6 +120,13 @@ export function hasDoneEffect({ status, effect, effectClass }: OpenFacts): boole
   return status === "COMPLETED" && effect === "done" && effectClass !== "R";
 }
 
+/** True for a unit that failed or was cancelled, and whose calls acted or may have acted. Pure. */
+export function hasFailedActing(unit: EffectFacts): boolean {
+  if (unit.status !== "FAILED" && unit.status !== "CANCELLED") return false;
+  const effect = effectOfUnit(unit);
+  return effect === "possible" || effect === "done";
+}
+
 /**
  * True when another call of a unit that has ended might repeat an effect: an operator has to name the step
  * first. A key makes the same call safe; a doubt is settled instead. Pure.

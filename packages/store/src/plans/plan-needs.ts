@@ -1,10 +1,4 @@
-import {
-  type ControlEvent,
-  type EffectFacts,
-  effectOfUnit,
-  type FoldedPlan,
-  type FoldedUnit,
-} from "@planwright/engine";
+import { type ControlEvent, type FoldedPlan, type FoldedUnit, hasFailedActing } from "@planwright/engine";
 import { isToApprove, isToSettle, needsPerson, STEP_LIFECYCLE, type StepStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { UnitReads } from "../journal/unit-reads.ts";
@@ -68,12 +62,6 @@ export function summaryOf(units: Iterable<FoldedUnit>, plan?: FoldedPlan): PlanS
     if (undecided) summary.undecided.push(undecided);
   }
   return { ...summary, needs: [...needs].toSorted() };
-}
-
-function hasFailedActing(unit: EffectFacts): boolean {
-  if (unit.status !== "FAILED" && unit.status !== "CANCELLED") return false;
-  const effect = effectOfUnit(unit);
-  return effect === "possible" || effect === "done";
 }
 
 function toUndecided(

@@ -1,6 +1,7 @@
 import {
   type EventOf,
   type FoldedPlan,
+  hasFailedActing,
   isPlanningEvent,
   type JournalEvent,
   type PlanningEvent,
@@ -295,14 +296,10 @@ function pastPlan(plan: FoldedPlan, steps: readonly StepRun[], at: Date): PlanTh
     stepViews({ ...graph, ...asIfHeld(plan) }, steps, NOTHING_KNOWN).map((step) =>
       step.waitsFor === "limit" && step.waitReason !== "limit" ? { ...step, waitsFor: null } : step,
     );
-  const actedAnyway = steps.filter(
-    ({ status, effect }) =>
-      (status === "FAILED" || status === "CANCELLED") && (effect === "possible" || effect === "done"),
-  );
   return {
     ...timesAt(plan, at),
     counts: countsOf(steps),
-    mayHaveActed: actedAnyway.length,
+    mayHaveActed: steps.filter(hasFailedActing).length,
     waitReason: planWaitReason(asIfHeld(plan), NOTHING_KNOWN),
     steps: shown,
   };
