@@ -131,12 +131,13 @@ function isSurvived({ before, after }: PlanWrite): boolean {
   return after.claims < before.claims && after.progressSeen === before.progressSeen;
 }
 
-function survived(facts: PlanFacts, { actor }: PlanWrite, fail: Fail): void {
+function survived(facts: PlanFacts, { after, actor }: PlanWrite, fail: Fail): void {
   const claims = actor ? (facts.claimsOf.get(actor.process) ?? 0) : 0;
   if (!actor || claims === 0) {
     return fail("survived-once", `${actor?.process.name} took a claim of ${facts.name} from the count`);
   }
   facts.claimsOf.set(actor.process, claims - 1);
+  if ((after.survivedEpoch ?? 0) < facts.countedFrom) return;
   facts.claimsWithoutProgress = Math.max(0, facts.claimsWithoutProgress - 1);
   facts.claimsWithoutAnyProgress = Math.max(0, facts.claimsWithoutAnyProgress - 1);
 }
@@ -148,7 +149,7 @@ function claimed(facts: PlanFacts, { before, after, actor, now, calmSince }: Pla
   facts.claimsWithoutAnyProgress += 1;
   // After a release no entry is being written, so the claim finds all entries. Its executor may die before it
   // writes `lease.taken`.
-  if (!before.lease) lookForProgress(facts);
+  if (!before.lease) lookForProgress(facts, after.epoch);
   facts.claimsAtClaim = facts.claimsWithoutProgress;
   const dueAt = before.dueAt === null ? now : before.dueAt.getTime() - EPOCH_MS;
   if (calmSince <= dueAt && now - dueAt > CLAIMED_WITHIN_MS) {
@@ -202,15 +203,17 @@ function isSame(a: Record<string, number>, b: Record<string, number>): boolean {
 export function fenced(facts: PlanFacts, epoch: number): void {
   if (epoch <= facts.fencedBy) return;
   facts.fencedBy = epoch;
-  lookForProgress(facts);
+  lookForProgress(facts, epoch);
 }
 
-function lookForProgress(facts: PlanFacts): void {
+/** @param epoch - that of the claim that may find progress */
+function lookForProgress(facts: PlanFacts, epoch: number): void {
   const finished = countFinished(facts);
   if (finished > facts.finishedAtClaim) {
     facts.claimsWithoutProgress = 1;
     facts.claimsWithoutAnyProgress = 1;
     facts.claimsAtClaim = 1;
+    facts.countedFrom = epoch;
   }
   facts.finishedAtClaim = finished;
 }

@@ -57,6 +57,8 @@ export interface PlanFacts {
   /** The same count, which everything that the store counts as progress resets. */
   claimsWithoutAnyProgress: number;
   finishedAtClaim: number;
+  /** The epoch of the first claim that is counted: progress wiped out those before it. */
+  countedFrom: number;
   /** `claimsWithoutProgress` as the latest claim found it: what the store counts later decides nothing for it. */
   claimsAtClaim: number;
   /** Number of claims of each process that it has not reported as survived. */
@@ -108,6 +110,7 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     claimsWithoutProgress: 0,
     claimsWithoutAnyProgress: 0,
     finishedAtClaim: document.progressSeen,
+    countedFrom: 0,
     claimsAtClaim: 0,
     claimsOf: new Map(),
   };
