@@ -7,7 +7,7 @@ import { lookup as dnsLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { CodedError } from "@planwright/plan";
 import ipaddr from "ipaddr.js";
-import type { Agent } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { z } from "zod";
 
 /**
@@ -135,7 +135,7 @@ export type GuardedFetch = (url: string, init: RequestInit) => Promise<Response>
 
 /**
  * A `fetch` for documents of at most 1 MiB that connects only to addresses that the guard permits. Redirects
- * are returned as answers and not followed. No bodies are sent.
+ * are returned as answers and not followed. Bodies are texts and forms.
  * @throws {AddressForbiddenError} when the address is not permitted; undici's errors when there is no answer
  */
 export function createGuardedFetch(guard: AddressGuard): GuardedFetch {
@@ -145,9 +145,11 @@ export function createGuardedFetch(guard: AddressGuard): GuardedFetch {
     // Loaded when needed: most services fetch nothing.
     const undici = await import("undici");
     agent ??= new undici.Agent({ connect: { lookup: guard.lookup }, maxResponseSize: MAX_BYTES });
+    const sent = init.body instanceof URLSearchParams ? init.body.toString() : init.body;
     const { statusCode, headers, body } = await undici.request(url, {
       dispatcher: agent,
-      method: "GET",
+      method: (init.method ?? "GET") as Dispatcher.HttpMethod,
+      ...(typeof sent === "string" && { body: sent }),
       headers: Object.fromEntries(new Headers(init.headers)),
       signal: init.signal ?? null,
     });

@@ -21,6 +21,7 @@ export {
   ServersConfigSchema,
   ServersFileError,
   type StdioServerConfig,
+  signedServers,
 } from "./config/load-servers-file.ts";
 export { ServerUnreachableError } from "./connection/errors.ts";
 export type { AddressGuard } from "./connection/http-fetch.ts";

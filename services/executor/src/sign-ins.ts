@@ -37,11 +37,12 @@ interface SignInsParts {
   /** The key for encryption, 32 bytes. Called before the first sign-in is read or stored. */
   key: () => Promise<Uint8Array>;
   redirectUrl: string;
+  fetch: SignIns["fetch"];
   logger: Pick<Logger, "warn">;
 }
 
 /** Sign-ins in the store. */
-export function createSignIns({ store, key: readKey, redirectUrl, logger }: SignInsParts): SignIns {
+export function createSignIns({ store, key: readKey, redirectUrl, fetch, logger }: SignInsParts): SignIns {
   let reading: Promise<Uint8Array> | undefined;
   const keyOf = (): Promise<Uint8Array> => {
     reading ??= readKey();
@@ -92,6 +93,7 @@ export function createSignIns({ store, key: readKey, redirectUrl, logger }: Sign
 
   return {
     redirectUrl,
+    fetch,
     read,
     async change(server, work) {
       const holder = randomUUID();

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createSlots, createSweeper, type Handle, type Queues } from "@planwright/queue";
 import {
   createAddressGuard,
+  createGuardedFetch,
   createWorkerService,
   type FailpointNames,
   heartbeatFailpoints,
@@ -13,7 +14,7 @@ import {
   type RoleParts,
 } from "@planwright/runtime";
 import type { RetentionStore, Store, StoreOptions } from "@planwright/store";
-import { createToolClients, type ToolClients } from "@planwright/tools";
+import { createToolClients, signedServers, type ToolClients } from "@planwright/tools";
 import { type ExecutorSettings, readExecutorSettings } from "./env.ts";
 import { createCommitMetrics, createExecutorMetrics, registerToolServers } from "./metrics.ts";
 import { createLargeJson } from "./outputs/large-json.ts";
@@ -108,15 +109,14 @@ export async function startExecutor(
   const config = settings.servers;
   const leases = failpoints.around(store.planLeases, LEASE_FAILPOINTS);
 
-  const withSignIn = Object.entries(config.mcpServers).flatMap(([server, entry]) =>
-    entry.type === "http" && entry.auth && !entry.disabled ? [server] : [],
-  );
+  const withSignIn = [...signedServers(config).keys()];
   await store.keepOnlyServers(Object.keys(config.mcpServers), withSignIn);
   const catalogue = createCatalogueReader(store);
   const publisher = createCataloguePublisher({ store, onPublished: () => catalogue.forget(), logger });
   const servers = createServerPublisher({ store, executor: name, logger });
   const outputMemory = createOutputMemory({ maxBytes: settings.OUTPUT_MEMORY_BYTES, metrics: metrics.runs });
   const largeJson = createLargeJson({ memory: outputMemory, logger });
+  const addresses = createAddressGuard(settings.OUTBOUND_ADDRESSES);
   const tools = createToolClients(config, {
     logger,
     readLarge: (answer) => largeJson.read(answer),
@@ -124,9 +124,10 @@ export async function startExecutor(
       store,
       key: () => readSignInKey(settings),
       redirectUrl: settings.signInRedirectUrl,
+      fetch: createGuardedFetch(addresses),
       logger,
     }),
-    addresses: createAddressGuard(settings.OUTBOUND_ADDRESSES),
+    addresses,
     connectTimeoutMs: settings.CONNECT_TIMEOUT_MS,
     serversFolder: join(settings.DATA_DIR, "servers"),
     onCatalogue: (offered) => publisher.publish(offered),

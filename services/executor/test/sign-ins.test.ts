@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createAddressGuard, createGuardedFetch } from "@planwright/runtime";
 import { createStore, type Store } from "@planwright/store";
 import {
   type OauthGateway,
@@ -39,6 +40,7 @@ async function startExecutor(key: Uint8Array = KEY, url = gateway.url): Promise<
     store,
     key: async () => key,
     redirectUrl: "http://planwright.test/sign-in/callback",
+    fetch: createGuardedFetch(createAddressGuard("any")),
     logger: { warn: (_facts: object, message = "") => void warnings.push(message) },
   });
   const tools = createToolClients(parseServers({ mcpServers: { vault: { url, auth: {} } } }), { signIns });

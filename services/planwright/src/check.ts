@@ -7,7 +7,7 @@ import { readPlannerSettings } from "@planwright/planner";
 import { inspectRedis } from "@planwright/queue";
 import { createAddressGuard, type RoleOptions } from "@planwright/runtime";
 import { inspectDatabase } from "@planwright/store";
-import { createToolClients } from "@planwright/tools";
+import { createToolClients, signedServers } from "@planwright/tools";
 
 /** What one check found; `planwright doctor` reads it as one line of JSON. */
 export interface Found {
@@ -150,20 +150,11 @@ async function checkServers(env: Env): Promise<Found[]> {
   const settings = await readExecutorSettings(env, { isAlone: isAlone(env) });
   const startedAt = performance.now();
   const tookMs = new Map<string, number>();
-  const all = Object.entries(settings.servers.mcpServers).filter(([, { disabled }]) => !disabled);
-  const isSigned = ([, entry]: (typeof all)[number]): boolean =>
-    entry.type === "http" && entry.auth !== undefined;
   // Only executors have their tokens.
-  const signed = all.filter(isSigned).map(
-    ([server]): Found => ({
-      name: `tool server ${server}`,
-      state: "ok",
-      text: "executors sign in at it; planwright sign-in says whether that is done",
-    }),
-  );
-  const others = Object.fromEntries(all.filter((server) => !isSigned(server)));
+  const signed = signedServers(settings.servers);
+  const others = Object.entries(settings.servers.mcpServers).filter(([server]) => !signed.has(server));
   const clients = createToolClients(
-    { mcpServers: others },
+    { mcpServers: Object.fromEntries(others) },
     {
       connectTimeoutMs: settings.CONNECT_TIMEOUT_MS,
       startTimeoutMs: settings.CONNECT_TIMEOUT_MS,
@@ -187,7 +178,11 @@ async function checkServers(env: Env): Promise<Found[]> {
       const text = `${countText(tools, "tool")}, connected and listed in ${tookMs.get(server) ?? 0} ms${slow}`;
       return { name, state: "ok", text };
     });
-    return [...found, ...signed];
+    const text = "executors sign in at it; planwright sign-in says whether that is done";
+    return [
+      ...found,
+      ...[...signed.keys()].map((server): Found => ({ name: `tool server ${server}`, state: "ok", text })),
+    ];
   } finally {
     await clients.close();
   }

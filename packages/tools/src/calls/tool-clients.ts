@@ -10,8 +10,8 @@ import {
   type ToolDescriptor,
   toolDigest,
 } from "@planwright/plan";
-import type { ServersConfig } from "../config/load-servers-file.ts";
-import { type AddressGuard, createPlainFetch } from "../connection/http-fetch.ts";
+import { type ServersConfig, signedServers } from "../config/load-servers-file.ts";
+import type { AddressGuard } from "../connection/http-fetch.ts";
 import type { ReadLargeAnswer } from "../connection/large-answer.ts";
 import { type ListedTools, MAX_LEFT_OUT } from "../connection/listed-tools.ts";
 import {
@@ -156,12 +156,9 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
   const { signIns } = options;
   const signInOf = new Map<string, ServerSignIn>();
   if (signIns)
-    for (const [server, { disabled, ...entry }] of Object.entries(config.mcpServers)) {
-      if (disabled || entry.type !== "http" || !entry.auth) continue;
-      const parts = { server, url: entry.url, auth: entry.auth, signIns };
-      const fetch = createPlainFetch(options.addresses);
+    for (const [server, { url, auth }] of signedServers(config)) {
       const mask = (values: readonly string[]) => addSecrets(server, values);
-      signInOf.set(server, createServerSignIn({ ...parts, fetch, addSecrets: mask }));
+      signInOf.set(server, createServerSignIn({ server, url, auth, signIns, addSecrets: mask }));
     }
   /** Servers that needed a sign-in at the last check, and what waits for it. */
   const needing = new Map<string, Set<() => void>>();

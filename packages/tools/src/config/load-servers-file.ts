@@ -535,3 +535,16 @@ export const ServersConfigSchema = z.strictObject({
 export type ServersConfig = z.output<typeof ServersConfigSchema>;
 /** The form that people write: fields with a default may be missing. */
 export type ServersConfigInput = z.input<typeof ServersConfigSchema>;
+
+/** The servers at which executors sign in, by name. */
+export function signedServers({ mcpServers }: ServersConfig): Map<string, SignedServerConfig> {
+  return new Map(
+    Object.entries(mcpServers).filter(
+      (entry): entry is [string, SignedServerConfig] =>
+        entry[1].type === "http" && entry[1].auth !== undefined && !entry[1].disabled,
+    ),
+  );
+}
+
+/** A server with a sign-in. */
+type SignedServerConfig = HttpServerConfig & { auth: NonNullable<HttpServerConfig["auth"]> };

@@ -148,51 +148,6 @@ export function createHttpFetch(
   };
 }
 
-/** Longest answer of an authorization server, in bytes. */
-const MAX_PLAIN_BYTES = 1_048_576;
-/** Longest that an authorization server may take for one answer, in milliseconds. */
-const PLAIN_TIMEOUT_MS = 10_000;
-
-/** `fetch` for requests that are no messages of the protocol, to permitted addresses. Follows no redirect. */
-export function createPlainFetch(addresses: AddressGuard | undefined): typeof fetch {
-  return (input, init = {}) =>
-    new Promise((resolve, reject) => {
-      const target = new URL(input instanceof Request ? input.url : input);
-      addresses?.check(target.hostname);
-      const { method = "GET", signal } = init;
-      // Forms and JSON texts: all that is sent to authorization servers.
-      const body = init.body instanceof URLSearchParams ? init.body.toString() : init.body;
-      const timeout = AbortSignal.timeout(PLAIN_TIMEOUT_MS);
-      const headers = { ...Object.fromEntries(new Headers(init.headers)), "accept-encoding": "identity" };
-      const settings = {
-        method,
-        headers,
-        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-        ...(addresses && { lookup: addresses.lookup }),
-      };
-      const request = (target.protocol === "https:" ? httpsRequest : httpRequest)(target, settings);
-      request.on("error", reject);
-      request.on("response", (response) => {
-        const chunks: Buffer[] = [];
-        let size = 0;
-        response.on("error", reject);
-        response.on("data", (chunk: Buffer) => {
-          chunks.push(chunk);
-          size += chunk.length;
-          if (size > MAX_PLAIN_BYTES) response.destroy(new AnswerTooLargeError(MAX_PLAIN_BYTES));
-        });
-        response.on("end", () => {
-          const { statusCode: status = 0, statusMessage: statusText = "" } = response;
-          if (!isResponseStatus(status)) return reject(new TypeError(`HTTP status ${status}`));
-          const hasBody = status !== 204 && status !== 205 && status !== 304;
-          const content = hasBody ? Buffer.concat(chunks) : null;
-          resolve(new Response(content, { status, statusText, headers: headersOf(response) }));
-        });
-      });
-      request.end(typeof body === "string" ? body : undefined);
-    });
-}
-
 /** Sends a body; its length is known, because not every server reads chunks. */
 function send(request: ClientRequest, parts: readonly (string | Uint8Array)[]): void {
   if (parts.length > 1) {

@@ -15,7 +15,6 @@ import {
   type AuthProvider,
   auth,
   extractWWWAuthenticateParams,
-  type FetchLike,
   type OAuthClientProvider,
   type OAuthDiscoveryState,
   type StoredOAuthClientInformation,
@@ -61,6 +60,8 @@ export type SignInAnswer = { code: string; iss: string | null } | { refused: str
 export interface SignIns {
   /** The address at which an authorization server sends a person back. */
   readonly redirectUrl: string;
+  /** Makes a request to an authorization server, whose address a tool server has named. Follows no redirect. */
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Undefined: none is stored. */
   read(server: string): Promise<SignIn | undefined>;
   /** Stores what `work` makes of the stored sign-in. No other process changes it meanwhile. Returns the stored one. */
@@ -85,8 +86,6 @@ interface ServerSignInParts {
   url: string;
   auth: NonNullable<HttpServerConfig["auth"]>;
   signIns: SignIns;
-  /** Makes the requests to the authorization server. */
-  fetch: FetchLike;
   /** Masks these values in everything that the server answers from now on. */
   addSecrets: (values: readonly string[]) => void;
 }
@@ -101,6 +100,8 @@ export interface ServerSignIn {
   check(): Promise<void>;
 }
 
+/** Longest that an authorization server may take for one answer, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 10_000;
 /** A token that ends within this time is renewed before it is sent, in milliseconds. */
 const RENEW_BEFORE_MS = 60_000;
 /** Of a token that lives shorter, this part of its life. */
@@ -205,7 +206,7 @@ const reasonOf = (error: unknown): string =>
 
 async function authorizeBy(
   draft: SignIn,
-  { url, auth: settings, signIns: { redirectUrl }, fetch }: ServerSignInParts,
+  { url, auth: settings, signIns: { redirectUrl, fetch } }: ServerSignInParts,
   {
     scope,
     since,
@@ -265,7 +266,8 @@ async function authorizeBy(
   const wanted = scopes?.join(" ") ?? scope;
   await auth(provider, {
     serverUrl: url,
-    fetchFn: fetch,
+    fetchFn: (address, init = {}) =>
+      fetch(String(address), { ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) }),
     ...(wanted === undefined ? {} : { scope: wanted }),
     ...(iss ? { iss } : {}),
     ...(challenge.authorizationCode === undefined ? {} : { authorizationCode: challenge.authorizationCode }),
