@@ -16,6 +16,7 @@ import {
   READ_REQUEST,
   READ_SIGN_INS,
   RELOAD_SERVER,
+  type SignInRecord,
   SUGGEST_CONTRACTS,
   type SuggestedContracts,
   type ToolRecord,
@@ -156,7 +157,7 @@ const SIGN_IN_POLL_MS = 1_000;
  * lists the sign-ins.
  */
 export async function signIn(context: CommandContext, server: string | undefined): Promise<ExitCode> {
-  const { client, output, isJson, signal, now } = context;
+  const { client, output, isJson, now } = context;
   const read = async () =>
     (await client.execute(READ_SIGN_INS, {})).toolServers.flatMap(({ name, signIn: found }) =>
       found ? [{ server: name, ...found }] : [],
@@ -174,29 +175,39 @@ export async function signIn(context: CommandContext, server: string | undefined
       `No sign-in is known for a server ${oneLine(server, 60)}; there are: ${names || "none"}. A server has one when its entry in the servers file has "auth"`,
     );
   }
-  if (found.isNeeded && found.url === null)
+  const readAgain = async () => (await read()).find((one) => one.server === server);
+  if (found.isNeeded) await untilSignedIn(context, found, readAgain);
+  output.note([`Signed in at ${oneLine(server, 60)}`]);
+  return EXIT.OK;
+}
+
+/**
+ * Prints where a person signs in, and again after a sign-in that failed, until none is needed.
+ * @param readAgain - undefined: the server has no sign-in any more
+ */
+async function untilSignedIn(
+  { output, signal }: CommandContext,
+  first: SignInRecord,
+  readAgain: () => Promise<SignInRecord | undefined>,
+): Promise<void> {
+  if (first.url === null)
     throw new UsageError(
       "Only a key with the scope admin shows where to sign in: all plans use that account",
     );
-  if (found.isNeeded && found.error !== null)
-    output.note([`The last sign-in failed: ${oneLine(found.error, 300)}`]);
-  if (found.isNeeded) output.print([found.url ?? ""]);
-  if (found.isNeeded) output.note(["Open this address in a browser, and sign in there. Waiting ..."]);
-  for (let current = found; current.isNeeded; ) {
+  if (first.error !== null) output.note([`The last sign-in failed: ${oneLine(first.error, 300)}`]);
+  output.print([first.url]);
+  output.note(["Open this address in a browser, and sign in there. Waiting ..."]);
+  for (let current: SignInRecord | undefined = first; current?.isNeeded; ) {
     await delay(SIGN_IN_POLL_MS, undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();
-    const next = (await read()).find((one) => one.server === server);
-    if (!next) break;
-    if (next.isNeeded && next.url !== current.url) {
-      output.note([
-        `The sign-in failed: ${oneLine(next.error ?? "see the log of the executor", 300)}. Try again:`,
-      ]);
+    const next = await readAgain();
+    if (next?.isNeeded && next.url !== current.url) {
+      const why = oneLine(next.error ?? "see the log of the executor", 300);
+      output.note([`The sign-in failed: ${why}. Try again:`]);
       output.print([next.url ?? ""]);
     }
     current = next;
   }
-  output.note([`Signed in at ${oneLine(server, 60)}`]);
-  return EXIT.OK;
 }
 
 /**

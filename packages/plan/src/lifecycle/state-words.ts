@@ -104,7 +104,7 @@ export function stateLook(
   const needsDecision = (status === "WAITING" || status === "RETRYING") && isForPerson(waitReason);
   const mark = waitReason === "in doubt" ? "?" : "!";
   const base = needsDecision ? { ...known, mark, tone: "attention" as const } : known;
-  if (ONLY_WAITS.has(status) || (status === "RETRYING" && needsDecision)) return { ...base, word: waits };
+  if (ONLY_WAITS.has(status) || needsDecision) return { ...base, word: waits };
   return SAYS_IT.has(status) ? base : { ...base, word: `${known.word}: ${waits}` };
 }
 

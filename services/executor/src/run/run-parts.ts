@@ -1,4 +1,5 @@
 import {
+  type Call,
   createEngineState,
   type EngineEvent,
   type EngineState,
@@ -101,7 +102,10 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     reserved: (key) => dispatch({ type: "limit.cleared", key, at: store.now() }),
   });
   const approvals = createApprovals(parts);
-  const planLimits = limitsOf(parts, clock, dispatch);
+  /** A deferred call is made again now. */
+  const clear = (call: Call): void =>
+    dispatch({ type: "limit.cleared", key: unitKeysOf(call)[0] ?? call.key, at: store.now() });
+  const planLimits = limitsOf(parts, clock, clear);
   const pending = createPendingWrites({
     claim,
     store,
@@ -133,8 +137,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     liveness: parts.liveness,
     onLost: lose,
     onError: fail,
-    onSignedIn: (call) =>
-      dispatch({ type: "limit.cleared", key: unitKeysOf(call)[0] ?? call.key, at: store.now() }),
+    onSignedIn: clear,
     onRefused: ({ key, attempt }, units) =>
       dispatch({ type: "refused", key, attempt, units, at: store.now() }),
     onEnded(call, outcome) {
@@ -179,7 +182,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
 function limitsOf(
   { limits, claim: { plan }, planTools, store }: PlanRunParts,
   clock: RunClock,
-  dispatch: RunHooks["dispatch"],
+  onCleared: (call: Call) => void,
 ): PlanLimits | undefined {
   if (!limits) return undefined;
   return createPlanLimits({
@@ -190,8 +193,7 @@ function limitsOf(
     planTools,
     now: () => store.now(),
     random: () => clock.random(),
-    onCleared: (call) =>
-      dispatch({ type: "limit.cleared", key: unitKeysOf(call)[0] ?? call.key, at: store.now() }),
+    onCleared,
   });
 }
 
