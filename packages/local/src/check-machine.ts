@@ -9,7 +9,6 @@ import { z } from "zod";
 import { DataFolderError } from "./errors.ts";
 import { isPortFree } from "./ports.ts";
 import { usableMongod } from "./start-mongo.ts";
-import { hasRedis } from "./start-redis.ts";
 import { apiPortOf, checksProgram, WrongSettingsError } from "./start-service.ts";
 import { environmentToCheck } from "./start-stack.ts";
 
@@ -45,7 +44,7 @@ export async function checkMachine(options: MachineOptions): Promise<Found[]> {
     env["MONGODB_URL"] || isRunning ? undefined : checkMongod(),
     checkInProcess(env, isRunning),
   ]);
-  const noRedis = env["REDIS_URL"] ? undefined : checkNoRedis(env);
+  const noRedis = env["REDIS_URL"] ? undefined : checkNoRedis();
   return [checkNode(), folder, port, mongod, noRedis, inProcess].flatMap((found) => found ?? []);
 }
 
@@ -129,9 +128,8 @@ async function checkMongod(): Promise<Found[]> {
   return [{ name, state: "warning", text, remedy: "install MongoDB 8 or later, or set MONGODB_URL" }];
 }
 
-function checkNoRedis(env: NodeJS.ProcessEnv): Found[] {
-  const text = hasRedis(env) ? "planwright up starts the installed one" : "not used: one process needs none";
-  return [{ name: "redis", state: "ok", text }];
+function checkNoRedis(): Found[] {
+  return [{ name: "redis", state: "ok", text: "not used: one process needs none" }];
 }
 
 /** What needs the code of the services is checked by their program. */

@@ -45,11 +45,6 @@ export async function startRedis(options: ServerOptions): Promise<LocalServer> {
   });
 }
 
-/** True when there is a Redis to use without an installation: REDIS_URL, or a server on the PATH. */
-export function hasRedis(env: NodeJS.ProcessEnv): boolean {
-  return Boolean(env["REDIS_URL"]) || onPath(NAMES, env["PATH"]) !== undefined;
-}
-
 function redisArguments(folder: string, port: number): string[] {
   return [
     ["--port", String(port)],

@@ -20,7 +20,7 @@ import { makeDataFolder } from "./data-folders.ts";
 import { DataFolderError, ProcessNotReadyError } from "./errors.ts";
 import { freePort } from "./ports.ts";
 import { startMongo } from "./start-mongo.ts";
-import { hasRedis, startRedis } from "./start-redis.ts";
+import { startRedis } from "./start-redis.ts";
 import {
   checkSettings,
   operateProgram,
@@ -54,8 +54,8 @@ export interface StackOptions {
   /** Receives lines for the user; default: they are dropped. */
   say?: (line: string) => void;
   /**
-   * True: API, planner and executor run in one process, which needs no Redis if none is installed. Default: each in
-   * its own.
+   * True: API, planner and executor run in one process, which uses a Redis only if REDIS_URL names one. Default: each
+   * in its own, with a Redis.
    */
   isTogether?: boolean;
   /** True: a process that ends unexpectedly is started again, with growing waits. Default: it is not. */
@@ -75,7 +75,7 @@ export interface Stack {
   mongodbUrl: string;
   /** With the name of the blog tools' database in it. */
   blogMongodbUrl: string;
-  /** Undefined where Redis is not installed and one process works without it. */
+  /** Undefined where one process works without it. */
   redisUrl: string | undefined;
   /** Where each role and the tools answer `/healthz`, `/readyz` and `/metrics`, such as http://127.0.0.1:4000. */
   healthUrls: Readonly<Record<RoleName | "blog-tools", string>>;
@@ -90,7 +90,7 @@ export interface Stack {
 }
 
 /**
- * Starts MongoDB, Redis and the built services as separate processes, each after the ones that it needs are
+ * Starts MongoDB, Redis if it is needed, and the built services as separate processes, each after the ones that it needs are
  * ready. Waits until the tools are known, except those of servers that cannot be reached or take too long.
  * When the start fails, no process stays running.
  * @throws {WrongSettingsError} {DataFolderError} {ServerNotAvailableError} {ServerNotSuitableError}
@@ -151,11 +151,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     onUnexpectedEnd: (end) => say(unexpectedEndLine(end, logDir)),
     restartDelayMs: options.isSupervised ? growingDelayMs : undefined,
   };
-  const needsRedis = !options.isTogether || hasRedis(env);
-  if (!needsRedis)
-    say(
-      "Redis is not installed: one process works without it, with its limits in memory (REDIS_URL is for more).",
-    );
+  const needsRedis = !options.isTogether || Boolean(env["REDIS_URL"]);
   const [mongo, redis] = await allOrError([
     keep(startMongo({ dataDir, env, say, supervision })),
     needsRedis ? keep(startRedis({ dataDir, env, say, supervision })) : Promise.resolve(undefined),

@@ -43,7 +43,7 @@ function childrenOf(pid: number): number[] {
 
 const SERVICES = ["api", "blog-tools", "executor", "planner"];
 /** Its processes: API, planner and executor are in one. */
-const ALL = ["blog-tools", "planwright", "mongod", "redis-server"].toSorted();
+const ALL = ["blog-tools", "planwright", "mongod"].toSorted();
 
 test.each([
   // A terminal signals every process of the group; a supervisor of npm signals only npm.

@@ -128,7 +128,7 @@ Planwright is running.
   Console  ${new URL("/console", stack.apiUrl).href}
   GraphQL  ${stack.apiUrl}${await graphiqlLine(stack.apiUrl)}
   MongoDB  ${stack.mongodbUrl}
-  Redis    ${stack.redisUrl ?? "not used"}
+  Redis    ${stack.redisUrl ?? "not used: one process needs none"}
   Health   ${healthLines(stack)}
   Logs     ${join(DATA_DIR, "logs")}
   Model    ${process.env["MODEL"] || "offline (rules, no key needed; set MODEL for a real one)"}

@@ -64,7 +64,7 @@ interface PlanwrightOptions {
 }
 
 /**
- * The whole system from its build, with its own MongoDB and Redis. The tools are a separate process over stdio,
+ * The whole system from its build, with its own MongoDB, and apart with a Redis. The tools are a separate process over stdio,
  * the cheapest transport of MCP.
  */
 export async function startPlanwright({
@@ -85,9 +85,7 @@ export async function startPlanwright({
   });
   await waitForTools(stack.apiUrl, ["noop"]);
   const mongo = await MongoClient.connect(stack.mongodbUrl);
-  if (stack.redisUrl === undefined)
-    throw new TypeError("The bench needs Redis on the machine: install redis-server");
-  const redis = new Redis(stack.redisUrl);
+  const redis = stack.redisUrl === undefined ? undefined : new Redis(stack.redisUrl);
   const client = createBenchClient(stack.apiUrl, clients);
   const submission = operation(SUBMIT, { plan: DIAMOND });
 
@@ -96,7 +94,7 @@ export async function startPlanwright({
     versions: {
       version: ownVersion(),
       MongoDB: VersionSchema.parse(await mongo.db().admin().serverInfo()).version,
-      Redis: /^redis_version:(\S+)/m.exec(await redis.info("server"))?.[1] ?? "",
+      ...(redis && { Redis: /^redis_version:(\S+)/m.exec(await redis.info("server"))?.[1] ?? "" }),
     },
     steps: "over MCP",
     end: "waitMs",
@@ -116,10 +114,10 @@ export async function startPlanwright({
       if (!answer.includes('"status":"COMPLETED"'))
         throw new PlanNotCompletedError({ contender: name, reason: `it answered ${answer}` });
     },
-    counts: async () => ({ ...(await mongoCounts(mongo)), ...(await redisCounts(redis)) }),
+    counts: async () => ({ ...(await mongoCounts(mongo)), ...(redis && (await redisCounts(redis))) }),
     async close() {
       client.close();
-      redis.disconnect();
+      redis?.disconnect();
       await mongo.close();
       await stack.kill();
     },
