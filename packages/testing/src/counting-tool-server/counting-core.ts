@@ -54,13 +54,22 @@ export interface CountingCore {
 const KEY_META = "dev.planwright/idempotencyKey";
 const SILENCE: CallAnswer = { type: "silence" };
 
-/** Creates the core, which counts calls and makes effects. @param more - additional tools */
+/** Options of {@link createCountingCore}. */
+interface CountingCoreOptions {
+  /** Additional tools. */
+  tools?: readonly CountingTool[] | undefined;
+  /** True: it has only the tools of `tools`. */
+  isOwnToolsOnly?: boolean | undefined;
+  /** Default: no log. */
+  log?: CallLog;
+}
+
+/** Creates the core, which counts calls and makes effects. */
 export function createCountingCore(
   ledger: EffectLedger,
-  more: readonly CountingTool[] = [],
-  log: CallLog = NO_CALL_LOG,
+  { tools: more = [], isOwnToolsOnly = false, log = NO_CALL_LOG }: CountingCoreOptions = {},
 ): CountingCore {
-  const tools = [...COUNTING_TOOLS, ...more];
+  const tools = [...(isOwnToolsOnly ? [] : COUNTING_TOOLS), ...more];
   const script = createScript();
   const stats = new Map<string, ToolStats>();
   const toolOf = new Map(tools.map((tool) => [tool.name, tool]));

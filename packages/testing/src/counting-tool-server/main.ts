@@ -24,7 +24,7 @@ const callsFile = values.calls;
 
 if (values.stdio) {
   const log = callsFile === undefined ? NO_CALL_LOG : openCallLog(callsFile);
-  const core = createCountingCore(await openEffectLedger(ledgerFile), tools, log);
+  const core = createCountingCore(await openEffectLedger(ledgerFile), { tools, log });
   core.script.add(script);
   serveStdio(() => createCountingMcpServer(core));
 } else {

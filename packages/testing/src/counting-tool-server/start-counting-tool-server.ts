@@ -37,6 +37,8 @@ export interface CountingToolServerOptions {
   script?: ScriptInput | undefined;
   /** Additional tools. */
   tools?: readonly CountingTool[] | undefined;
+  /** True: it has only the tools of `tools`. */
+  isOwnToolsOnly?: boolean | undefined;
 }
 
 /** A counting server over HTTP, in this process. */
@@ -63,7 +65,7 @@ export async function startCountingToolServer(
   const { ledgerFile, host = "127.0.0.1", port = 0 } = options;
   const ledger = await openEffectLedger(ledgerFile);
   const log = options.callsFile === undefined ? NO_CALL_LOG : openCallLog(options.callsFile);
-  const core = createCountingCore(ledger, options.tools, log);
+  const core = createCountingCore(ledger, { ...options, log });
   core.script.add(options.script ?? {});
   const serveMcp = createMcpEndpoint(core, log);
   const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {

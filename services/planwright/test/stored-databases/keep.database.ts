@@ -10,10 +10,11 @@ import { backupDatabase } from "@planwright/store";
 import { startSystem } from "@planwright/testing";
 import { BSON, MongoClient } from "mongodb";
 import { expect, test } from "vitest";
-import { ask, find, WAITING_REQUESTS } from "./waiting-requests.ts";
+import { ask, find, startVault, WAITING_REQUESTS } from "./waiting-requests.ts";
 
 test("a database with requests that wait is stored, with its backup", { timeout: 120_000 }, async () => {
-  const system = await startSystem();
+  const vault = await startVault();
+  const system = { ...(await startSystem(vault.system)), vault };
   await system.startPlanner();
   const requests: Record<string, string> = {};
   for (const [name, { begin, waits }] of Object.entries(WAITING_REQUESTS)) {
@@ -25,8 +26,9 @@ test("a database with requests that wait is stored, with its backup", { timeout:
     }
     await expect.poll(async () => waits(await find(system, requestId)), { timeout: 30_000 }).toBe(true);
   }
-  const ledger = await system.tools.ledger();
+  const ledger = [...(await system.tools.ledger()), ...(await vault.ledger())];
   await system.close();
+  await vault.close();
 
   const client = await MongoClient.connect(system.mongodbUrl);
   const collections: Record<string, unknown[]> = {};

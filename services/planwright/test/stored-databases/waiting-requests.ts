@@ -1,6 +1,16 @@
 /** Requests that wait, each for something else, and what a client does so that they end. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { JsonValue } from "@planwright/plan";
-import type { System } from "@planwright/testing";
+import {
+  type CountingToolServer,
+  type OauthGateway,
+  type System,
+  startCountingToolServer,
+  startOauthGateway,
+} from "@planwright/testing";
+import { expect } from "vitest";
 import { z } from "zod";
 
 const FoundSchema = z.object({
@@ -16,8 +26,69 @@ const FoundSchema = z.object({
 /** A request as its client reads it. */
 export type Found = z.output<typeof FoundSchema>;
 
-/** A system, in the process of the test or in others. */
-type AnySystem = Pick<System, "apiUrl" | "tools" | "model">;
+/** A system, in the process of the test or in others, whose tool servers include a vault. */
+type AnySystem = Pick<System, "apiUrl" | "tools" | "model"> & { vault: Vault };
+
+/** A tool server that wants a sign-in. */
+export interface Vault extends Pick<OauthGateway, "signIn" | "endSignIns"> {
+  /** What a system needs to use it. */
+  system: { mcpServers: Record<string, object>; env: Record<string, string> };
+  ledger: CountingToolServer["ledger"];
+  close(): Promise<void>;
+}
+
+/** Starts a vault. */
+export async function startVault(): Promise<Vault> {
+  const folder = await mkdtemp(join(tmpdir(), "planwright-vault-"));
+  const server = await startCountingToolServer({
+    ledgerFile: join(folder, "ledger"),
+    isOwnToolsOnly: true,
+    tools: [
+      {
+        name: "deposit",
+        description: "Deposits a value, once for each idempotency key.",
+        annotations: { readOnlyHint: false, destructiveHint: false },
+        contract: { mode: "parallel-safe", side_effects: true, idempotency: "key" },
+        effect: "per-key",
+      },
+    ],
+  });
+  const gateway = await startOauthGateway({ target: server.url });
+  return {
+    ...gateway,
+    system: {
+      mcpServers: { vault: { url: gateway.url, auth: {}, trusted: true } },
+      env: { PUBLIC_URL: "http://planwright.test" },
+    },
+    ledger: server.ledger,
+    async close() {
+      await Promise.all([gateway.close(), server.close()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const ServersSchema = z.object({
+  toolServers: z.array(
+    z.object({
+      name: z.string(),
+      state: z.string(),
+      signIn: z.object({ url: z.string().nullable() }).nullable(),
+    }),
+  ),
+});
+
+/** Signs a person in at the vault, as soon as the system asks for it. */
+async function signIn({ apiUrl, vault }: Pick<AnySystem, "apiUrl" | "vault">): Promise<void> {
+  const find = async () => {
+    const found = await ask({ apiUrl }, "{ toolServers { name state signIn { url } } }");
+    return ServersSchema.parse(found).toolServers.find(({ name }) => name === "vault");
+  };
+  await expect.poll(async () => (await find())?.signIn?.url, { timeout: 30_000 }).toEqual(expect.any(String));
+  const { pathname, search } = new URL(await vault.signIn((await find())?.signIn?.url ?? ""));
+  expect((await fetch(new URL(`${pathname}${search}`, apiUrl))).status).toBe(200);
+  await expect.poll(async () => (await find())?.state, { timeout: 30_000 }).toBe("CONNECTED");
+}
 
 /** A request that waits. */
 export interface WaitingRequest {
@@ -25,7 +96,9 @@ export interface WaitingRequest {
   begin(system: AnySystem): Promise<string>;
   waits(request: Found): boolean;
   /** What a client does later. */
-  goOn(system: Pick<System, "apiUrl">, requestId: string, request: Found): Promise<void>;
+  goOn(system: Pick<AnySystem, "apiUrl" | "vault">, requestId: string, request: Found): Promise<void>;
+  /** The first format in which such a request may be stored; default: all. */
+  sinceFormat?: number;
   /** Effects of its calls in the ledger of the tools: while it waits, and after its end. */
   effects: readonly [number, number];
 }
@@ -134,5 +207,16 @@ export const WAITING_REQUESTS: Readonly<Record<string, WaitingRequest>> = {
       await ask(system, "mutation ($id: ID!) { resume(requestId: $id) { status } }", { id });
     },
     effects: [1, 2],
+  },
+  "sign-in": {
+    async begin(system) {
+      await signIn(system);
+      await system.vault.endSignIns();
+      return await submit(system, [step("a", "deposit", "sign-in")]);
+    },
+    waits: ({ plan }) => plan?.status === "WAITING" && plan.waitReason === "sign-in",
+    goOn: (system) => signIn(system),
+    effects: [0, 1],
+    sinceFormat: 7,
   },
 };
