@@ -295,7 +295,7 @@ const KNOWN = { sequential: knowing("sequential"), parallel: knowing("parallel")
 
 /** True when the tool has side effects by its contract, and for an unknown tool. */
 export function hasSideEffects(tool: ToolDescriptor | undefined): boolean {
-  return !tool || toolContract(tool).contract.sideEffects;
+  return !tool || knownContract(tool).contract.sideEffects;
 }
 
 /**
@@ -304,7 +304,7 @@ export function hasSideEffects(tool: ToolDescriptor | undefined): boolean {
  */
 export function actsWhenRepeated(tool: ToolDescriptor | undefined): boolean {
   if (!tool) return true;
-  const { contract, isReadOnlyBelieved } = toolContract(tool);
+  const { contract, isReadOnlyBelieved } = knownContract(tool);
   return contract.sideEffects && !isReadOnlyBelieved;
 }
 
