@@ -111,9 +111,14 @@ export function createProgram({ version, perform, performLocally, print }: Progr
     return withAskOptions(command);
   };
 
-  add("up", "start the whole system on this machine, with its own databases, until Ctrl-C").action(() =>
-    performLocally(({ up }) => up()),
-  );
+  add("up", "start the whole system on this machine, with its own databases, until Ctrl-C")
+    .option(
+      "--processes <number>",
+      "processes with all roles, behind one port; more than 1 need Redis",
+      wholeNumber(64),
+      1,
+    )
+    .action((options: { processes: number }) => performLocally(({ up }) => up(options)));
   add("demo", "start the system, execute one sentence, and show what happened")
     .argument("[sentence...]", "what is to be done; default: an example")
     .action((words: string[]) => performLocally(({ demo }) => demo(words)));
@@ -408,7 +413,12 @@ const EXAMPLES = {
     'planwright run "Create author Alice with email alice@test.com, then create blog by Alice titled Hello about world"',
     `planwright debug ${ID}`,
   ),
-  up: examples("planwright up", "PORT=4100 planwright up", "MODEL=anthropic:claude-sonnet-4-5 planwright up"),
+  up: examples(
+    "planwright up",
+    "PORT=4100 planwright up",
+    "MODEL=anthropic:claude-sonnet-4-5 planwright up",
+    "planwright up --processes 4",
+  ),
   demo: examples("planwright demo", "planwright demo List authors"),
   keys: examples(
     "planwright keys create --tenant acme --scope read,execute --name me",

@@ -28,6 +28,17 @@ export async function freePort(): Promise<number> {
   }
 }
 
+/** The first of several TCP ports, one behind the other, that were free just before, and are none of these. */
+export async function freePorts(count: number, taken: ReadonlySet<number>): Promise<number> {
+  for (;;) {
+    const first = await freePort();
+    const ports = Array.from({ length: count }, (_, index) => first + index);
+    if (ports.some((port) => taken.has(port))) continue;
+    const areFree = await Promise.all(ports.map(isPortFree));
+    if (areFree.every(Boolean)) return first;
+  }
+}
+
 async function listenOnce(port: number): Promise<void> {
   const server = createServer();
   server.listen(port, "127.0.0.1");

@@ -34,8 +34,10 @@ export class NotBuiltError extends CodedError<{ service: string }> {
 interface ServiceOptions {
   name: ServiceName;
   env: NodeJS.ProcessEnv;
-  /** Address of its `/readyz`. */
-  readyUrl: string;
+  /** Of its command line. */
+  args?: readonly string[];
+  /** Addresses of `/readyz` of its processes. */
+  readyUrls: readonly string[];
   logFile: string;
   supervision?: Supervision;
   /** The file that Node runs; default: the service's build. */
@@ -47,14 +49,14 @@ interface ServiceOptions {
  * @throws {NotBuiltError} and {ProcessNotReadyError} with its last log lines
  */
 export async function startService(options: ServiceOptions): Promise<ManagedProcess> {
-  const { name, env, readyUrl, logFile, supervision } = options;
+  const { name, env, readyUrls, logFile, supervision } = options;
   const main = options.main ?? builtProgram(name, "main.js");
-  const args = [YOUNG_GENERATION, main];
+  const args = [YOUNG_GENERATION, main, ...(options.args ?? [])];
   return supervise({
     ...supervision,
     name,
     spawn: () => startChild({ name, command: process.execPath, args, env, logFile }),
-    isReady: () => answersOk(readyUrl),
+    isReady: async () => (await Promise.all(readyUrls.map(answersOk))).every(Boolean),
     stopTimeoutMs: STOP_MS,
   });
 }

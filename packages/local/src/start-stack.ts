@@ -18,7 +18,7 @@ import {
 } from "./child.ts";
 import { makeDataFolder } from "./data-folders.ts";
 import { DataFolderError, ProcessNotReadyError } from "./errors.ts";
-import { freePort } from "./ports.ts";
+import { freePort, freePorts } from "./ports.ts";
 import { startMongo } from "./start-mongo.ts";
 import { startRedis } from "./start-redis.ts";
 import {
@@ -58,6 +58,8 @@ export interface StackOptions {
    * in its own, with a Redis.
    */
   isTogether?: boolean;
+  /** With `isTogether`, how many processes run all roles, behind one port; more than one need Redis. Default 1. */
+  processes?: number;
   /** True: a process that ends unexpectedly is started again, with growing waits. Default: it is not. */
   isSupervised?: boolean;
 }
@@ -151,7 +153,8 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     onUnexpectedEnd: (end) => say(unexpectedEndLine(end, logDir)),
     restartDelayMs: options.isSupervised ? growingDelayMs : undefined,
   };
-  const needsRedis = !options.isTogether || Boolean(env["REDIS_URL"]);
+  const { processes = 1 } = options;
+  const needsRedis = !options.isTogether || processes > 1 || Boolean(env["REDIS_URL"]);
   const [mongo, redis] = await allOrError([
     keep(startMongo({ dataDir, env, say, supervision })),
     needsRedis ? keep(startRedis({ dataDir, env, say, supervision })) : Promise.resolve(undefined),
@@ -170,14 +173,15 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     name: ServiceName,
     portName: "PORT" | "HEALTH_PORT",
     settings: NodeJS.ProcessEnv,
-    wantedPort?: number,
+    { port: wantedPort, count = 1 }: { port?: number | undefined; count?: number } = {},
   ) => {
     const port = wantedPort ?? (await freePort());
     const service = await keep(
       startService({
         name,
         env: { ...common, ...shared, ...settings, ...options.settings?.[name], [portName]: String(port) },
-        readyUrl: `http://127.0.0.1:${port}/readyz`,
+        args: count > 1 ? ["--processes", String(count)] : [],
+        readyUrls: Array.from({ length: count }, (_, index) => `http://127.0.0.1:${port + index}/readyz`),
         logFile: join(logDir, `${name}.log`),
         supervision,
         main: options.mains?.[name],
@@ -186,7 +190,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     return { service, port };
   };
 
-  const startBlog = (port: number) => start("blog-tools", "PORT", { MONGODB_URL: blogMongodbUrl }, port);
+  const startBlog = (port: number) => start("blog-tools", "PORT", { MONGODB_URL: blogMongodbUrl }, { port });
   /** Returns what to wait for when the executor is started now. */
   const writeServers = (blogPort: number) => {
     const blogUrl = `http://127.0.0.1:${blogPort}/mcp`;
@@ -196,13 +200,19 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
   const startTogether = async () => {
     // Chosen before any of the processes listens, so they could be the same.
     const ports = new Set(options.apiPort === undefined ? [] : [options.apiPort]);
-    while (ports.size < 3) ports.add(await freePort());
-    const [port = 0, blogPort = 0, healthPort] = ports;
+    while (ports.size < 2) ports.add(await freePort());
+    const [port = 0, blogPort = 0] = ports;
+    const healthPort = await freePorts(processes, ports);
     const awaited = writeServers(blogPort);
     // At the same time: tools that are not ready when the executor connects are tried again soon.
     const [blog, all] = await allOrError([
       startBlog(blogPort),
-      start("planwright", "HEALTH_PORT", { DATA_DIR: dataDir, PORT: String(port) }, healthPort),
+      start(
+        "planwright",
+        "HEALTH_PORT",
+        { DATA_DIR: dataDir, PORT: String(port) },
+        { port: healthPort, count: processes },
+      ),
     ]);
     return { blog, awaited, executor: all, planner: all, api: { ...all, port } };
   };
@@ -215,7 +225,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     const [tools, planner, api] = await allOrError([
       startExecutor(),
       start("planner", "HEALTH_PORT", {}),
-      start("api", "PORT", {}, options.apiPort),
+      start("api", "PORT", {}, { port: options.apiPort }),
     ]);
     return { ...tools, planner, api };
   };

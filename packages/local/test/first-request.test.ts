@@ -30,7 +30,7 @@ async function start(name: ServiceName, env: NodeJS.ProcessEnv, portName: "PORT"
   const service = await startService({
     name,
     env: { PATH: process.env["PATH"], HOST: "127.0.0.1", ...env, [portName]: String(port) },
-    readyUrl: `http://127.0.0.1:${port}/readyz`,
+    readyUrls: [`http://127.0.0.1:${port}/readyz`],
     logFile: join(folder, `${name}.log`),
     main: bundles[name],
   });

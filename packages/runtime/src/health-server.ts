@@ -36,7 +36,8 @@ export async function createHealthServer(options: HealthServerOptions): Promise<
       () => response.writeHead(500).end(),
     );
   });
-  server.listen(port, host);
+  // Each of several processes that share the ports of their API has a health port of its own.
+  server.listen({ port, host, exclusive: true });
   await once(server, "listening");
   const address = server.address();
   const listening = typeof address === "object" && address !== null ? address.port : port;

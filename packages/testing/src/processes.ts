@@ -11,7 +11,9 @@ import { type OnDemand } from "./offer-on-demand.ts";
  * leaves no processes.
  */
 const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
-  const look = () => process.ppid !== ${process.pid} && process.kill(process.pid, "SIGKILL");
+  import cluster from "node:cluster";
+  const parent = cluster.isWorker ? process.ppid : ${process.pid};
+  const look = () => process.ppid !== parent && process.kill(process.pid, "SIGKILL");
   setInterval(look, 500).unref();
 `)}`;
 

@@ -3,7 +3,7 @@ import { readApi } from "@planwright/api";
 import { readExecutor } from "@planwright/executor";
 import { CodedError } from "@planwright/plan";
 import { readPlanner } from "@planwright/planner";
-import { parseSettings, RedisUrlSchema } from "@planwright/runtime";
+import { parseSettings, RedisUrlSchema, SettingsError } from "@planwright/runtime";
 import { z } from "zod";
 import { CHECK_NAMES } from "./check.ts";
 
@@ -34,10 +34,14 @@ export class RoleNotReadError extends CodedError<{ role?: string }> {
  * @throws {RoleNotReadError} for the first role with a setting that cannot work
  */
 export async function readProcess(
-  [first, ...others]: RoleNames,
+  { roles: [first, ...others], processes = 1 }: Pick<Arguments, "roles"> & Partial<Arguments>,
   env: NodeJS.ProcessEnv,
 ): Promise<{ roles: [AnyRole, ...AnyRole[]]; healthPort: number; isAlone: boolean }> {
   const { HEALTH_PORT: healthPort, REDIS_URL } = parseSettings(PlanwrightSettingsSchema, env);
+  if (processes > 1 && REDIS_URL === undefined) {
+    const problem = `is missing: ${processes} processes need Redis to share limits and work`;
+    throw new SettingsError([{ variable: "REDIS_URL", problem }]);
+  }
   const isAlone = REDIS_URL === undefined && others.length + 1 === Object.keys(READERS).length;
   const read = async (name: RoleName): Promise<AnyRole> => {
     try {
@@ -52,16 +56,27 @@ export async function readProcess(
   return { roles, healthPort, isAlone };
 }
 
-/** At least one role. */
-type RoleNames = [RoleName, ...RoleName[]];
+/** What the command line says. */
+interface Arguments {
+  /** The roles to run, at least one. */
+  roles: [RoleName, ...RoleName[]];
+  /** How many processes run them. */
+  processes: number;
+  /** What to check instead. */
+  check?: string[];
+}
 
-/**
- * Reads the command line: the roles to run, or with `--check` what to check instead.
- * @throws {RoleNotReadError}
- */
-export function readArguments(args: string[]): { roles: RoleNames; check?: string[] } {
-  const options = { roles: { type: "string", default: ALL }, check: { type: "string" } } as const;
-  let values: { roles: string; check?: string | undefined };
+/** Most processes of one start. */
+const MAX_PROCESSES = 64;
+
+/** Reads the command line. @throws {RoleNotReadError} */
+export function readArguments(args: string[]): Arguments {
+  const options = {
+    roles: { type: "string", default: ALL },
+    processes: { type: "string", default: "1" },
+    check: { type: "string" },
+  } as const;
+  let values: { roles: string; processes: string; check?: string | undefined };
   try {
     ({ values } = parseArgs({ args, options }));
   } catch (error) {
@@ -72,7 +87,13 @@ export function readArguments(args: string[]): { roles: RoleNames; check?: strin
   }
   const [first = "api", ...others] = namesOf("--roles", values.roles, Object.keys(READERS)).filter(isRole);
   const check = values.check === undefined ? {} : { check: namesOf("--check", values.check, CHECK_NAMES) };
-  return { roles: [first, ...others], ...check };
+  const processes = /^\d{1,2}$/.test(values.processes) ? Number(values.processes) : 0;
+  if (processes < 1 || processes > MAX_PROCESSES)
+    throw new RoleNotReadError(
+      `--processes is "${values.processes}": use a whole number from 1 to ${MAX_PROCESSES}`,
+      {},
+    );
+  return { roles: [first, ...others], processes, ...check };
 }
 
 /** @throws {RoleNotReadError} for a name that is not one of these */

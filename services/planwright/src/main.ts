@@ -1,14 +1,26 @@
-import { readOrExit, runRoles } from "@planwright/runtime";
+import cluster from "node:cluster";
+import { createLogger, readOrExit, runRoles } from "@planwright/runtime";
 import { runChecks } from "./check.ts";
 import { composed } from "./composed.ts";
 import { readArguments, readProcess } from "./env.ts";
+import { joinProcesses, runProcesses } from "./processes.ts";
 
-const { check, roles: names } = await readOrExit(() => readArguments(process.argv.slice(2)), process);
+const { check, ...wanted } = await readOrExit(() => readArguments(process.argv.slice(2)), process);
 if (check) {
   await runChecks(check, process.env, (found) => process.stdout.write(`${JSON.stringify(found)}\n`));
 } else {
-  const { roles, healthPort, isAlone } = await readOrExit(() => readProcess(names, process.env), process);
+  const { roles, healthPort, isAlone } = await readOrExit(() => readProcess(wanted, process.env), process);
   const [role, ...others] = roles;
   const service = others.length === 0 ? role.name : "planwright";
-  await runRoles(roles, { service, healthPort, ...composed(roles, { healthPort, isAlone }) });
+  if (wanted.processes > 1 && cluster.isPrimary) {
+    const logger = createLogger({ service, level: role.settings.LOG_LEVEL });
+    runProcesses({ count: wanted.processes, healthPort, logger });
+  } else {
+    const shutdown = await runRoles(roles, {
+      service,
+      healthPort,
+      ...composed(roles, { healthPort, isAlone }),
+    });
+    if (cluster.isWorker) await joinProcesses(shutdown);
+  }
 }

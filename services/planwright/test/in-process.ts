@@ -9,7 +9,7 @@ export async function runInProcess(
   host: RolesHost,
 ): Promise<Awaited<ReturnType<typeof runRoles>>> {
   const { roles, healthPort, isAlone } = await readProcess(
-    readArguments(["--roles", names.join()]).roles,
+    readArguments(["--roles", names.join()]),
     host.env,
   );
   return runRoles(roles, {

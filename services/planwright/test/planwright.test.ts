@@ -1,6 +1,7 @@
 /** The roles in one process: what it serves, how it ends, and what it says about settings. */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -196,4 +197,80 @@ test.each([
   expect(lines.filter((line) => "level" in line && line.level === "fatal")).toEqual([
     expect.objectContaining({ service: role, msg: `${role} could not start` }),
   ]);
+});
+
+const TWO = ["--processes", "2"];
+
+/** Two ports, one behind the other, that are free. */
+async function twoFreePorts(): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    const next = createServer().listen(port + 1, "127.0.0.1");
+    const isFree = await once(next, "listening").then(
+      () => true,
+      () => false,
+    );
+    next.close();
+    if (isFree) return port;
+  }
+}
+
+test("two processes share the port of the API, one that is killed is started again, and a signal ends both in order", async () => {
+  const healthPort = await twoFreePorts();
+  const { lines, child, exited, mongodbUrl } = await start({ HEALTH_PORT: String(healthPort) }, TWO);
+  const ready = (role: string) => lines.filter(({ msg }) => msg === `${role} ready`);
+  const counts = () => ["api", "planner", "executor"].map((role) => ready(role).length);
+  await expect.poll(counts).toEqual([2, 2, 2]);
+  const [url = "", ...others] = new Set(ready("api").map((line) => line.url));
+  expect(others).toEqual([]);
+  const health = [0, 1].map((index) => `http://127.0.0.1:${healthPort + index}`);
+  expect(new Set(ready("executor").map((line) => line.health))).toEqual(new Set(health));
+  const submitted = async () => (await ask(url, SUBMIT)).data.submitPlan.requestId;
+  const status = async (id: string) =>
+    (await ask(url, `{ request(requestId: "${id}") { status } }`)).data.request.status;
+  const first = await Promise.all(Array.from({ length: 20 }, submitted));
+  const [victim = 0] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")
+    .split(" ")
+    .map(Number);
+  process.kill(victim, "SIGKILL");
+  await expect.poll(counts).toEqual([3, 3, 3]);
+  const second = await Promise.all(Array.from({ length: 20 }, submitted));
+  for (const id of [...first, ...second]) await expect.poll(() => status(id)).toBe("COMPLETED");
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      service: "planwright",
+      msg: "a process ended and is started again",
+      how: "was ended by SIGKILL",
+    }),
+  );
+
+  const store = await createStore({ url: mongodbUrl, timeoutMs: 60_000 });
+  onTestFinished(() => store.close());
+  expect(await store.liveWorkers()).toMatchObject({ planner: 2, executor: 2 });
+  child.kill("SIGTERM");
+  expect(await exited).toEqual([0, null]);
+  expect(lines.filter(({ msg }) => msg === "stopped")).toHaveLength(2);
+  expect(await store.liveWorkers()).toMatchObject({ planner: 0, executor: 0 });
+});
+
+test("two processes end when one cannot start", async () => {
+  const { lines, exited } = await start(
+    { HOST: "127.0.0.1", PORT: new URL(testServers().redisUrl).port },
+    TWO,
+  );
+  expect(await exited).toEqual([1, null]);
+  expect(lines).toContainEqual(expect.objectContaining({ service: "api", msg: "api could not start" }));
+});
+
+test.each([
+  [
+    ALONE,
+    TWO,
+    "Wrong setting in the environment: REDIS_URL: is missing: 2 processes need Redis to share limits and work",
+  ],
+  [{}, ["--processes", "0"], '--processes is "0": use a whole number from 1 to 64'],
+])("with %j and %j nothing is started", async (env, args, message) => {
+  const { lines, exited } = await start(env, args);
+  expect(await exited).toEqual([1, null]);
+  expect(lines.map(({ msg }) => msg)).toEqual([message]);
 });

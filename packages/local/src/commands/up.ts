@@ -83,17 +83,21 @@ async function graphiqlLine(apiUrl: string): Promise<string> {
 }
 
 /** The addresses for monitoring: `/healthz`, `/readyz` and `/metrics` of each process of ours. */
-function healthLines({ healthUrls }: Stack): string {
+function healthLines({ healthUrls }: Stack, processes: number): string {
   const lines = Object.entries(healthUrls).map(([name, url]) => `${url}/readyz  ${name}`);
-  return [...lines, "with /metrics in place of /readyz: figures for Prometheus"].join("\n           ");
+  const others =
+    processes > 1 ? [`the other processes: the ${processes - 1} ports behind that of the executor`] : [];
+  return [...lines, ...others, "with /metrics in place of /readyz: figures for Prometheus"].join(
+    "\n           ",
+  );
 }
 
 /**
  * `planwright up`: starts the complete system on this machine, and prints how to use it. It runs until Ctrl-C or
- * SIGTERM. Data stays in `.data/planwright` (`DATA_DIR`).
+ * SIGTERM. Data stays in `.data/planwright` (`DATA_DIR`). Several processes run all roles behind one port.
  * A start that fails prints what to change and ends the process with 1.
  */
-export async function up(): Promise<void> {
+export async function up({ processes }: { processes: number }): Promise<void> {
   let stack: Stack | undefined;
   const stop = stopOnSignals(() => stack);
   try {
@@ -108,11 +112,12 @@ export async function up(): Promise<void> {
       dataDir: DATA_DIR,
       apiPort: await choosePort(wantedPort),
       isTogether: true,
+      processes,
       isSupervised: true,
       say,
     });
     writeAddress(stack.apiUrl);
-    say(await runningText(stack));
+    say(await runningText(stack, processes));
   } catch (error) {
     printError(error);
     await stop();
@@ -121,7 +126,7 @@ export async function up(): Promise<void> {
 }
 
 /** What a user needs to know about the running system. */
-async function runningText(stack: Stack): Promise<string> {
+async function runningText(stack: Stack, processes: number): Promise<string> {
   const missing = await missingServers(stack);
   return `
 Planwright is running.
@@ -129,7 +134,7 @@ Planwright is running.
   GraphQL  ${stack.apiUrl}${await graphiqlLine(stack.apiUrl)}
   MongoDB  ${stack.mongodbUrl}
   Redis    ${stack.redisUrl ?? "not used: one process needs none"}
-  Health   ${healthLines(stack)}
+  Health   ${healthLines(stack, processes)}
   Logs     ${join(DATA_DIR, "logs")}
   Model    ${process.env["MODEL"] || "offline (rules, no key needed; set MODEL for a real one)"}
 

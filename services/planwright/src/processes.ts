@@ -1,0 +1,84 @@
+/**
+ * Several processes with the same roles behind one port of the API. The first process runs no role: it hands
+ * connections to the others in turns (`node:cluster`), and keeps them running.
+ */
+import cluster, { type Worker } from "node:cluster";
+import { once } from "node:events";
+import type { Logger, Shutdown } from "@planwright/runtime";
+
+/** Options of {@link runProcesses}. */
+interface ProcessesOptions {
+  /** At least 2. */
+  count: number;
+  /** Health port of the first; the others have those behind it. 0: any. */
+  healthPort: number;
+  logger: Pick<Logger, "info" | "warn" | "error">;
+}
+
+/** First and longest wait before a process is started again, in milliseconds; it doubles. */
+const RESTART_MS = { first: 500, longest: 30_000 };
+/** A process that was ready for this time has recovered: its next end counts as the first. */
+const STABLE_MS = 60_000;
+
+/**
+ * Starts the processes, and starts each again that ends unexpectedly, at its health port. A signal ends all of them in
+ * order, and then this process. A process that ends before it was ever ready ends all: its settings or its port
+ * cannot work, and it has said so.
+ */
+export function runProcesses({ count, healthPort, logger }: ProcessesOptions): void {
+  const running = new Map<Worker, { isReady: boolean }>();
+  let exitCode = 0;
+  let isStopping = false;
+
+  function stop(reason: string, code = 0): void {
+    exitCode = Math.max(exitCode, code);
+    if (isStopping) return;
+    isStopping = true;
+    logger.info({ reason }, "stopping");
+    for (const [worker, { isReady }] of running) {
+      // A terminal signals all processes of the group, and a second signal would end this one at once.
+      if (isReady) worker.send({ stop: reason }, ignoreGone);
+      else worker.process.kill("SIGTERM");
+    }
+    if (running.size === 0) process.exit(exitCode);
+  }
+
+  function begin(index: number, failures = 0): void {
+    if (isStopping) return;
+    const worker = cluster.fork(healthPort === 0 ? {} : { HEALTH_PORT: String(healthPort + index) });
+    const state = { isReady: false, readyAt: 0 };
+    running.set(worker, state);
+    worker.once("message", () => {
+      state.isReady = true;
+      state.readyAt = performance.now();
+    });
+    worker.once("exit", (code, signal) => {
+      running.delete(worker);
+      if (isStopping) {
+        exitCode = Math.max(exitCode, code ?? 1);
+        if (running.size === 0) process.exit(exitCode);
+        return;
+      }
+      const how = signal ? `was ended by ${signal}` : `exited with code ${code}`;
+      if (!state.isReady && failures === 0) return stop(`process ${index + 1} ${how} before it was ready`, 1);
+      const isStable = state.isReady && performance.now() - state.readyAt > STABLE_MS;
+      const before = isStable ? 0 : failures;
+      const restartsInMs = Math.min(RESTART_MS.longest, RESTART_MS.first * 2 ** before);
+      logger.warn({ process: index + 1, how, restartsInMs }, "a process ended and is started again");
+      setTimeout(() => begin(index, before + 1), restartsInMs);
+    });
+  }
+
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(signal));
+  for (let index = 0; index < count; index += 1) begin(index);
+}
+
+/** One of the processes: tells the first that it takes work, and ends when that says so. */
+export async function joinProcesses(shutdown: Pick<Shutdown, "run">): Promise<void> {
+  process.send?.({ ready: true });
+  const [{ stop }] = (await once(process, "message")) as [{ stop: string }];
+  await shutdown.run(stop);
+}
+
+/** A process that has just ended gets no message, and its end is noticed. */
+const ignoreGone = (): void => undefined;
