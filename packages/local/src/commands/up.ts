@@ -85,8 +85,11 @@ async function graphiqlLine(apiUrl: string): Promise<string> {
 /** The addresses for monitoring: `/healthz`, `/readyz` and `/metrics` of each process of ours. */
 function healthLines({ healthUrls }: Stack, processes: number): string {
   const lines = Object.entries(healthUrls).map(([name, url]) => `${url}/readyz  ${name}`);
-  const others =
-    processes > 1 ? [`the other processes: the ${processes - 1} ports behind that of the executor`] : [];
+  const others = Array.from({ length: processes - 1 }, (_, index) => {
+    const url = new URL(healthUrls.executor);
+    url.port = String(Number(url.port) + index + 1);
+    return `${url.origin}/readyz  process ${index + 2}`;
+  });
   return [...lines, ...others, "with /metrics in place of /readyz: figures for Prometheus"].join(
     "\n           ",
   );
