@@ -97,7 +97,6 @@ function createAnswering({ clock }: StoreDependencies, claims: PlannerClaims) {
     return claims.append<void>(claim, () => {
       const set = { ...change, ...released, updatedAt: new Date(clock.now()) };
       return {
-        type: "append",
         events: [{ type: "answer.written", error }],
         following: () => [{ collection: "requests", id: _id, condition, set }],
         done: undefined,
@@ -132,7 +131,7 @@ function createPostponing({ clock }: StoreDependencies, claims: PlannerClaims) {
         const tries = (away?.tries ?? 0) + 1;
         const lastMs = since.getTime() + unreachableMs;
         // The last try is made when the time is over.
-        if (now >= lastMs || now + requestedMs > lastMs) return { type: "nothing", done: null };
+        if (now >= lastMs || now + requestedMs > lastMs) return { done: null };
         const dueAt = new Date(Math.min(now + Math.max(pauseMs(tries), requestedMs), lastMs));
         const until = new Date(lastMs);
         const wait: ModelWait = { error, since, tries, nextAttemptAt: dueAt, until };
@@ -140,7 +139,6 @@ function createPostponing({ clock }: StoreDependencies, claims: PlannerClaims) {
         // The planner has survived, so its claims are no sign that the request kills planners.
         const set = { lease: null, dueAt, claims: 0, "planning.wait": wait, updatedAt: new Date(now) };
         return {
-          type: "append",
           events: [{ type: "planning.postponed", error, since, tries, dueAt, until }],
           following: () => [
             { collection: "requests", id: request._id, condition: { "lease.epoch": epoch }, set },
@@ -291,7 +289,6 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
         const { diagnostics } = result;
         const set = { ...settled(now), status, autoExecute, diagnostics, draft: null };
         return {
-          type: "append",
           events,
           storesVersion: true,
           following: () => [{ collection: "plans", insert: document }, whilePlanned(claim, set)],
@@ -328,7 +325,6 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
         const hasPlanOrText = raw !== null || plan !== null;
         if (!hasPlanOrText) {
           return {
-            type: "append",
             events: [failed],
             following: () => [whileHeld(claim, set)],
             done: undefined,
@@ -337,7 +333,6 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
         const invalid = newPlan({ request, plan, raw, origin, diagnostics, status: "INVALID", now });
         const { document, events } = versionTurn(invalid, NOTHING_CARRIED, invalid);
         return {
-          type: "append",
           events: [...events, failed],
           storesVersion: true,
           following: () => [{ collection: "plans", insert: document }, whilePlanned(claim, set)],
@@ -356,7 +351,6 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
         const set = { ...settled(now), status: "NEEDS_INPUT", questions, questionsAsked, draft };
         const asked = questions.map(({ id, question }) => ({ id, question }));
         return {
-          type: "append",
           events: [{ type: "question.asked", questions: asked }],
           following: () => [whileHeld(claim, set)],
           done: undefined,
@@ -419,7 +413,6 @@ function createReplanning(context: StoreDependencies, claims: PlannerClaims) {
         // whichever planner has claimed it.
         const condition = { version: request.version };
         return {
-          type: "append",
           events,
           planId,
           storesVersion: true,
@@ -454,7 +447,6 @@ function createReplanning(context: StoreDependencies, claims: PlannerClaims) {
         const now = new Date(clock.now());
         const ended = { status, error, diagnostics, replan: null, ...answerAfter(request, status, now) };
         return {
-          type: "append",
           events: [{ type: "planning.failed", error }],
           following: () => [
             { collection: "requests", id: _id, condition, set: { ...settled(now), ...ended } },

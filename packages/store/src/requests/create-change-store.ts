@@ -77,13 +77,13 @@ function createAnswerQuestions(context: StoreDependencies) {
           (id) => state.planning.questions.includes(id) && request.questions.some((asked) => asked.id === id),
         );
       const decide = (now: RequestNow): ChangeDecision<null, { type: "answered" }> => {
-        if (!isOpen(now)) return { type: "answer", answer: null };
+        if (!isOpen(now)) return null;
         const events = answers.map(({ questionId, answer }) => ({ questionId, answer }));
         return {
           type: "append",
           events: [{ type: "answer.given", answers: events, discardsDraft }],
           by,
-          following: () => [
+          following: [
             {
               collection: "requests",
               id: requestId,
@@ -135,9 +135,9 @@ function createQueuePlan(context: StoreDependencies) {
       const decide = (now: RequestNow): ChangeDecision<null, Start> => {
         const { request, plan } = now;
         // A later version is current.
-        if (request.planId !== planId) return { type: "answer", answer: null };
+        if (request.planId !== planId) return null;
         if (!plan) return whenPlanned(now, by);
-        return plan.status === "READY" ? start(plan, by) : { type: "answer", answer: null };
+        return plan.status === "READY" ? start(plan, by) : null;
       };
       await changeRequest(context, { tenant, requestId, operation: "execute", decide });
       return plans.findOne({ _id: planId, tenant });
@@ -158,7 +158,7 @@ function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<nul
     events: [{ type: "execution.asked" }],
     by,
     planId: _id,
-    following: () => [
+    following: [
       {
         collection: "plans",
         id: _id,
@@ -179,12 +179,12 @@ function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<nul
 /** A plan that is still being made starts as soon as it is stored. */
 function whenPlanned({ request }: RequestNow, by: string): ChangeDecision<null, Start> {
   const { _id, planId, status, autoExecute } = request;
-  if (status !== "PLANNING" || autoExecute) return { type: "answer", answer: null };
+  if (status !== "PLANNING" || autoExecute) return null;
   return {
     type: "append",
     events: [{ type: "execution.planned" }],
     by,
-    following: () => [
+    following: [
       {
         collection: "requests",
         id: _id,
@@ -228,15 +228,19 @@ function createAmend(context: StoreDependencies) {
       const index = createToolIndex(await readCatalogue(collections));
       const tools = catalogueOfPlan(amended.plan, index, pinsByTool(amended.toolPins));
 
-      const decide = async ({ request, plan: old, state }: RequestNow): Promise<AmendDecision> => {
-        if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
-        if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
+      const decide = async ({
+        request,
+        plan: old,
+        state,
+      }: RequestNow): Promise<ChangeDecision<AmendAnswer, AmendedPlan>> => {
+        if (isOtherVersion(request, fromVersion)) return { type: "other version", request };
+        if (!old || request.status === "PLANNING") return { type: "no plan", request };
         const isUnstarted = UNSTARTED_PLAN_STATUSES.includes(old.status);
-        if (!isUnstarted && !isTerminalPlanStatus(old.status)) return no({ type: "not ended", plan: old });
+        if (!isUnstarted && !isTerminalPlanStatus(old.status)) return { type: "not ended", plan: old };
         const inDoubt = [...(state.plans.get(old._id)?.units.values() ?? [])]
           .filter(({ status }) => status === "IN_DOUBT")
           .map(({ key }) => key);
-        if (inDoubt.length > 0) return no({ type: "in doubt", keys: inDoubt });
+        if (inDoubt.length > 0) return { type: "in doubt", keys: inDoubt };
 
         const plans = await readPlans(collections, { requestId: request._id, tenant });
         const facts = { plan: amended.plan, pins: pinsOf(amended), versions: versionsOf(plans, state) };
@@ -244,9 +248,9 @@ function createAmend(context: StoreDependencies) {
         const { repeated, replaced } = versionRepeats(facts, steps);
         const isOpen = ({ ids }: { ids: readonly string[] }): boolean => !ids.some((id) => accepted.has(id));
         const acted = replaced.filter(isOpen).map(({ key }) => key);
-        if (acted.length > 0) return no({ type: "may have acted", keys: acted });
+        if (acted.length > 0) return { type: "may have acted", keys: acted };
         const toAccept = repeated.filter(isOpen).map(({ key }) => key);
-        if (toAccept.length > 0) return no({ type: "repeat not accepted", keys: toAccept });
+        if (toAccept.length > 0) return { type: "repeat not accepted", keys: toAccept };
         const { toolPins, raw, diagnostics } = amended;
         const next = nextVersionTurn(context, {
           request,
@@ -276,12 +280,6 @@ function createAmend(context: StoreDependencies) {
       return (await changeRequest<AmendAnswer, AmendedPlan>(context, asked)) ?? { type: "unknown" };
     },
   };
-}
-
-type AmendDecision = ChangeDecision<AmendAnswer, AmendedPlan>;
-
-function no(answer: AmendAnswer): AmendDecision {
-  return { type: "answer", answer };
 }
 
 /** The write that supersedes a plan that was not started. */
