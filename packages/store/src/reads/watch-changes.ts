@@ -8,13 +8,8 @@ import type { ChangeStream, ChangeStreamDocument, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { IN_ONE_BATCH, listsById } from "../database/read-lists.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
-import { withDecisions } from "../plans/plan-needs.ts";
-import {
-  PLAN_HEAD,
-  type RequestWithPlan,
-  type StoredPlanHead,
-  type VersionHead,
-} from "../records/document-heads.ts";
+import { readPlanHeads } from "../plans/plan-needs.ts";
+import type { RequestWithPlan, VersionHead } from "../records/document-heads.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
 /** Listener of a watch. */
@@ -186,15 +181,10 @@ export async function readChanged(
   if (found.length === 0) return [];
   // After the requests: a request that has ended has a plan that has ended.
   const [heads, facts] = await Promise.all([
-    plans
-      .aggregate<StoredPlanHead>(
-        [{ $match: { _id: { $in: found.map(({ planId }) => planId) } } }, ...PLAN_HEAD],
-        IN_ONE_BATCH,
-      )
-      .toArray(),
+    readPlanHeads({ plans }, unitReads, { _id: { $in: found.map(({ planId }) => planId) } }),
     versions ? readVersions(found) : [],
   ]);
-  const headOf = new Map((await withDecisions(unitReads, heads)).map((head) => [head._id, head]));
+  const headOf = new Map(heads.map((head) => [head._id, head]));
   const factsOf = listsById(
     found.map(({ _id }) => _id),
     facts,
