@@ -2,14 +2,20 @@ import { randomUUID, webcrypto } from "node:crypto";
 import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
-import { type Db, type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type ApiKey, createAccessStore, createTenantStore } from "./access-store.ts";
 import { assembleStore } from "./assemble-store.ts";
 import { type BackupFacts, type RestoreFacts, restoreBackup, writeBackup } from "./backup.ts";
-import { type Collections, createIndexes, openCollections } from "./database/collections.ts";
+import { createIndexes, openCollections } from "./database/collections.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
-import { type ConversionProgress, type FormatFacts, inspectFormat, prepareFormat } from "./format.ts";
+import {
+  type ConversionProgress,
+  type Database,
+  type FormatFacts,
+  inspectFormat,
+  prepareFormat,
+} from "./format.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
 import { createGroupCommit } from "./journal/group-commit.ts";
 import type { JournalMetrics } from "./journal/journal.ts";
@@ -231,13 +237,6 @@ export function restoreDatabase(
   );
 }
 
-/** A database as it is, before a start converts it. */
-interface OpenDatabase {
-  db: Db;
-  collections: Collections;
-  clock: ServerClock;
-}
-
 /** Options of {@link withDatabase}. */
 interface OpenOptions {
   url: string;
@@ -249,7 +248,7 @@ interface OpenOptions {
 /** Connects as {@link createStore} does, and gives the database to a function. */
 async function withDatabase<Facts>(
   { url, timeoutMs, socketTimeoutMs, readPreference }: OpenOptions,
-  read: (database: OpenDatabase) => Promise<Facts>,
+  read: (database: Database & { clock: ServerClock }) => Promise<Facts>,
 ): Promise<Facts> {
   const client = new MongoClient(url, {
     connectTimeoutMS: timeoutMs,

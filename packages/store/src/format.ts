@@ -39,8 +39,8 @@ export interface Conversion {
   convertSome(database: Database): Promise<number>;
 }
 
-/** A database that is not open yet. */
-interface Database {
+/** A database whose processes are not started. */
+export interface Database {
   db: Db;
   collections: Collections;
 }
