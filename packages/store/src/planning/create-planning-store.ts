@@ -99,7 +99,6 @@ function createAnswering({ clock }: StoreDependencies, claims: PlannerClaims) {
       return {
         events: [{ type: "answer.written", error }],
         following: () => [{ collection: "requests", id: _id, condition, set }],
-        done: undefined,
       };
     });
   }
@@ -322,21 +321,14 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
         const { request } = claim;
         const failed: JournalEvent = { type: "planning.failed", error };
         const set = { ...settled(now), status: "FAILED", error, diagnostics };
-        const hasPlanOrText = raw !== null || plan !== null;
-        if (!hasPlanOrText) {
-          return {
-            events: [failed],
-            following: () => [whileHeld(claim, set)],
-            done: undefined,
-          };
-        }
+        if (raw === null && plan === null)
+          return { events: [failed], following: () => [whileHeld(claim, set)] };
         const invalid = newPlan({ request, plan, raw, origin, diagnostics, status: "INVALID", now });
         const { document, events } = versionTurn(invalid, NOTHING_CARRIED, invalid);
         return {
           events: [...events, failed],
           storesVersion: true,
           following: () => [{ collection: "plans", insert: document }, whilePlanned(claim, set)],
-          done: undefined,
         };
       }),
 
@@ -353,7 +345,6 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
         return {
           events: [{ type: "question.asked", questions: asked }],
           following: () => [whileHeld(claim, set)],
-          done: undefined,
         };
       }),
   };
@@ -451,7 +442,6 @@ function createReplanning(context: StoreDependencies, claims: PlannerClaims) {
           following: () => [
             { collection: "requests", id: _id, condition, set: { ...settled(now), ...ended } },
           ],
-          done: undefined,
         };
       });
     },

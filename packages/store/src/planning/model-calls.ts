@@ -76,7 +76,7 @@ export function createModelCalls(
       const claim = open.get(callId);
       if (!claim) return;
       await claims.appendWithoutLease<void>(claim, ({ planning }) => {
-        if (!planning.calls.has(callId)) return { done: undefined };
+        if (!planning.calls.has(callId)) return {};
         const { spent, error, answer } = end;
         const set = { ...end, answer: escapeHalves(answer), endedAt: new Date(clock.now()) };
         return {
@@ -85,7 +85,6 @@ export function createModelCalls(
             { collection: "modelCalls", id: callId, condition: { endedAt: null }, set },
             useAfter(entry, after, planning.away && !after.planning.away ? { "planning.wait": null } : {}),
           ],
-          done: undefined,
         };
       });
       open.delete(callId);

@@ -28,8 +28,8 @@ interface PlannerTurn<Done> {
    * stored in one transaction. Default false.
    */
   storesVersion?: boolean;
-  /** The result, once the entry is appended. */
-  done: Done;
+  /** The result, once the entry is appended. Absent: undefined. */
+  done?: Done;
 }
 
 /** Decides the next entry from the state after all earlier ones. */
@@ -66,7 +66,7 @@ export function createPlannerClaims({ journal, transact }: StoreDependencies) {
       return { planId, by, events, following, ...(isCold && { transact }) };
     });
     if (!decided) throw lost();
-    return decided.done;
+    return decided.done as Done;
   }
 
   function inTurn<Done>(claim: PlanningClaim, next: Parameters<typeof append<Done>>[2]): Promise<Done> {
