@@ -43,6 +43,7 @@ import {
   isSameCall,
   isSameTool,
   originOf,
+  settledBy,
 } from "./earlier-calls.ts";
 
 /** A step of an earlier version whose results a step of the new one has. */
@@ -252,7 +253,7 @@ function openSource(id: string): string {
   return `open/${id}`;
 }
 
-function stepOriginOf({ version, stepId }: StepSource): string {
+function stepOriginOf({ version, stepId }: Pick<StepSource, "version" | "stepId">): string {
   const unit = version.folded.units.get(stepId);
   return unit ? originOf(version, unit) : `${version._id}/${stepId}`;
 }
@@ -458,7 +459,8 @@ export function versionRepeats(facts: VersionFacts, { again, sources }: VersionS
     const same = sameAs(other, version);
     const [first] = same;
     if (effect === "done") {
-      if (!isCarriedCall(call, carried)) continue;
+      // Only where its step is carried over: otherwise arguments that are known now belong to no other call.
+      if (!carried.has(stepOriginOf({ version, stepId: unit.stepId }))) continue;
       for (const id of same) {
         if (extra.has(id) || !isExtra(id, call, facts)) continue;
         extra.add(id);
@@ -492,11 +494,6 @@ function replacementsOf(
     .filter((step) => step.id === other.id || isSameTool(toolOfStep(step), facts, toolOfStep(other), version))
     .filter((step) => !version.plan.steps.some((one) => isSameCall(step, facts, one, version)))
     .map(({ id }): string => id);
-}
-
-/** True when the step of a done call is carried over. Arguments that are known now belong to no other call. */
-function isCarriedCall({ version, unit }: EarlierCall, carried: ReadonlySet<string>): boolean {
-  return carried.has(stepOriginOf({ version, stepId: unit.stepId, isComplete: true }));
 }
 
 /** True when a step makes a call that is done, and no earlier version had both. */
@@ -610,14 +607,6 @@ export function isUnsettled(unit: Unit, resolutions: readonly UnitResolution[]):
   // "retry" says that the call did not act.
   if (settledBy(unit, resolutions)?.resolution === "failed") return false;
   return openEffect(unit) === "unsettled";
-}
-
-/** The operator's decision that the state of a unit is based on. */
-function settledBy(unit: Omit<Unit, "effect">, resolutions: readonly UnitResolution[]): Unit["resolvedBy"] {
-  const decision = resolutions.findLast(
-    ({ key, attempt }) => key === unit.key && attempt === unit.attempts.length,
-  );
-  return unit.resolvedBy ?? (decision && { by: decision.by, resolution: decision.resolution.type });
 }
 
 /**

@@ -175,14 +175,23 @@ function isAnswered({ key, status, attempts, unanswered, argsHash }: FoldedUnit)
 function effectOf({ folded }: EarlierVersion, unit: FoldedUnit): EarlierCall["effect"] | null {
   const effect = effectOfUnit(unit);
   if (unit.status === "COMPLETED") return effect === "done" ? "done" : null;
-  const decision = folded.resolutions.findLast(
-    ({ key, attempt }) => key === unit.key && attempt === unit.attempts.length,
-  );
-  const isDenied = unit.resolvedBy !== undefined || decision?.resolution.type === "failed";
+  const isDenied =
+    unit.resolvedBy !== undefined || settledBy(unit, folded.resolutions)?.resolution === "failed";
   if (!isDenied) return openEffect({ ...unit, effect, unanswered: [] });
   // A decision is no answer to a key: if it was wrong, the same key prevents a second effect.
   const wasSent = unit.attempts.some((attempt) => attempt.effect === "possible" || attempt.effect === "done");
   return wasSent && isKeyed(unit) ? "denied" : null;
+}
+
+/** The operator's decision that the state of a unit is based on. Pure. */
+export function settledBy(
+  unit: Pick<FoldedUnit, "key" | "attempts" | "resolvedBy">,
+  resolutions: Readonly<FoldedPlan["resolutions"]>,
+): FoldedUnit["resolvedBy"] {
+  const decision = resolutions.findLast(
+    ({ key, attempt }) => key === unit.key && attempt === unit.attempts.length,
+  );
+  return unit.resolvedBy ?? (decision && { by: decision.by, resolution: decision.resolution.type });
 }
 
 function sentKeyOf(version: EarlierVersion, unit: FoldedUnit): string {
