@@ -83,7 +83,7 @@ export {
   type StorageShare,
 } from "./reads/storage.ts";
 export type { ChangedRequest, ChangeListener, ChangeWatch } from "./reads/watch-changes.ts";
-export type { ModelCost, ModelCosts, Workload } from "./reads/workload.ts";
+export type { Workload } from "./reads/workload.ts";
 export type {
   EventHead,
   ModelCallHead,
@@ -107,7 +107,6 @@ export {
   StoreNotReachedError,
   StoreUnavailableError,
   TooManyControlsError,
-  WriteNotPossibleError,
 } from "./records/errors.ts";
 export type {
   ModelCallDocument,
