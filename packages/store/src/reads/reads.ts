@@ -40,7 +40,7 @@ import type { JournalDocument, RequestDocument } from "../records/request-docume
 import type { ToolDocument } from "../records/tool-documents.ts";
 import { createToolReads } from "../tools/tool-store.ts";
 import { createListRequests } from "./list-requests.ts";
-import { createEventPages, createRecordPages } from "./record-pages.ts";
+import { createRecordPages } from "./record-pages.ts";
 import { createStepPages } from "./step-pages.ts";
 import { createReadWorkload, type ModelCosts, readModelCosts } from "./workload.ts";
 
@@ -99,7 +99,6 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
     listRequests: createListRequests(collections),
     ...createStepPages(unitReads),
     ...createRecordPages(collections, unitReads),
-    ...createEventPages(collections),
     ...createHeadReads(collections, unitReads),
     getRequestWithPlan: createReadWithPlan(collections, unitReads),
     ...createStateReads(collections, unitReads.log),
