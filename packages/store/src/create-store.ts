@@ -21,7 +21,7 @@ import { createGroupCommit } from "./journal/group-commit.ts";
 import type { JournalMetrics } from "./journal/journal.ts";
 import type { ReadStore } from "./reads/reads.ts";
 import { measureStorage, type StorageFacts, type StorageOptions } from "./reads/storage.ts";
-import { type ChangeListener, watchChanges, watchRequestsAtRest } from "./reads/watch-changes.ts";
+import { type ChangeListener, TO_REST, watchChanges } from "./reads/watch-changes.ts";
 import {
   ServerTooOldError,
   StandaloneServerError,
@@ -137,7 +137,7 @@ export async function createStore(options: StoreOptions) {
        * Reports only changes of requests and plans after which a request may be idle (no worker continues it): a
        * few of all changes of a plan. The caller has to read the request, because it may still be active.
        */
-      watchRequestsAtRest: (listener: ChangeListener) => watchRequestsAtRest(collections, listener),
+      watchRequestsAtRest: (listener: ChangeListener) => watchChanges(collections, listener, TO_REST),
       /** Resolves when MongoDB answers. @throws {StoreUnavailableError} */
       ping,
       async close() {
