@@ -74,25 +74,22 @@ export function unitsOfVersion(version: EarlierVersion): readonly Unit[] {
   return indexedUnits(version).all;
 }
 
-interface IndexedUnits {
-  all: readonly Unit[];
-  byStep: ReadonlyMap<string, readonly Unit[]>;
+/** A cache, because versions are immutable. */
+const unitsOfVersions = new WeakMap<EarlierVersion, ReturnType<typeof indexUnits>>();
+
+function indexedUnits(version: EarlierVersion) {
+  const known = unitsOfVersions.get(version) ?? indexUnits(version);
+  unitsOfVersions.set(version, known);
+  return known;
 }
 
-/** A cache, because versions are immutable. */
-const unitsOfVersions = new WeakMap<EarlierVersion, IndexedUnits>();
-
-function indexedUnits(version: EarlierVersion): IndexedUnits {
-  const known = unitsOfVersions.get(version);
-  if (known) return known;
+function indexUnits(version: EarlierVersion) {
   const { folded, ...document } = version;
   const outline = outlineOf({ ...document, status: folded.status });
-  const all = [...unitsInOrder({ outline, plan: folded })].flatMap(({ unit, item }) =>
+  const all = [...unitsInOrder({ outline, plan: folded })].flatMap(({ unit, item }): Unit[] =>
     unit ? [{ ...unit, item, effect: effectOfUnit(unit) }] : [],
   );
-  const indexed = { all, byStep: groupBy(all, ({ stepId }) => stepId) };
-  unitsOfVersions.set(version, indexed);
-  return indexed;
+  return { all, byStep: groupBy(all, ({ stepId }) => stepId) };
 }
 
 /** The facts that decide a rerun. */
@@ -259,17 +256,9 @@ function stepOriginOf({ version, stepId }: Pick<StepSource, "version" | "stepId"
 }
 
 /** An earlier version, indexed. */
-interface VersionContext {
-  version: EarlierVersion;
-  stepOf(id: string): Step | undefined;
-  unitsOf(id: string): readonly Unit[];
-  isComplete(id: string): boolean;
-  inputsOf(id: string): StepInputs | undefined;
-  /** Ids of the steps with a call, in plan order. */
-  stepsWith(call: string): readonly string[];
-}
+type VersionContext = ReturnType<typeof contextOf>;
 
-function contextOf(version: EarlierVersion, { plan: { policy } }: VersionFacts): VersionContext {
+function contextOf(version: EarlierVersion, { plan: { policy } }: VersionFacts) {
   const { plan, folded } = version;
   const { units } = folded;
   const { all, byStep } = indexedUnits(version);
@@ -291,11 +280,12 @@ function contextOf(version: EarlierVersion, { plan: { policy } }: VersionFacts):
   let byCall: Map<string | undefined, string[]> | undefined;
   return {
     version,
-    stepOf: (id) => steps.get(id),
-    unitsOf: (id) => byStep.get(id) ?? [],
-    isComplete: (id) => units.get(id)?.status === "COMPLETED" && !unfinished.has(id),
+    stepOf: (id: string) => steps.get(id),
+    unitsOf: (id: string) => byStep.get(id) ?? [],
+    isComplete: (id: string) => units.get(id)?.status === "COMPLETED" && !unfinished.has(id),
     inputsOf: inputsOfStep,
-    stepsWith(call) {
+    /** Ids of the steps with a call, in plan order. */
+    stepsWith(call: string) {
       byCall ??= groupBy(steps.keys(), (id) => inputsOfStep(id)?.call);
       return byCall.get(call) ?? [];
     },
