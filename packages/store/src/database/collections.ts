@@ -1,5 +1,5 @@
 import { ENDED_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
-import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
+import type { Db, IndexDescription, MongoClient } from "mongodb";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { OutputDocument, PlanDocument } from "../records/plan-document.ts";
 import type {
@@ -18,42 +18,26 @@ import type {
 } from "../records/tool-documents.ts";
 
 /** The collections, typed, with the client that owns them. */
-export interface Collections {
-  client: MongoClient;
-  requests: Collection<RequestDocument>;
-  plans: Collection<PlanDocument>;
-  journal: Collection<JournalDocument>;
-  outputs: Collection<OutputDocument>;
-  modelCalls: Collection<ModelCallDocument>;
-  tools: Collection<ToolDocument>;
-  toolServers: Collection<ToolServerDocument>;
-  signIns: Collection<SignInDocument>;
-  observedOutputs: Collection<ObservedOutputDocument>;
-  toolCallStats: Collection<ToolCallStatsDocument>;
-  apiKeys: Collection<ApiKeyDocument>;
-  workers: Collection<WorkerDocument>;
-  removals: Collection<RemovalDocument>;
-  tenants: Collection<TenantDocument>;
-}
+export type Collections = ReturnType<typeof openCollections>;
 
 /** The typed collections of a database; creates nothing. */
-export function openCollections(client: MongoClient, db: Db): Collections {
+export function openCollections(client: MongoClient, db: Db) {
   return {
     client,
-    requests: db.collection("requests"),
-    plans: db.collection("plans"),
-    journal: db.collection("journal"),
-    outputs: db.collection("outputs"),
-    modelCalls: db.collection("modelCalls"),
-    tools: db.collection("tools"),
-    toolServers: db.collection("toolServers"),
-    signIns: db.collection("signIns"),
-    observedOutputs: db.collection("observedOutputs"),
-    toolCallStats: db.collection("toolCallStats"),
-    apiKeys: db.collection("apiKeys"),
-    workers: db.collection("workers"),
-    removals: db.collection("removals"),
-    tenants: db.collection("tenants"),
+    requests: db.collection<RequestDocument>("requests"),
+    plans: db.collection<PlanDocument>("plans"),
+    journal: db.collection<JournalDocument>("journal"),
+    outputs: db.collection<OutputDocument>("outputs"),
+    modelCalls: db.collection<ModelCallDocument>("modelCalls"),
+    tools: db.collection<ToolDocument>("tools"),
+    toolServers: db.collection<ToolServerDocument>("toolServers"),
+    signIns: db.collection<SignInDocument>("signIns"),
+    observedOutputs: db.collection<ObservedOutputDocument>("observedOutputs"),
+    toolCallStats: db.collection<ToolCallStatsDocument>("toolCallStats"),
+    apiKeys: db.collection<ApiKeyDocument>("apiKeys"),
+    workers: db.collection<WorkerDocument>("workers"),
+    removals: db.collection<RemovalDocument>("removals"),
+    tenants: db.collection<TenantDocument>("tenants"),
   };
 }
 
