@@ -41,6 +41,7 @@ import {
   type EarlierVersion,
   earlierCalls,
   isSameCall,
+  isSameStep,
   isSameTool,
   originOf,
   settledBy,
@@ -233,10 +234,7 @@ export function versionSteps(facts: VersionFacts): VersionSteps {
   const ids = plan.steps.map((step): string => step.id);
   const again = new Set(ids.filter((id) => !sources.get(id)?.isComplete));
   const [latest] = contexts;
-  const isOwn = (step: Step): boolean => {
-    const before = latest?.stepOf(step.id);
-    return latest !== undefined && before !== undefined && isSameCall(step, facts, before, latest.version);
-  };
+  const isOwn = ({ id }: Step): boolean => latest !== undefined && isSameStep(id, facts, latest.version);
   const isImplied = (id: string): boolean => {
     const step = steps.get(id);
     if (!latest?.isComplete(id) || !step) return false;
@@ -340,7 +338,7 @@ function findSource(step: Step, inputs: StepInputs, search: Search): StepSource 
         if (!other || (!source.isComplete && partial) || taken.has(stepOriginOf(source))) continue;
         if (
           !isSame(step, inputs, { ...search, context, other }) ||
-          (!isOwn && hasNamesake(facts, other, version))
+          (!isOwn && isSameStep(id, facts, version))
         )
           continue;
         if (source.isComplete) return source;
@@ -366,12 +364,6 @@ function isDecidedAgain(
   const before = other && isForEachStep(other) ? other.forEach.when : undefined;
   if (!now && !before) return false;
   return !isDeepStrictEqual(now, before) || !isDeepStrictEqual(reads, context.inputsOf(id)?.reads);
-}
-
-/** True when the new plan has a step with the id and the call of an earlier one. */
-function hasNamesake(facts: VersionFacts, other: Step, version: EarlierVersion): boolean {
-  const namesake = facts.plan.steps.find(({ id }) => id === other.id);
-  return namesake !== undefined && isSameCall(namesake, facts, other, version);
 }
 
 /** The same call. Of a step without an effect also its condition counts, and what it comes after. */
@@ -492,15 +484,9 @@ function isExtra(id: string, { origin }: EarlierCall, facts: VersionFacts): bool
   const step = plan.steps.find((one) => one.id === id);
   if (!step || referencedSteps(step, plan).length > 0) return false;
   const isPlannedIn = (version: EarlierVersion): boolean => {
-    const other = version.plan.steps.find((one) => one.id === id);
     const own = version.folded.units.get(id);
     const isThere = [...version.folded.units.values()].some((unit) => originOf(version, unit) === origin);
-    return Boolean(
-      other &&
-        isThere &&
-        (!own || originOf(version, own) !== origin) &&
-        isSameCall(step, facts, other, version),
-    );
+    return isThere && (!own || originOf(version, own) !== origin) && isSameStep(id, facts, version);
   };
   return !versions.some(isPlannedIn);
 }
