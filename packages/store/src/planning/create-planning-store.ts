@@ -26,11 +26,11 @@ import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
 import { carriedVersion, versionRepeats, versionSteps, withApprovals } from "../plans/carry-over.ts";
 import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
 import { isPlanEnd, parkedFor, REQUEST_STATUS } from "../plans/plan-end.ts";
-import { type NewVersion, NOTHING_CARRIED, nextVersionTurn, versionTurn } from "../plans/version-turn.ts";
+import { NOTHING_CARRIED, nextVersionTurn, versionTurn } from "../plans/version-turn.ts";
 import type { RecordedError } from "../records/errors.ts";
-import { newPlan } from "../records/new-documents.ts";
+import { type NewVersion, newPlan } from "../records/new-documents.ts";
 import { hasPlan, type OutputRef, type PlanDocument } from "../records/plan-document.ts";
-import type { KeptDraft, ModelWait, PlanOrigin, RequestDocument } from "../records/request-document.ts";
+import type { KeptDraft, ModelWait, RequestDocument } from "../records/request-document.ts";
 import { createCatalogueReads, readCatalogue } from "../tools/tool-store.ts";
 import { createModelCalls, earlierCalls } from "./model-calls.ts";
 import { createPlannerClaims, type PlannerClaims } from "./planner-claims.ts";
@@ -302,28 +302,16 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
      */
     failPlanning: (
       claim: PlanningClaim,
-      {
-        error,
-        diagnostics,
-        raw,
-        plan,
-        origin,
-      }: {
-        error: RecordedError;
-        diagnostics: Diagnostic[];
-        raw: string | null;
-        plan: Plan | null;
-        origin: PlanOrigin;
-      },
+      { error, ...made }: NewVersion<Plan | null> & { error: RecordedError },
     ) =>
       claims.append<void>(claim, () => {
         const now = new Date(clock.now());
         const { request } = claim;
         const failed: JournalEvent = { type: "planning.failed", error };
-        const set = { ...settled(now), status: "FAILED", error, diagnostics };
-        if (raw === null && plan === null)
+        const set = { ...settled(now), status: "FAILED", error, diagnostics: made.diagnostics };
+        if (made.raw === null && made.plan === null)
           return { events: [failed], following: () => [whileHeld(claim, set)] };
-        const invalid = newPlan({ request, plan, raw, origin, diagnostics, status: "INVALID", now });
+        const invalid = newPlan({ ...made, request, status: "INVALID", now });
         const { document, events } = versionTurn(invalid, NOTHING_CARRIED, invalid);
         return {
           events: [...events, failed],

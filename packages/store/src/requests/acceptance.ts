@@ -1,19 +1,17 @@
 import { createHash } from "node:crypto";
-import {
-  createPlanId,
-  createRequestId,
-  type Diagnostic,
-  type Plan,
-  type PlanId,
-  type RequestId,
-  type ToolPin,
-} from "@planwright/plan";
+import { createPlanId, createRequestId, type Plan, type PlanId, type RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere, type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { createBatches } from "../journal/group-commit.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
-import { type NewWork, newPlan, newRequest, type PlanningOptions } from "../records/new-documents.ts";
+import {
+  type NewVersion,
+  type NewWork,
+  newPlan,
+  newRequest,
+  type PlanningOptions,
+} from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { AcceptanceLog, AcceptedEntry } from "./acceptance-log.ts";
@@ -111,15 +109,12 @@ export function createAcceptance({
       raw,
       diagnostics,
       ...asked
-    }: NewWork & {
-      query: string | null;
-      plan: Plan | null;
-      /** From the catalogue that the plan was checked against. Default: nothing is pinned. */
-      toolPins?: ToolPin[] | undefined;
-      raw: string;
-      diagnostics: Diagnostic[];
-      idempotency?: Idempotency | undefined;
-    }) {
+    }: NewWork &
+      Omit<NewVersion<Plan | null>, "origin"> & {
+        raw: string;
+        query: string | null;
+        idempotency?: Idempotency | undefined;
+      }) {
       const { autoExecute } = asked;
       const ids = newIds();
       const accepted = newRequest({ ...ids, ...asked, source: "plan" });

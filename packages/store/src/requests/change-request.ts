@@ -4,6 +4,8 @@ import {
   type JournalEntry,
   type JournalEvent,
   JournalInvalidError,
+  outlineOf,
+  stepRuns,
 } from "@planwright/engine";
 import type { Diagnostic, RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
@@ -39,7 +41,6 @@ export interface RequestNow {
 
 /** An entry to append, with the writes to documents that follow it. */
 interface ChangeEntry<Changed> {
-  type: "append";
   events: JournalEvent[];
   by: string;
   /** The version that the entry is about. Default: the current one. */
@@ -135,6 +136,12 @@ function isEntry<Changed>(decided: unknown): decided is ChangeEntry<Changed> {
   return typeof decided === "object" && decided !== null && "events" in decided;
 }
 
+/** Keys of the units of a plan that are in doubt, in plan order: another version might repeat their effects. Pure. */
+export function keysInDoubt(plan: PlanDocument, { plans }: FoldedRequest): string[] {
+  const units = stepRuns({ outline: outlineOf(plan), plan: plans.get(plan._id) });
+  return units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);
+}
+
 /** True when the caller has read another version than the current one; undefined: it did not say. */
 export function isOtherVersion(
   { version }: Pick<RequestDocument, "version">,
@@ -185,7 +192,6 @@ export function versionEntry<Changed>(
   before: readonly HeadWrite[] = [],
 ): ChangeEntry<Changed> {
   return {
-    type: "append",
     events,
     by,
     planId: document._id,

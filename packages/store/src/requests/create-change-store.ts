@@ -22,7 +22,8 @@ import {
   withApprovals,
 } from "../plans/carry-over.ts";
 import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
-import { type NewVersion, nextVersionTurn } from "../plans/version-turn.ts";
+import { nextVersionTurn } from "../plans/version-turn.ts";
+import type { NewVersion } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { GivenAnswer, RequestDocument } from "../records/request-document.ts";
 import { readCatalogue } from "../tools/tool-store.ts";
@@ -35,6 +36,7 @@ import {
   entryKeyOf,
   findRepeated,
   isOtherVersion,
+  keysInDoubt,
   type Repeated,
   type RepeatOptions,
   type RequestNow,
@@ -76,11 +78,10 @@ function createAnswerQuestions(context: StoreDependencies) {
         ids.every(
           (id) => state.planning.questions.includes(id) && request.questions.some((asked) => asked.id === id),
         );
-      const decide = (now: RequestNow): ChangeDecision<null, { type: "answered" }> => {
+      const decide = (now: RequestNow): ChangeDecision<null, true> => {
         if (!isOpen(now)) return null;
         const events = answers.map(({ questionId, answer }) => ({ questionId, answer }));
         return {
-          type: "append",
           events: [{ type: "answer.given", answers: events, discardsDraft }],
           by,
           following: [
@@ -91,7 +92,7 @@ function createAnswerQuestions(context: StoreDependencies) {
               expressions: afterAnswers(ids),
             },
           ],
-          changed: { type: "answered" },
+          changed: true,
         };
       };
       const answer = await changeRequest(context, { tenant, requestId, operation: "answer", decide });
@@ -132,7 +133,7 @@ function createQueuePlan(context: StoreDependencies) {
       requestId: RequestId,
       by = "api",
     ): Promise<PlanDocument | null> {
-      const decide = (now: RequestNow): ChangeDecision<null, Start> => {
+      const decide = (now: RequestNow): ChangeDecision<null, true> => {
         const { request, plan } = now;
         // A later version is current.
         if (request.planId !== planId) return null;
@@ -145,16 +146,10 @@ function createQueuePlan(context: StoreDependencies) {
   };
 }
 
-/** Result of a start. `planned`: the plan is not made yet and will start when it is. */
-interface Start {
-  type: "started" | "planned";
-}
-
 /** READY -> QUEUED by an entry, which the executor that claims the plan reads. */
-function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<null, Start> {
+function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<null, true> {
   const stamps = { queuedAt: "$$NOW", dueAt: "$$NOW", updatedAt: "$$NOW" };
   return {
-    type: "append",
     events: [{ type: "execution.asked" }],
     by,
     planId: _id,
@@ -172,16 +167,15 @@ function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<nul
         expressions: { status: "EXECUTING", updatedAt: "$$NOW" },
       },
     ],
-    changed: { type: "started" },
+    changed: true,
   };
 }
 
 /** A plan that is still being made starts as soon as it is stored. */
-function whenPlanned({ request }: RequestNow, by: string): ChangeDecision<null, Start> {
+function whenPlanned({ request }: RequestNow, by: string): ChangeDecision<null, true> {
   const { _id, planId, status, autoExecute } = request;
   if (status !== "PLANNING" || autoExecute) return null;
   return {
-    type: "append",
     events: [{ type: "execution.planned" }],
     by,
     following: [
@@ -192,7 +186,7 @@ function whenPlanned({ request }: RequestNow, by: string): ChangeDecision<null, 
         set: { autoExecute: true },
       },
     ],
-    changed: { type: "planned" },
+    changed: true,
   };
 }
 
@@ -237,9 +231,7 @@ function createAmend(context: StoreDependencies) {
         if (!old || request.status === "PLANNING") return { type: "no plan", request };
         const isUnstarted = UNSTARTED_PLAN_STATUSES.includes(old.status);
         if (!isUnstarted && !isTerminalPlanStatus(old.status)) return { type: "not ended", plan: old };
-        const inDoubt = [...(state.plans.get(old._id)?.units.values() ?? [])]
-          .filter(({ status }) => status === "IN_DOUBT")
-          .map(({ key }) => key);
+        const inDoubt = keysInDoubt(old, state);
         if (inDoubt.length > 0) return { type: "in doubt", keys: inDoubt };
 
         const plans = await readPlans(collections, { requestId: request._id, tenant });

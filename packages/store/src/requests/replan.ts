@@ -1,4 +1,3 @@
-import { outlineOf, stepRuns } from "@planwright/engine";
 import { isTerminalPlanStatus, type RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
@@ -8,6 +7,7 @@ import {
   type ChangeDecision,
   changeRequest,
   isOtherVersion,
+  keysInDoubt,
   type ReplanAnswer,
   type RequestNow,
   type VersionOptions,
@@ -39,8 +39,7 @@ export function createReplan(context: StoreDependencies) {
         if (plan.plan === null || plan.status === "INVALID") return { type: "invalid", request, plan };
         if (!isTerminalPlanStatus(plan.status)) return { type: "not ended", plan };
         if (plan.status === "COMPLETED") return { type: "nothing failed" };
-        const units = stepRuns({ outline: outlineOf(plan), plan: state.plans.get(plan._id) });
-        const keys = units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);
+        const keys = keysInDoubt(plan, state);
         if (keys.length > 0) return { type: "in doubt", keys };
         const { max = 0, made = 0 } = request.replans ?? {};
         if (made >= MAX_REPLANS) return { type: "too many", made };
@@ -60,7 +59,6 @@ export function createReplan(context: StoreDependencies) {
           "replans.made": notAbove(made),
         };
         return {
-          type: "append",
           events: [{ type: "replan.asked", ...replan }],
           by,
           following: [{ collection: "requests", id: requestId, condition, set: marks }],
@@ -81,7 +79,7 @@ export function createReplan(context: StoreDependencies) {
      * @param by - who asks, for the journal. Default "api"
      */
     async cancelPlanning(tenant: string, requestId: RequestId, by = "api"): Promise<RequestDocument | null> {
-      const decide = ({ request }: RequestNow): ChangeDecision<null, { type: "cancelled" }> => {
+      const decide = ({ request }: RequestNow): ChangeDecision<null, true> => {
         if (request.status !== "PLANNING") return null;
         const { epoch } = request;
         // Excludes planning that began since: a new claim has the next epoch, and another replan raises the count.
@@ -92,11 +90,10 @@ export function createReplan(context: StoreDependencies) {
           "replans.made": notAbove(request.replans?.made ?? 0),
         };
         return {
-          type: "append",
           events: [{ type: "planning.cancelled" }],
           by,
           following: [{ collection: "requests", id: requestId, condition, expressions: PLANNING_CANCELLED }],
-          changed: { type: "cancelled" },
+          changed: true,
         };
       };
       const answer = await changeRequest(context, {

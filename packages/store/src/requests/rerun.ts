@@ -165,7 +165,6 @@ function plannedAgain(
     updatedAt: now,
   };
   return {
-    type: "append",
     events: [{ type: "replan.asked", note: null, execute }],
     by: options.by ?? "api",
     following: [{ collection: "requests", id: _id, condition: { version, status: "FAILED" }, set: marks }],
