@@ -20,12 +20,15 @@ export {
   type DebugBundle,
   DIAGNOSTIC,
   type Diagnosis,
+  EFFECT_CLASSES,
   ENDED,
+  effectClassOfStep,
   type FullRequest,
   hasEnded,
   isAtRest,
   JOURNAL_EVENT,
   MODEL_CALL,
+  NEVER_RAN,
   type Need,
   needOf,
   type PendingControl,
@@ -49,6 +52,7 @@ export {
   type TreeRow,
   type TreeStep,
   unsentText,
+  unsentTries,
 } from "./run.ts";
 export { type Given, graphql, type Operation } from "./schema/graphql.ts";
 export type { Introspection } from "./schema/introspection.ts";

@@ -164,6 +164,8 @@ export type FullRequest = ResultOf<typeof READ_FULL>["request"] & {};
 export type PlanRun = NonNullable<RequestRun["plan"]>;
 /** One step, or one item of a forEach step. */
 export type StepRun = ResultOf<typeof STEP_RUN>;
+/** One try of it. */
+type AttemptRun = ResultOf<typeof ATTEMPT_RUN>;
 /** The values of a step. */
 export type StepValues = ResultOf<typeof STEP_VALUES>;
 /** One diagnostic of a plan. */
@@ -184,10 +186,76 @@ export function settlementText({ by, resolution }: Pick<Settlement, "by" | "reso
 
 type Settlement = NonNullable<StepRun["settled"]>;
 
-/** An attempt of which nothing was sent, in words: "nothing sent, tried 3 times". */
-export function unsentText({ tries }: { tries: number }): string {
-  return `nothing sent, tried ${countText(tries, "time")}`;
+/** How often an attempt was tried of which nothing was sent; 0 when something was. */
+export function unsentTries(attempt: Pick<AttemptRun, "unsent"> | undefined): number {
+  return attempt?.unsent?.tries ?? 0;
 }
+
+/** The same in words: "nothing sent, tried 3 times". */
+export function unsentText(attempt: Pick<AttemptRun, "unsent">): string {
+  return `nothing sent, tried ${countText(unsentTries(attempt), "time")}`;
+}
+
+/** What happens to a call whose answer is lost, by its effect class. */
+interface EffectClassWords {
+  letter: string;
+  /** In a few words. */
+  brief: string;
+  text: string;
+}
+
+/** All effect classes. */
+export const EFFECT_CLASSES: readonly EffectClassWords[] = [
+  {
+    letter: "R",
+    brief: "reads, or may be repeated",
+    text: "R: the call only reads or may be repeated",
+  },
+  {
+    letter: "K",
+    brief: "repeated safely by its key",
+    text: "K: the tool honours the idempotency key, so the call can be sent again safely",
+  },
+  {
+    letter: "V",
+    brief: "another tool can look whether it happened",
+    text: "V: another tool reports whether the call happened",
+  },
+  {
+    letter: "U",
+    brief: "never repeated by itself",
+    text: "U: a call whose outcome is unknown is never sent again automatically",
+  },
+];
+
+/** The effect class of the latest call of a step; null before its first call. */
+export function effectClassOfStep({
+  effectClass: letter,
+}: Pick<StepRun, "effectClass">): EffectClassWords | null {
+  if (letter === null) return null;
+  return EFFECT_CLASSES.find((known) => known.letter === letter) ?? { letter, brief: letter, text: letter };
+}
+
+/** What a step that never ran has in a run, beside its place in the plan. */
+export const NEVER_RAN = {
+  item: null,
+  carriedFrom: null,
+  waitReason: null,
+  effectClass: null,
+  effect: null,
+  approved: false,
+  approvalHash: null,
+  warnings: [],
+  nextAttemptAt: null,
+  expiresAt: null,
+  startedAt: null,
+  finishedAt: null,
+  durationMs: null,
+  waitedForPeopleMs: null,
+  error: null,
+  settled: null,
+  attempts: [],
+} satisfies Partial<StepRun>;
 
 /** Reads a request once. */
 export const READ_RUN = graphql(`query ($requestId: ID!) { request(requestId: $requestId) { ...Run } }`, [

@@ -1,13 +1,18 @@
 export {
   type BackoffStrategy,
+  type Classed,
   type ContractDeclaration,
   ContractDeclarationSchema,
   type ContractSource,
+  classedBy,
   contractJsonSchema,
   type EffectClass,
   effectClassOf,
+  isActing,
   isKeyed,
+  isLookedUp,
   isRepeatable,
+  isUnrepeatable,
   type ToolContract,
 } from "./contract/contract.ts";
 export { type ContractReport, contractReport } from "./contract/contract-report.ts";

@@ -137,13 +137,9 @@ function hashOf(secret: string): string {
 /** The tenants, and what operators set for them. */
 export type TenantStore = ReturnType<typeof createTenantStore>;
 
-const NO_LIMITS: TenantLimits = {
-  maxUnfinishedPlans: null,
-  maxSubscriptions: null,
-  maxModelCallsPerHour: null,
-  maxConnections: null,
-  weight: null,
-};
+const NO_LIMITS = Object.fromEntries(
+  TenantLimitsSchema.keyof().options.map((name) => [name, null]),
+) as Record<keyof TenantLimits, null>;
 const HOUR_MS = 3_600_000;
 
 /** The tenants in MongoDB. */

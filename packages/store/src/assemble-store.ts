@@ -1,9 +1,7 @@
-import type { RandomBytes } from "@planwright/plan";
-import type { Collections } from "./database/collections.ts";
-import type { ServerClock } from "./database/server-clock.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";
+import type { StoreDependencies } from "./journal/dependencies.ts";
 import type { EntryLog } from "./journal/entry-log.ts";
-import { followInBulks, type GroupCommit } from "./journal/group-commit.ts";
+import { followInBulks } from "./journal/group-commit.ts";
 import { createJournal, type JournalMetrics } from "./journal/journal.ts";
 import { createTransact } from "./journal/transact.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
@@ -19,9 +17,7 @@ import { createControlStore } from "./requests/create-control-store.ts";
 import { type RemoveEnded, removeEnded } from "./requests/remove-ended.ts";
 
 /** The parts that differ between MongoDB and memory, with the clocks of the process. */
-interface StoreParts {
-  collections: Collections;
-  group: GroupCommit;
+interface StoreParts extends Omit<StoreDependencies, "journal" | "transact" | "unitReads"> {
   /** Appends entries. */
   entryLog: EntryLog;
   /** Reads entries. */
@@ -29,10 +25,6 @@ interface StoreParts {
   acceptanceLog: AcceptanceLog;
   /** Names this process in what it writes. */
   owner: string;
-  clock: ServerClock;
-  sleep: (ms: number) => Promise<void>;
-  randomBytes: RandomBytes;
-  planTimeoutMs: number;
   /** How long a write without an answer is sent again, in milliseconds, for a client and for a worker. */
   retryForMs: { client: number; worker: number };
   /** Waits between those tries, in milliseconds. Default 250. */

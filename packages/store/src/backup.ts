@@ -20,7 +20,7 @@ import { PAUSABLE_PLAN_STATUSES, STARTED_PLAN_STATUSES } from "@planwright/plan"
 import { BSON, type Db, type Document, MongoServerError } from "mongodb";
 import { z } from "zod";
 import { type Collections, createIndexes, DATABASE_FORMAT } from "./database/collections.ts";
-import { beginRestore, endRestore, findFormat, inspectFormat } from "./format.ts";
+import { beginRestore, type Database, endRestore, findFormat, inspectFormat } from "./format.ts";
 import { BackupFileError, DatabaseNotEmptyError, SnapshotLostError } from "./records/errors.ts";
 import { withControls } from "./requests/ask-control.ts";
 import { pausedSince } from "./requests/create-control-store.ts";
@@ -67,19 +67,13 @@ export interface BackupFacts {
   counts: Record<string, number>;
 }
 
-/** A database whose processes are not started. */
-interface OpenDatabase {
-  db: Db;
-  collections: Collections;
-}
-
 /**
  * Writes a backup of a database of this format or an earlier one to a stream, and ends it. Changes nothing.
  * @throws {SnapshotLostError} when MongoDB does not keep the snapshot until the end
  * @throws {DatabaseFormatError} for a later format
  */
 export async function writeBackup(
-  database: OpenDatabase,
+  database: Database,
   { to, version }: { to: Writable; version: string },
 ): Promise<BackupFacts> {
   const { db, collections } = database;
@@ -172,10 +166,7 @@ export interface RestoreFacts extends BackupFacts {
  * @throws {BackupFileError} when the file is not whole, or of a later version: nothing was written
  * @throws {DatabaseNotEmptyError}
  */
-export async function restoreBackup(
-  database: OpenDatabase,
-  { path }: { path: string },
-): Promise<RestoreFacts> {
+export async function restoreBackup(database: Database, { path }: { path: string }): Promise<RestoreFacts> {
   const { db } = database;
   const facts = await readBackup(path, async () => undefined);
   if (facts.format > DATABASE_FORMAT)

@@ -2,20 +2,26 @@ import { randomUUID, webcrypto } from "node:crypto";
 import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
-import { type Db, type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type ApiKey, createAccessStore, createTenantStore } from "./access-store.ts";
 import { assembleStore } from "./assemble-store.ts";
 import { type BackupFacts, type RestoreFacts, restoreBackup, writeBackup } from "./backup.ts";
-import { type Collections, createIndexes, openCollections } from "./database/collections.ts";
+import { createIndexes, openCollections } from "./database/collections.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
-import { type ConversionProgress, type FormatFacts, inspectFormat, prepareFormat } from "./format.ts";
+import {
+  type ConversionProgress,
+  type Database,
+  type FormatFacts,
+  inspectFormat,
+  prepareFormat,
+} from "./format.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
 import { createGroupCommit } from "./journal/group-commit.ts";
 import type { JournalMetrics } from "./journal/journal.ts";
 import type { ReadStore } from "./reads/reads.ts";
 import { measureStorage, type StorageFacts, type StorageOptions } from "./reads/storage.ts";
-import { type ChangeListener, watchChanges, watchRequestsAtRest } from "./reads/watch-changes.ts";
+import { type ChangeListener, TO_REST, watchChanges } from "./reads/watch-changes.ts";
 import {
   ServerTooOldError,
   StandaloneServerError,
@@ -131,7 +137,7 @@ export async function createStore(options: StoreOptions) {
        * Reports only changes of requests and plans after which a request may be idle (no worker continues it): a
        * few of all changes of a plan. The caller has to read the request, because it may still be active.
        */
-      watchRequestsAtRest: (listener: ChangeListener) => watchRequestsAtRest(collections, listener),
+      watchRequestsAtRest: (listener: ChangeListener) => watchChanges(collections, listener, TO_REST),
       /** Resolves when MongoDB answers. @throws {StoreUnavailableError} */
       ping,
       async close() {
@@ -231,13 +237,6 @@ export function restoreDatabase(
   );
 }
 
-/** A database as it is, before a start converts it. */
-interface OpenDatabase {
-  db: Db;
-  collections: Collections;
-  clock: ServerClock;
-}
-
 /** Options of {@link withDatabase}. */
 interface OpenOptions {
   url: string;
@@ -249,7 +248,7 @@ interface OpenOptions {
 /** Connects as {@link createStore} does, and gives the database to a function. */
 async function withDatabase<Facts>(
   { url, timeoutMs, socketTimeoutMs, readPreference }: OpenOptions,
-  read: (database: OpenDatabase) => Promise<Facts>,
+  read: (database: Database & { clock: ServerClock }) => Promise<Facts>,
 ): Promise<Facts> {
   const client = new MongoClient(url, {
     connectTimeoutMS: timeoutMs,

@@ -39,8 +39,8 @@ export interface Conversion {
   convertSome(database: Database): Promise<number>;
 }
 
-/** A database that is not open yet. */
-interface Database {
+/** A database whose processes are not started. */
+export interface Database {
   db: Db;
   collections: Collections;
 }
@@ -190,19 +190,10 @@ async function setFormat(db: Db, version: number): Promise<number> {
 }
 
 /** The right to convert, which ends when it is not renewed. */
-interface ConversionLease {
-  /** False when it has ended, and another process may convert. */
-  renew(): Promise<boolean>;
-  /** Gives the database the next number, and ends the lease; does nothing when it has ended. */
-  complete(): Promise<unknown>;
-}
+type ConversionLease = NonNullable<Awaited<ReturnType<typeof takeConversion>>>;
 
 /** @returns undefined while another process converts, and when the format has changed */
-async function takeConversion(
-  db: Db,
-  version: number,
-  leaseMs: number,
-): Promise<ConversionLease | undefined> {
+async function takeConversion(db: Db, version: number, leaseMs: number) {
   const meta = metaOf(db);
   const owner = randomUUID();
   const until = { $add: ["$$NOW", leaseMs] };
@@ -216,7 +207,9 @@ async function takeConversion(
     return (await meta.updateOne(isOwn, [{ $set: change }])).matchedCount > 0;
   };
   return {
+    /** False when it has ended, and another process may convert. */
     renew: () => asOwner({ converter: { owner, until } }),
+    /** Gives the database the next number, and ends the lease; does nothing when it has ended. */
     complete: () => asOwner({ version: version + 1, converter: null }),
   };
 }

@@ -20,7 +20,6 @@ export {
   type StoreOptions,
 } from "./create-store.ts";
 export { isTransient } from "./database/transient-errors.ts";
-export { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "./execution/claim-journal.ts";
 export type { PlanClaim } from "./execution/claims.ts";
 export type {
   AttemptEnd,
@@ -29,15 +28,8 @@ export type {
   UnitRecord,
   UnitResults,
 } from "./execution/create-execution-store.ts";
-export { createMongoEntryLog, type EntryLog, type EntryPosition, entryIdOf } from "./journal/entry-log.ts";
-export {
-  createJournal,
-  type Journal,
-  type JournalMetrics,
-  type JournalOptions,
-  MAX_ENTRY_BYTES,
-  type NewEntry,
-} from "./journal/journal.ts";
+export { type EntryLog, entryIdOf } from "./journal/entry-log.ts";
+export type { JournalMetrics } from "./journal/journal.ts";
 export type { Fleet, FleetWorker, LostWorker, SystemFigures, WaitingWork } from "./leases/fleet.ts";
 export { type LiveWorkers, WORKER_DEAD_AFTER_MS, type WorkerStore } from "./leases/worker-store.ts";
 export type { PlanningStore } from "./planning/create-planning-store.ts";
@@ -83,7 +75,7 @@ export {
   type StorageShare,
 } from "./reads/storage.ts";
 export type { ChangedRequest, ChangeListener, ChangeWatch } from "./reads/watch-changes.ts";
-export type { ModelCost, ModelCosts, Workload } from "./reads/workload.ts";
+export type { Workload } from "./reads/workload.ts";
 export type {
   EventHead,
   ModelCallHead,
@@ -107,7 +99,6 @@ export {
   StoreNotReachedError,
   StoreUnavailableError,
   TooManyControlsError,
-  WriteNotPossibleError,
 } from "./records/errors.ts";
 export type {
   ModelCallDocument,

@@ -1,19 +1,13 @@
 /** Pages of the events of requests. */
 import type { JournalEvent } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
-import {
-  CursorInvalidError,
-  createJournal,
-  createMongoEntryLog,
-  createStore,
-  eventCursor,
-  planCursor,
-  type Store,
-} from "@planwright/store";
+import { CursorInvalidError, createStore, eventCursor, planCursor, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openCollections } from "../src/database/collections.ts";
+import { createMongoEntryLog } from "../src/journal/entry-log.ts";
+import { createJournal } from "../src/journal/journal.ts";
 
 const TENANT = "t1";
 const PLAN: PlanId = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";

@@ -1,11 +1,12 @@
 /** Metrics of appends, by the journal of an executor and by the turns of clients. */
 import { parsePlan } from "@planwright/plan";
-import { createJournal, createStore, type JournalMetrics } from "@planwright/store";
+import { createStore, type JournalMetrics } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
 import { openCollections } from "../src/database/collections.ts";
 import { createMongoEntryLog, type EntryLog } from "../src/journal/entry-log.ts";
+import { createJournal } from "../src/journal/journal.ts";
 import { createMemoryEntryLog } from "../src/memory/create-memory-store.ts";
 import { createMemoryDatabase } from "../src/memory/memory-database.ts";
 import type { JournalDocument } from "../src/records/request-document.ts";

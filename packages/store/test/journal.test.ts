@@ -9,20 +9,9 @@ import {
 } from "@planwright/engine";
 import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
 import {
-  type ClaimedJournal,
-  type ClaimJournal,
-  createJournal,
-  createMongoEntryLog,
-  type EntryLog,
-  type EntryPosition,
   EntryTooLargeError,
-  type Journal,
   type JournalDocument,
-  type JournalOptions,
   LeaseLostError,
-  MAX_ENTRY_BYTES,
-  type NewEntry,
-  openClaimJournal,
   StoreUnavailableError,
 } from "@planwright/store";
 import { createMemoryDatabase, createMemoryEntryLog, UnreachableError } from "@planwright/store/memory";
@@ -31,7 +20,20 @@ import fc from "fast-check";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openCollections } from "../src/database/collections.ts";
-import { withoutEventValues } from "../src/journal/entry-log.ts";
+import { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "../src/execution/claim-journal.ts";
+import {
+  createMongoEntryLog,
+  type EntryLog,
+  type EntryPosition,
+  withoutEventValues,
+} from "../src/journal/entry-log.ts";
+import {
+  createJournal,
+  type Journal,
+  type JournalOptions,
+  MAX_ENTRY_BYTES,
+  type NewEntry,
+} from "../src/journal/journal.ts";
 import type { HeadWrite } from "../src/journal/pending-write.ts";
 
 type EventOf<Type extends JournalEvent["type"]> = Extract<JournalEvent, { type: Type }>;

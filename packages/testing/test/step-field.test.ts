@@ -26,31 +26,20 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
     "services/console/src/request/inspector.tsx",
   ],
   unsent: [
-    "packages/cli/src/report/debug-report.ts",
-    "packages/cli/src/report/step-line.ts",
     "packages/client/src/run.ts",
     "services/api/src/diagnosis/diagnose-running.ts",
     "services/api/src/diagnosis/facts.ts",
-    "services/console/src/request/inspector.tsx",
   ],
-  effectClass: [
-    "packages/cli/src/report/debug-report.ts",
-    "packages/client/src/run.ts",
-    "services/api/src/diagnosis/facts.ts",
-    "services/api/src/resolvers/journal.ts",
-    "services/console/src/desk/bench.tsx",
-    "services/console/src/graph/plan-graph.tsx",
-    "services/console/src/request/inspector.tsx",
-    "services/console/src/request/request-head.tsx",
-  ],
+  effectClass: ["packages/client/src/run.ts", "services/api/src/resolvers/journal.ts"],
 };
 
 /**
  * Most files of all packages and services that have the field, without tests; the aim is 12. Beyond the recipe and
  * the files that show it, the engine decides by it (`state`, `decide`, `schedule`), and the checks of the lab know it
- * from elsewhere. `isCarried`, `sentBy`, `isKeyed` and `isRepeatable` answer everyone else.
+ * from elsewhere. `isCarried`, `sentBy`, the questions about `Classed` (`isKeyed`, `isActing`, ..), and for people
+ * `effectClassOfStep` and `unsentText` answer everyone else.
  */
-const MOST: Readonly<Record<string, number>> = { carriedFrom: 18, unsent: 16, effectClass: 23 };
+const MOST: Readonly<Record<string, number>> = { carriedFrom: 16, unsent: 11, effectClass: 8 };
 
 function filesWith(field: string): string[] {
   const word = new RegExp(`\\b${field}\\b`);

@@ -1,7 +1,8 @@
 import type { StepError, StepRecord } from "@planwright/engine";
 import {
+  type Classed,
   CodedError,
-  type EffectClass,
+  isActing,
   isStepActive,
   type PlanId,
   type ToolDescriptor,
@@ -302,7 +303,7 @@ async function endPoisoned(
   const records = unfinished.map(
     (record): StepRecord => ({
       ...record,
-      status: lastStatus(record, claim.journal.unit(record.key)?.effectClass ?? null),
+      status: lastStatus(record, claim.journal.unit(record.key)),
       waitReason: undefined,
       nextAttemptAt: undefined,
       error,
@@ -332,11 +333,8 @@ function recordsOfAll({ plan, records }: PlanClaim): StepRecord[] {
  * A unit that may have acted is in doubt; so is a call that was running, unless it only reads. A unit without
  * an effect class was never called, or only reads.
  */
-function lastStatus(
-  { status, mayHaveActed }: StepRecord,
-  effectClass: EffectClass | null,
-): StepRecord["status"] {
+function lastStatus({ status, mayHaveActed }: StepRecord, unit: Classed | undefined): StepRecord["status"] {
   if (status === "IN_DOUBT" || mayHaveActed) return "IN_DOUBT";
-  if (status === "RUNNING" && effectClass !== null && effectClass !== "R") return "IN_DOUBT";
+  if (status === "RUNNING" && unit && isActing(unit)) return "IN_DOUBT";
   return isStepActive(status) ? "FAILED" : "SKIPPED";
 }

@@ -1,4 +1,11 @@
-import { type StepRun, type StepValues, stepTree, unsentText } from "@planwright/client";
+import {
+  effectClassOfStep,
+  type StepRun,
+  type StepValues,
+  stepTree,
+  unsentText,
+  unsentTries,
+} from "@planwright/client";
 import { countText, durationText, effectWords, isCarried, ownTimeText } from "@planwright/plan";
 import type { PlanRecord, RequestRecord, ToolRecord } from "../operations.ts";
 import { oneLine, type Style } from "../terminal.ts";
@@ -84,9 +91,10 @@ function stepDetails(facts: DebugFacts, step: StepRun & StepValues): string[] {
   const server = serverOf(facts, step.tool);
   const sent = step.resolvedArguments;
   const isSame = JSON.stringify(sent) === JSON.stringify(step.arguments);
+  const repeats = effectClassOfStep(step);
   return [
     `tool       ${oneLine(step.tool, 80)}${server === undefined ? "" : ` of server ${server}`}${
-      step.effectClass === null ? "" : `, class ${step.effectClass}`
+      repeats ? `, class ${repeats.letter}` : ""
     }`,
     ...(step.effect === null ? [] : [`effect     ${effectWords(step.effect)}`]),
     ...(sent === null || !isSame ? [`planned    ${inlineJson(step.arguments, 600)}`] : []),
@@ -117,13 +125,14 @@ function attemptLines(attempts: StepRun["attempts"]): string[] {
 }
 
 function attemptLine(of: StepRun["attempts"][number]): string {
-  const { attempt, startedAt, outcome, durationMs, executor, error, unsent } = of;
+  const { attempt, startedAt, outcome, durationMs, executor, error } = of;
+  const tries = unsentTries(of);
   const took = durationMs === null ? "" : durationText(durationMs);
-  const how = unsent
-    ? `${unsentText(unsent)}${took === "" ? "" : ` in ${took}`}`
-    : `${outcome ?? "running"}${took === "" ? "" : ` after ${took}`}`;
-  const where =
-    unsent && unsent.tries > 1 ? `, at last on ${oneLine(executor, 60)}` : ` on ${oneLine(executor, 60)}`;
+  const how =
+    tries > 0
+      ? `${unsentText(of)}${took === "" ? "" : ` in ${took}`}`
+      : `${outcome ?? "running"}${took === "" ? "" : ` after ${took}`}`;
+  const where = tries > 1 ? `, at last on ${oneLine(executor, 60)}` : ` on ${oneLine(executor, 60)}`;
   return `attempt ${attempt}  ${startedAt}  ${how}${where}${error ? `: ${problem(error)}` : ""}`;
 }
 
@@ -287,24 +296,24 @@ function settledAfterEnd({ resolutions }: PlanRecord, { key, settled }: StepRun)
 function ofSteps({ steps }: PlanRecord): Moment[] {
   return steps.flatMap((step) => {
     if (isCarried(step)) return [];
-    const attempts = step.attempts.flatMap(
-      ({ attempt, startedAt, endedAt, outcome, error, executor, durationMs, unsent }) => {
-        const name = `${oneLine(step.key, 80)}${attempt > 1 ? ` attempt ${attempt}` : ""}`;
-        const took = durationMs === null ? "" : ` after ${durationText(durationMs)}`;
-        const why = error ? `: ${problem(error, MAX_MESSAGE)}` : "";
-        // Several executors may have tried; the latest is known.
-        if (unsent)
-          return [
-            { at: startedAt, what: `${name} tried, nothing was sent` },
-            { at: endedAt, what: `${name} tried ${countText(unsent.tries, "time")}, nothing was sent${why}` },
-          ];
-        const how = `${outcome ?? "ended"}${took}${why}`;
+    const attempts = step.attempts.flatMap((one) => {
+      const { attempt, startedAt, endedAt, outcome, error, executor, durationMs } = one;
+      const tries = unsentTries(one);
+      const name = `${oneLine(step.key, 80)}${attempt > 1 ? ` attempt ${attempt}` : ""}`;
+      const took = durationMs === null ? "" : ` after ${durationText(durationMs)}`;
+      const why = error ? `: ${problem(error, MAX_MESSAGE)}` : "";
+      // Several executors may have tried; the latest is known.
+      if (tries > 0)
         return [
-          { at: startedAt, what: `${name} called by ${oneLine(executor, 60)}` },
-          { at: endedAt, what: `${name} ${how}` },
+          { at: startedAt, what: `${name} tried, nothing was sent` },
+          { at: endedAt, what: `${name} tried ${countText(tries, "time")}, nothing was sent${why}` },
         ];
-      },
-    );
+      const how = `${outcome ?? "ended"}${took}${why}`;
+      return [
+        { at: startedAt, what: `${name} called by ${oneLine(executor, 60)}` },
+        { at: endedAt, what: `${name} ${how}` },
+      ];
+    });
     const hasNoAttempt = step.attempts.length === 0 && step.item === null;
     return [
       ...attempts,

@@ -1,4 +1,4 @@
-import type { StepRun } from "@planwright/client";
+import { type StepRun, unsentTries } from "@planwright/client";
 import {
   countText,
   durationText,
@@ -55,7 +55,7 @@ const NOTES: Readonly<Record<StepStatus, (step: StepRun, nowMs: number) => strin
     return [...(since === null ? [] : [durationText(since)]), ...repeated(attempts.length)];
   },
   RETRYING: ({ attempts, error }) => [
-    attempts.at(-1)?.unsent
+    unsentTries(attempts.at(-1)) > 0
       ? "server unreachable, tried again"
       : `attempt ${attempts.length} failed, tried again`,
     ...(error ? [problem(error, MAX_MESSAGE)] : []),

@@ -13,7 +13,6 @@ import {
   isAnswerToKey,
   isUnansweredLookup,
   isUnreachable,
-  sentBy,
 } from "../schedule/after-failure.ts";
 import { resumeCaller } from "../schedule/dispatch.ts";
 import { ITEMS_FAILED_WARNING, readBatch } from "../schedule/envelope.ts";
@@ -40,7 +39,7 @@ import {
   type Unreachable,
 } from "../state/protocol.ts";
 import { change, type Turn, type UnitChange } from "../state/turn.ts";
-import { isEnding } from "../state/units.ts";
+import { isEnding, sentBy } from "../state/units.ts";
 import { concludeItems } from "./settle.ts";
 import { close, stopReason } from "./stop.ts";
 
@@ -325,9 +324,10 @@ function carry(turn: Turn, caller: Caller, { units }: Extract<Outcome, { type: "
     const earlier = units.get(unit.key);
     if (!earlier) continue;
     const { planId, key, output, outputBytes } = earlier;
-    unit.carriedFrom = { planId, key };
+    unit.isCarried = true;
     unit.outputBytes = outputBytes;
-    change(turn, unit, { status: "COMPLETED", ...(output !== undefined && { output }) });
+    const carriedFrom = { planId, key };
+    change(turn, unit, { status: "COMPLETED", carriedFrom, ...(output !== undefined && { output }) });
   }
   caller.prepared = undefined;
   // While records are being stored, their acknowledgement makes the caller ready again.

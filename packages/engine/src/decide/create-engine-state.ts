@@ -1,6 +1,6 @@
 import {
+  classedBy,
   DependencyCycleError,
-  effectClassOf,
   findRelatedTool,
   Heap,
   knownContract,
@@ -279,6 +279,8 @@ function createSlot(
     descriptor ?? { name },
     plan.policy.unannotated,
   );
+  const classed = classedBy(contract);
+  const onlyReads = !contract.sideEffects || isReadOnlyBelieved;
   return {
     name,
     descriptor,
@@ -286,8 +288,9 @@ function createSlot(
     contract,
     declaresErrorPropagation:
       sources.errorPropagation !== "default" && sources.errorPropagation !== "annotations",
-    effectClass: effectClassOf(contract),
-    onlyReads: !contract.sideEffects || isReadOnlyBelieved,
+    ...classed,
+    onlyReads,
+    ofCall: { tool: name, ...classed, mayAct: !onlyReads },
     limit: limitOf(contract),
     users: 0,
     running: 0,

@@ -92,7 +92,7 @@ function settleLast(turn: Turn): void {
   if (records.some(({ item }) => item !== undefined)) return;
   const units = records.flatMap(({ key }) => state.units.get(key) ?? []);
   // The output of a carried unit can be read once its record is durable.
-  const isLast = units.every((unit) => isTerminalStepStatus(unit.status) && !isCarried(unit));
+  const isLast = units.every((unit) => isTerminalStepStatus(unit.status) && !unit.isCarried);
   if (isLast && state.left === units.length && canEndNow(state)) for (const unit of units) settle(turn, unit);
 }
 

@@ -1,7 +1,8 @@
-import { type BackoffStrategy, isKeyed } from "@planwright/plan";
+import { type BackoffStrategy, isKeyed, isLookedUp, isUnrepeatable } from "@planwright/plan";
 import type { Caller } from "../state/engine-state.ts";
 import { mayHaveActed, resendsAllItems } from "../state/may-have-acted.ts";
 import type { Call, Outcome, StepError, Unreachable } from "../state/protocol.ts";
+import { sentBy } from "../state/units.ts";
 
 /** What a failed attempt leads to. */
 type AfterFailure =
@@ -45,15 +46,10 @@ export function afterFailure(
       return isAnswerToKey(caller, error) ? { type: "fail" } : end();
     }
     case "unknown":
-      if (tool.effectClass === "V") return { type: "look up" };
-      if (tool.effectClass === "U") return { type: "doubt" };
+      if (isLookedUp(tool)) return { type: "look up" };
+      if (isUnrepeatable(tool)) return { type: "doubt" };
       return error.retryable && hasAttempts ? retry() : end();
   }
-}
-
-/** Number of times that the call of a caller, or of one of its units, was sent, without look-ups. */
-export function sentBy({ attempts, unsent }: Pick<Caller, "attempts" | "unsent">): number {
-  return attempts - unsent;
 }
 
 /**

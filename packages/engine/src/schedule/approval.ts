@@ -12,14 +12,8 @@ import {
   unmarkNumbers,
 } from "@planwright/plan";
 import { type ArgumentsState, callTemplate } from "../state/arguments.ts";
-import type { EngineState, StepNode, ToolSlot, Unit } from "../state/engine-state.ts";
-import {
-  type Approvable,
-  BEGINNING_CHARS,
-  type Call,
-  type CallToApprove,
-  type ToApprove,
-} from "../state/protocol.ts";
+import type { EngineState, StepNode, Unit } from "../state/engine-state.ts";
+import { type Approvable, BEGINNING_CHARS, type CallToApprove, type ToApprove } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { itemKey } from "../state/units.ts";
 import { callsOfList, type List, listOf } from "./expand.ts";
@@ -81,7 +75,7 @@ function expire(turn: Turn, unit: Unit): void {
 export function toApprove(state: EngineState, node: StepNode): ToApprove {
   const { plan, largeBytes, itemRecords } = state;
   const items = node.forEach
-    ? node.forEach.units.filter(isCarried)
+    ? node.forEach.units.filter((unit) => unit.isCarried)
     : [...(itemRecords.get(node.step.id)?.values() ?? [])].filter(isCarried);
   const carried = items.flatMap(({ item }) => item ?? []);
   const { maxItems } = plan.limits;
@@ -130,21 +124,12 @@ export function resolveApprovable(
  */
 export function callsToApprove({ step, tool }: StepNode, approvable: Approvable): CallToApprove[] {
   if (!("value" in approvable) || (isForEachStep(step) && tool.contract.batch)) return [];
-  const call = { stepId: step.id, ...ofTool(tool) };
+  const call = { stepId: step.id, ...tool.ofCall };
   if (!isForEachStep(step)) return [{ ...call, key: step.id, arguments: approvable.value }];
   const { calls = null } = approvable.value;
   return Object.entries(isJsonObject(calls) ? calls : {}).flatMap(([key, args]) =>
     isJsonObject(args) ? [{ ...call, key, arguments: args }] : [],
   );
-}
-
-/** What a call has from its tool. */
-export function ofTool({
-  name,
-  effectClass,
-  onlyReads,
-}: ToolSlot): Pick<Call, "tool" | "effectClass" | "mayAct"> {
-  return { tool: name, effectClass, mayAct: !onlyReads };
 }
 
 /** True for the arguments of a list of which no item is called. */

@@ -18,7 +18,7 @@ import { hasInputs } from "../state/outputs.ts";
 import type { Call } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
-import { needsApproval, ofTool } from "./approval.ts";
+import { needsApproval } from "./approval.ts";
 import { prepareCall, unitsToSend } from "./prepare.ts";
 import { approvableOf, itemsOfList } from "./questions.ts";
 import {
@@ -241,7 +241,7 @@ function callOf(turn: Turn, caller: Caller, prepared: Prepared): Call {
     key: caller.key,
     stepId: step.id,
     attempt: caller.attempts,
-    ...ofTool(tool),
+    ...tool.ofCall,
     arguments: prepared.arguments,
     errors: tool.contract.errors,
     timeoutMs: Math.min(graceMs, timeoutMs),

@@ -1,6 +1,5 @@
 import {
   type HeldJson,
-  isCarried,
   isSettledStepStatus,
   isTerminalStepStatus,
   type JsonObject,
@@ -21,7 +20,7 @@ import {
 import type { Caller, EngineState, Prepared, Unit } from "../state/engine-state.ts";
 import { asksLookup, resendsAllItems } from "../state/may-have-acted.ts";
 import type { Call, CallTemplate, CallUnits, StepError, UnresolvedArguments } from "../state/protocol.ts";
-import { sentBy } from "./after-failure.ts";
+import { sentBy } from "../state/units.ts";
 import { valuesOf } from "./expand.ts";
 import { batchArguments, batchItemSchema } from "./split-batch.ts";
 
@@ -86,7 +85,7 @@ export function unitsToSend(caller: Caller): readonly Unit[] {
 
 /** The units that this version of the plan calls: all except carried ones. */
 export function unitsOfThisVersion({ units }: Caller): readonly Unit[] {
-  return units.some(isCarried) ? units.filter((unit) => !isCarried(unit)) : units;
+  return units.some(({ isCarried }) => isCarried) ? units.filter(({ isCarried }) => !isCarried) : units;
 }
 
 /** True when the prepared call is for exactly these units, except for units that have ended. */

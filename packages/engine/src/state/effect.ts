@@ -9,7 +9,7 @@
  * 4. Effects belong to the request: what a call of an earlier version did is never done again by a later
  *    version, unless an operator names the step.
  */
-import type { EffectClass, StepStatus } from "@planwright/plan";
+import { type Classed, isKeyed, isRepeatable, type StepStatus } from "@planwright/plan";
 import type { Call, Outcome, StepErrorCode } from "./protocol.ts";
 
 /** What is known about an effect, from the least to the most. */
@@ -90,10 +90,9 @@ export function effectOfUnit({
 }
 
 /** The facts about a unit that did not complete, in the version that is current. */
-interface OpenFacts {
+interface OpenFacts extends Classed {
   status: StepStatus;
   effect: Effect | null;
-  effectClass: EffectClass | null;
   error?: { code: string } | null | undefined;
   mayHaveActed?: boolean | undefined;
   /** Calls of earlier versions that were sent under a key, and that this version has not settled. */
@@ -107,8 +106,8 @@ interface OpenFacts {
  * the call may be repeated (class R). Pure.
  */
 export function openEffect(unit: OpenFacts): "unsettled" | "answered" | null {
-  const { status, effect, effectClass, error, mayHaveActed, unanswered = [], resolvedBy } = unit;
-  if (status === "COMPLETED" || effectClass === "R" || resolvedBy) return null;
+  const { status, effect, error, mayHaveActed, unanswered = [], resolvedBy } = unit;
+  if (status === "COMPLETED" || isRepeatable(unit) || resolvedBy) return null;
   if (unanswered.some(({ isAnswered }) => !isAnswered)) return "unsettled";
   if (effect !== "possible" && effect !== "done") return null;
   const isUnusable = error !== null && error !== undefined && ACTED.has(error.code);
@@ -116,8 +115,8 @@ export function openEffect(unit: OpenFacts): "unsettled" | "answered" | null {
 }
 
 /** True for a completed unit whose call had an effect that another call would repeat. Pure. */
-export function hasDoneEffect({ status, effect, effectClass }: OpenFacts): boolean {
-  return status === "COMPLETED" && effect === "done" && effectClass !== "R";
+export function hasDoneEffect(unit: OpenFacts): boolean {
+  return unit.status === "COMPLETED" && unit.effect === "done" && !isRepeatable(unit);
 }
 
 /** True for a unit that failed or was cancelled, and whose calls acted or may have acted. Pure. */
@@ -132,8 +131,8 @@ export function hasFailedActing(unit: EffectFacts): boolean {
  * first. A key makes the same call safe; a doubt is settled instead. Pure.
  */
 export function needsAcceptance(unit: OpenFacts): boolean {
-  const { status, error, effectClass } = unit;
+  const { status, error } = unit;
   if (status !== "FAILED" && status !== "CANCELLED") return false;
   if (error?.code === ("REPEAT_NOT_ACCEPTED" satisfies StepErrorCode)) return true;
-  return effectClass !== "K" && openEffect(unit) !== null;
+  return !isKeyed(unit) && openEffect(unit) !== null;
 }

@@ -8,6 +8,7 @@
  *    `wakeTool`).
  */
 import {
+  type Classed,
   type EffectClass,
   type GrowingOutputs,
   type Heap,
@@ -27,16 +28,17 @@ import {
 import type {
   Answer,
   Approvable,
+  CallOfTool,
   NotCalled,
   Resolution,
   StepError,
   StepRecord,
-  Unreachable,
+  Tries,
   UnresolvedArguments,
 } from "./protocol.ts";
 
 /** A step, or an item of a forEach: what has a status and a record. */
-export interface Unit {
+export interface Unit extends Tries {
   /** `stepId`, or `stepId[3]`. */
   readonly key: string;
   readonly step: StepNode;
@@ -44,12 +46,6 @@ export interface Unit {
   /** Makes its calls; undefined for a forEach step, whose items are called instead. */
   caller: Caller | undefined;
   status: StepStatus;
-  /** Number of attempts started, from 0. */
-  attempts: number;
-  /** As in the record. */
-  unsent: number;
-  /** Present when the last attempt could not reach the server. */
-  unreachable: Unreachable | undefined;
   output: HeldJson | undefined;
   /** The text of the output as the tool wrote it, when the tool returned JSON text. */
   outputText: OutputText | undefined;
@@ -65,8 +61,8 @@ export interface Unit {
   mayHaveActed: boolean;
   /** An operator approved the call. */
   approved: boolean;
-  /** As in the record. */
-  carriedFrom: StepRecord["carriedFrom"];
+  /** See `isCarried`. */
+  isCarried: boolean;
   unacknowledged: boolean;
   /** Its record was acknowledged early, before it is durable. */
   isEarly: boolean;
@@ -79,8 +75,8 @@ export type EarlyDecision =
   | { type: "approval"; approved: boolean; reason: string | undefined }
   | { type: "resolve"; resolution: Resolution };
 
-/** What makes calls, one at a time: a step, an item, or a batch of items. */
-export interface Caller {
+/** What makes calls, one at a time: a step, an item, or a batch of items. Its tries are those of its units. */
+export interface Caller extends Tries {
   /** Key of its calls: `stepId`, `stepId[3]`, `stepId[0..9]`. */
   readonly key: string;
   readonly step: StepNode;
@@ -89,10 +85,6 @@ export interface Caller {
   readonly units: readonly Unit[];
   /** Number of its units whose records are being stored. */
   unacknowledged: number;
-  attempts: number;
-  /** As in its units. */
-  unsent: number;
-  unreachable: Unreachable | undefined;
   /** Resolved once; a retry sends the same bytes. */
   prepared: Prepared | undefined;
   calling: boolean;
@@ -211,7 +203,7 @@ interface Loading {
 }
 
 /** A tool with its concurrency limit inside this plan. */
-export interface ToolSlot {
+export interface ToolSlot extends Classed<EffectClass> {
   readonly name: string;
   /** Undefined when the tool is not known. */
   readonly descriptor: ToolDescriptor | undefined;
@@ -223,9 +215,9 @@ export interface ToolSlot {
   readonly contract: ToolContract;
   /** True when `error_propagation` was declared and is not a default. */
   readonly declaresErrorPropagation: boolean;
-  readonly effectClass: EffectClass;
   /** True for a tool without side effects, also by a `readOnlyHint` that is believed: it is never in doubt. */
   readonly onlyReads: boolean;
+  readonly ofCall: CallOfTool;
   readonly limit: number;
   /** Number of steps in the plan that call it. */
   users: number;

@@ -8,7 +8,7 @@
  *    its look-up) is requested again before it is in doubt. In a plan that is being ended this happens only
  *    within the grace period.
  */
-import { isKeyed, isRepeatable, isTerminalStepStatus } from "@planwright/plan";
+import { isKeyed, isLookedUp, isRepeatable, isTerminalStepStatus, isUnrepeatable } from "@planwright/plan";
 import type { Caller, EarlyDecision, ToolSlot, Unit } from "./engine-state.ts";
 import type { StepError } from "./protocol.ts";
 import { change, type Turn, type UnitChange } from "./turn.ts";
@@ -29,7 +29,7 @@ export function mayHaveActed({ units }: Caller): boolean {
 
 /** True for a caller whose next call is a look-up. */
 export function asksLookup(caller: Caller): boolean {
-  return caller.step.tool.effectClass === "V" && mayHaveActed(caller);
+  return isLookedUp(caller.step.tool) && mayHaveActed(caller);
 }
 
 /**
@@ -46,8 +46,8 @@ export function noteLostAnswer(units: readonly Unit[]): void {
 }
 
 /** True for a tool that can be asked for the result of an earlier call, by the same call or by its look-up. */
-export function hasResults({ effectClass, refusal }: ToolSlot): boolean {
-  return effectClass !== "U" && !refusal;
+export function hasResults(tool: ToolSlot): boolean {
+  return !isUnrepeatable(tool) && !tool.refusal;
 }
 
 /** True for a tool without side effects whose calls may be repeated. */

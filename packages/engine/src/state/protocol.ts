@@ -15,6 +15,7 @@
  * 5. `finish` comes once, last, and only when every earlier record was acknowledged.
  */
 import type {
+  Classed,
   Condition,
   EffectClass,
   FinalPlanStatus,
@@ -54,21 +55,12 @@ export interface StepError {
  * What the durable store knows about one unit. The key is the step id for a step and `stepId[index]` for an
  * item of a forEach. An item has a record once its list is expanded.
  */
-export interface StepRecord {
+export interface StepRecord extends Pick<Tries, "attempts">, Partial<Omit<Tries, "attempts">> {
   key: string;
   stepId: string;
   /** Position in the list, for an item of a forEach. */
   item?: number | undefined;
   status: StepStatus;
-  /**
-   * Attempts started so far, from 0. Consecutive tries of a server that cannot be reached count as one
-   * attempt.
-   */
-  attempts: number;
-  /** Number of attempts that did not send the call: the server could not be reached, or they were look-ups. Absent: 0. */
-  unsent?: number | undefined;
-  /** Present while the server cannot be reached, and when the unit FAILED because of it. */
-  unreachable?: Unreachable | undefined;
   /** Present when COMPLETED, except that it may be absent with `outputBytes`. */
   output?: HeldJson | undefined;
   /**
@@ -132,6 +124,19 @@ interface LargeApprovable {
   beginning: string;
 }
 
+/** How often the call of a unit was tried. */
+export interface Tries {
+  /**
+   * Attempts started so far, from 0. Consecutive tries of a server that cannot be reached count as one
+   * attempt.
+   */
+  attempts: number;
+  /** Number of attempts that did not send the call: the server could not be reached, or they were look-ups. Absent: 0. */
+  unsent: number;
+  /** Present while the server cannot be reached, and when the unit FAILED because of it. */
+  unreachable: Unreachable | undefined;
+}
+
 /** A server that could not be reached, as one unit saw it. */
 export interface Unreachable {
   /** Time of the first failed try, in Unix milliseconds. */
@@ -141,7 +146,7 @@ export interface Unreachable {
 }
 
 /** One tool call that the shell has to make. */
-export interface Call {
+export interface Call extends Classed<EffectClass> {
   /**
    * Stable over crashes and retries: `stepId`, `stepId[3]`, or for a batch `stepId[0..9]`. Idempotency keys
    * derive from it.
@@ -163,7 +168,6 @@ export interface Call {
    * `deferred` with `memory`.
    */
   unresolved?: UnresolvedArguments | undefined;
-  effectClass: EffectClass;
   /**
    * True for a call that may have an effect: its tool has side effects, and the call is not a look-up. Its
    * intent is durable before it is sent (R2).
@@ -196,10 +200,10 @@ export interface Call {
 }
 
 /** A call that an operator has not approved yet. */
-export type CallToApprove = Pick<
-  Call,
-  "key" | "stepId" | "tool" | "arguments" | "effectClass" | "mayAct" | "items" | "itemHashes"
->;
+export type CallToApprove = Pick<Call, "key" | "stepId" | "arguments" | "items" | "itemHashes"> & CallOfTool;
+
+/** What a call has from its tool. */
+export interface CallOfTool extends Classed<EffectClass>, Pick<Call, "tool" | "mayAct"> {}
 
 /** A unit of an earlier version that made the same call. */
 export interface CarriedUnit {

@@ -35,6 +35,8 @@ export interface UnitChange {
   nextAttemptAt?: number;
   expiresAt?: number;
   approved?: boolean;
+  /** As in the record. */
+  carriedFrom?: StepRecord["carriedFrom"];
   /** What an operator is to approve. */
   toApprove?: Extract<Approvable, { ok: true }>;
 }
@@ -55,16 +57,21 @@ export function change(turn: Turn, unit: Unit, to: UnitChange): void {
   if (isTerminalStepStatus(to.status)) unit.mayHaveActed = false;
   const isFailedStep = to.status === "FAILED" && unit.item === undefined;
   if (isFailedStep && failureModeOf(turn.state, unit.step) === "fail-fast") turn.state.failing = true;
-  store(turn, unit, to.toApprove);
+  store(turn, unit, to);
 }
 
 /** Asks the shell to store a unit as it is. */
-export function store(turn: Turn, unit: Unit, toApprove?: UnitChange["toApprove"]): void {
+export function store(
+  turn: Turn,
+  unit: Unit,
+  { carriedFrom, toApprove }: Pick<UnitChange, "carriedFrom" | "toApprove"> = {},
+): void {
   unit.unacknowledged = true;
   turn.state.unacknowledged++;
   if (unit.caller) unit.caller.unacknowledged++;
   if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged++;
   const record = recordOf(unit);
+  if (carriedFrom) record.carriedFrom = carriedFrom;
   if (toApprove && "large" in toApprove) record.largeArguments = toApprove.large;
   else if (toApprove) record.arguments = toApprove.value;
   turn.records.push(record);
@@ -87,7 +94,6 @@ function recordOf(unit: Unit): StepRecord {
   if (unit.expiresAt !== undefined) record.expiresAt = unit.expiresAt;
   if (unit.mayHaveActed) record.mayHaveActed = true;
   if (unit.approved) record.approved = true;
-  if (unit.carriedFrom) record.carriedFrom = unit.carriedFrom;
   if (unit.warnings.length > 0) record.warnings = [...unit.warnings];
   const waitReason = waitReasonOfStep(unit.status);
   if (waitReason) record.waitReason = waitReason;

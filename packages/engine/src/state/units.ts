@@ -1,6 +1,6 @@
-import type { HeldJson, StepStatus } from "@planwright/plan";
+import { type HeldJson, isCarried, type StepStatus } from "@planwright/plan";
 import type { Caller, EngineState, StepNode, Unit } from "./engine-state.ts";
-import type { Call, StepError, StepRecord } from "./protocol.ts";
+import type { Call, StepError, StepRecord, Tries } from "./protocol.ts";
 
 /** Key of an item: `stepId[3]`. */
 export function itemKey(stepId: string, item: number): string {
@@ -27,9 +27,7 @@ export function createUnit(
     item,
     caller: undefined,
     status: record?.status ?? "PENDING",
-    attempts: record?.attempts ?? 0,
-    unsent: record?.unsent ?? 0,
-    unreachable: record?.unreachable,
+    ...triesOf(record),
     output: outputOf(record),
     outputBytes: record?.outputBytes,
     outputText: record?.status === "COMPLETED" ? record.outputText : undefined,
@@ -39,11 +37,20 @@ export function createUnit(
     expiresAt: record?.expiresAt,
     mayHaveActed: record?.mayHaveActed ?? false,
     approved: record?.approved ?? false,
-    carriedFrom: record?.carriedFrom,
+    isCarried: record !== undefined && isCarried(record),
     unacknowledged: false,
     isEarly: false,
     early: undefined,
   };
+}
+
+function triesOf({ attempts = 0, unsent = 0, unreachable }: Partial<Tries> = {}): Tries {
+  return { attempts, unsent, unreachable };
+}
+
+/** Number of times that the call of a caller, or of one of its units, was sent, without look-ups. */
+export function sentBy({ attempts, unsent }: Tries): number {
+  return attempts - unsent;
 }
 
 /** The output of a completed unit without a stored output is null. */
@@ -62,9 +69,7 @@ export function createCaller(step: StepNode, key: string, position: number, unit
     position,
     units,
     unacknowledged: 0,
-    attempts: latest?.attempts ?? 0,
-    unsent: latest?.unsent ?? 0,
-    unreachable: latest?.unreachable,
+    ...triesOf(latest),
     prepared: undefined,
     calling: false,
     offered: false,

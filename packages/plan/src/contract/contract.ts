@@ -129,8 +129,13 @@ export function effectClassOf(
 }
 
 /** What has an effect class; null before its first call. */
-interface Classed {
-  readonly effectClass: EffectClass | null;
+export interface Classed<Class extends string | null = string | null> {
+  readonly effectClass: Class;
+}
+
+/** The effect class of a contract, as its tool has it. */
+export function classedBy(contract: Parameters<typeof effectClassOf>[0]): Classed<EffectClass> {
+  return { effectClass: effectClassOf(contract) };
 }
 
 /** True when a tool acts at most once for an idempotency key (class K), however often the call is sent with it. */
@@ -141,6 +146,21 @@ export function isKeyed({ effectClass }: Classed): boolean {
 /** True when a repeat of the call is harmless (class R). */
 export function isRepeatable({ effectClass }: Classed): boolean {
   return effectClass === "R";
+}
+
+/** True when another tool can be asked whether the call happened (class V). */
+export function isLookedUp({ effectClass }: Classed): boolean {
+  return effectClass === "V";
+}
+
+/** True when nothing tells whether a call without an answer happened (class U): it is never sent again by itself. */
+export function isUnrepeatable({ effectClass }: Classed): boolean {
+  return effectClass === "U";
+}
+
+/** True for what was called, and a repeat of which would not be harmless. */
+export function isActing(called: Classed): boolean {
+  return called.effectClass !== null && !isRepeatable(called);
 }
 
 /** The JSON Schema 2020-12 of a contract in the form in which tools and operators declare it. */

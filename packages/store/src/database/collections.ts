@@ -1,5 +1,5 @@
 import { ENDED_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
-import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
+import type { Db, IndexDescription, MongoClient } from "mongodb";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { OutputDocument, PlanDocument } from "../records/plan-document.ts";
 import type {
@@ -18,42 +18,26 @@ import type {
 } from "../records/tool-documents.ts";
 
 /** The collections, typed, with the client that owns them. */
-export interface Collections {
-  client: MongoClient;
-  requests: Collection<RequestDocument>;
-  plans: Collection<PlanDocument>;
-  journal: Collection<JournalDocument>;
-  outputs: Collection<OutputDocument>;
-  modelCalls: Collection<ModelCallDocument>;
-  tools: Collection<ToolDocument>;
-  toolServers: Collection<ToolServerDocument>;
-  signIns: Collection<SignInDocument>;
-  observedOutputs: Collection<ObservedOutputDocument>;
-  toolCallStats: Collection<ToolCallStatsDocument>;
-  apiKeys: Collection<ApiKeyDocument>;
-  workers: Collection<WorkerDocument>;
-  removals: Collection<RemovalDocument>;
-  tenants: Collection<TenantDocument>;
-}
+export type Collections = ReturnType<typeof openCollections>;
 
 /** The typed collections of a database; creates nothing. */
-export function openCollections(client: MongoClient, db: Db): Collections {
+export function openCollections(client: MongoClient, db: Db) {
   return {
     client,
-    requests: db.collection("requests"),
-    plans: db.collection("plans"),
-    journal: db.collection("journal"),
-    outputs: db.collection("outputs"),
-    modelCalls: db.collection("modelCalls"),
-    tools: db.collection("tools"),
-    toolServers: db.collection("toolServers"),
-    signIns: db.collection("signIns"),
-    observedOutputs: db.collection("observedOutputs"),
-    toolCallStats: db.collection("toolCallStats"),
-    apiKeys: db.collection("apiKeys"),
-    workers: db.collection("workers"),
-    removals: db.collection("removals"),
-    tenants: db.collection("tenants"),
+    requests: db.collection<RequestDocument>("requests"),
+    plans: db.collection<PlanDocument>("plans"),
+    journal: db.collection<JournalDocument>("journal"),
+    outputs: db.collection<OutputDocument>("outputs"),
+    modelCalls: db.collection<ModelCallDocument>("modelCalls"),
+    tools: db.collection<ToolDocument>("tools"),
+    toolServers: db.collection<ToolServerDocument>("toolServers"),
+    signIns: db.collection<SignInDocument>("signIns"),
+    observedOutputs: db.collection<ObservedOutputDocument>("observedOutputs"),
+    toolCallStats: db.collection<ToolCallStatsDocument>("toolCallStats"),
+    apiKeys: db.collection<ApiKeyDocument>("apiKeys"),
+    workers: db.collection<WorkerDocument>("workers"),
+    removals: db.collection<RemovalDocument>("removals"),
+    tenants: db.collection<TenantDocument>("tenants"),
   };
 }
 
@@ -87,13 +71,24 @@ export const NEEDS_INDEX = "needs";
 /** Name of the index of requests with open questions. */
 export const ASKING_INDEX = "asking";
 
+/** Of work that workers own: see `Leased`. */
+const OF_LEASES: IndexDescription[] = [
+  { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
+  // For the sweepers while much work waits, and for counts: the line of each tenant.
+  {
+    key: { tenant: 1, priority: 1, dueAt: 1, waitReason: 1 },
+    partialFilterExpression: { dueAt: { $type: "date" } },
+    name: LINES_INDEX,
+  },
+  // Only documents with a lease: for the work of dead workers, and for counts of held work.
+  {
+    key: { "lease.owner": 1, dueAt: 1, tenant: 1 },
+    partialFilterExpression: { "lease.owner": { $type: "string" } },
+  },
+];
+
 /** Indexes for clients begin with the tenant. Those of due times, for sweepers, have only unfinished work. */
-const INDEXES: {
-  [name in keyof Omit<
-    Collections,
-    "client" | "toolServers" | "signIns" | "removals" | "tenants"
-  >]: IndexDescription[];
-} = {
+const INDEXES: { [name in keyof Omit<Collections, "client">]?: IndexDescription[] } = {
   requests: [
     // A key belongs to one request: of two submissions under one key this index refuses the second.
     {
@@ -113,18 +108,7 @@ const INDEXES: {
       key: { tenant: 1, "error.code": 1, _id: -1 },
       partialFilterExpression: { "error.code": { $exists: true } },
     },
-    { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
-    // For the sweepers while much work waits, and for counts: the line of each tenant.
-    {
-      key: { tenant: 1, priority: 1, dueAt: 1, waitReason: 1 },
-      partialFilterExpression: { dueAt: { $type: "date" } },
-      name: LINES_INDEX,
-    },
-    // Only documents with a lease: for the work of dead workers, and for counts of held work.
-    {
-      key: { "lease.owner": 1, dueAt: 1, tenant: 1 },
-      partialFilterExpression: { "lease.owner": { $type: "string" } },
-    },
+    ...OF_LEASES,
     { key: { updatedAt: 1 }, partialFilterExpression: { status: "EXECUTING" }, name: "executing" },
     // For figures of the system: also with the status, so that counts read no document.
     {
@@ -156,17 +140,7 @@ const INDEXES: {
       key: { tenant: 1, "error.code": 1, requestId: -1 },
       partialFilterExpression: { "error.code": { $exists: true } },
     },
-    { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
-    // For the sweepers while much work waits, and for counts: the line of each tenant.
-    {
-      key: { tenant: 1, priority: 1, dueAt: 1, waitReason: 1 },
-      partialFilterExpression: { dueAt: { $type: "date" } },
-      name: LINES_INDEX,
-    },
-    {
-      key: { "lease.owner": 1, dueAt: 1, tenant: 1 },
-      partialFilterExpression: { "lease.owner": { $type: "string" } },
-    },
+    ...OF_LEASES,
     // Only unfinished plans, for counts.
     {
       key: { status: 1 },
@@ -223,18 +197,8 @@ const INDEXES: {
 
 /** Makes the missing indexes. Safe to run in many processes at once. */
 export async function createIndexes(collections: Collections): Promise<void> {
-  await Promise.all([
-    collections.requests.createIndexes(INDEXES.requests),
-    collections.plans.createIndexes(INDEXES.plans),
-    collections.journal.createIndexes(INDEXES.journal),
-    collections.outputs.createIndexes(INDEXES.outputs),
-    collections.modelCalls.createIndexes(INDEXES.modelCalls),
-    collections.tools.createIndexes(INDEXES.tools),
-    collections.observedOutputs.createIndexes(INDEXES.observedOutputs),
-    collections.toolCallStats.createIndexes(INDEXES.toolCallStats),
-    collections.apiKeys.createIndexes(INDEXES.apiKeys),
-    collections.workers.createIndexes(INDEXES.workers),
-  ]);
+  const named = Object.entries(INDEXES) as [keyof typeof INDEXES, IndexDescription[]][];
+  await Promise.all(named.map(([name, indexes]) => collections[name].createIndexes(indexes)));
 }
 
 /** Number of the format that this program writes. */

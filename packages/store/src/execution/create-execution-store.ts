@@ -481,9 +481,7 @@ function intentEvents(
 ): JournalEvent[] {
   const at = new Date(context.clock.now());
   const started = intents.map(({ call, large, ...intent }): StartedAttempt => {
-    const kept = large
-      ? { sizeBytes: large.sizeBytes, preview: previewOf(large).text }
-      : keptArguments(call.arguments);
+    const kept = large ? previewOf(large) : keptArguments(call.arguments);
     return { call, ...intent, arguments: kept, at };
   });
   return turnEvents({ started, ended: attemptsOf(ends), records: [] });
@@ -580,9 +578,7 @@ function toTurnRecord({
   error,
   ...record
 }: UnitRecord): TurnRecord {
-  const kept = large
-    ? { sizeBytes: large.sizeBytes, preview: previewOf({ ...large, text: large.beginning }).text }
-    : args && keptArguments(args);
+  const kept = large ? previewOf({ ...large, text: large.beginning }) : args && keptArguments(args);
   return {
     ...record,
     ...(error && { error: keptError(error) }),
@@ -610,6 +606,5 @@ function attemptsOf(ends: readonly AttemptEnd[]): EndedAttempt[] {
 /** Arguments as they are stored in an entry: complete, or the size and a preview of large ones. */
 function keptArguments(args: JsonObject): StartedAttempt["arguments"] {
   const measured = measureValue(args);
-  if (measured.fits) return { sizeBytes: measured.sizeBytes, value: args };
-  return { sizeBytes: measured.sizeBytes, preview: previewOf(measured).text };
+  return measured.fits ? { sizeBytes: measured.sizeBytes, value: args } : previewOf(measured);
 }

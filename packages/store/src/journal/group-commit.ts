@@ -75,8 +75,6 @@ export interface GroupCommit {
   ): Promise<DocumentOf[Name] | null>;
   /** Resolves when nothing is waiting or in flight. */
   idle(): Promise<void>;
-  /** Acknowledged bulks, and writes in them, so far: for metrics and benchmarks. */
-  counts(): { bulks: number; writes: number };
 }
 
 /** With at most this number of writes in flight, new writes are sent at once. */
@@ -92,8 +90,6 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   /** Resolved when nothing is waiting or in flight. */
   let waitingForIdle: (() => void)[] = [];
   let isAboutToSend = false;
-  let bulks = 0;
-  let writes = 0;
 
   function enqueue(
     write: GroupSet | GroupUpdate,
@@ -127,8 +123,6 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     if (batch.length === 0) return;
     try {
       const done = await send(batch, isRepeat);
-      bulks += 1;
-      writes += batch.length;
       onBulk?.(batch.length);
       for (const write of batch) {
         resolve(write, { isDone: done.has(write), document: done.get(write) ?? null });
@@ -205,7 +199,6 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
         waitingForIdle.push(resolve);
         sendSoon();
       }),
-    counts: () => ({ bulks, writes }),
   };
 }
 

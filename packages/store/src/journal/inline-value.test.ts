@@ -26,9 +26,9 @@ test.each<[string, JsonValue, boolean]>([
 test("a preview is the first KiB of the JSON text, without a partial character", () => {
   const measured = measureValue({ text: `a${"🙂".repeat(20_000)}` });
   const preview = measured.fits ? undefined : previewOf(measured);
-  expect(preview).toEqual({ sizeBytes: 80_012, text: expect.stringMatching(/^\{"text":"a🙂+$/u) });
-  expect(Buffer.byteLength(preview?.text ?? "")).toBeGreaterThan(1_024 - 4);
-  expect(Buffer.byteLength(preview?.text ?? "")).toBeLessThanOrEqual(1_024);
+  expect(preview).toEqual({ sizeBytes: 80_012, preview: expect.stringMatching(/^\{"text":"a🙂+$/u) });
+  expect(Buffer.byteLength(preview?.preview ?? "")).toBeGreaterThan(1_024 - 4);
+  expect(Buffer.byteLength(preview?.preview ?? "")).toBeLessThanOrEqual(1_024);
 });
 
 test("a value that is stored as text has its numbers with all digits", () => {

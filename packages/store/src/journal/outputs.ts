@@ -52,7 +52,7 @@ export async function writeOutput(
   const { tenant, planId, key, epoch } = owner;
   const { text, sizeBytes } = value;
   const parts = partsOf(text);
-  const { text: preview } = previewOf(value);
+  const { preview } = previewOf(value);
   const ref = { id: `${planId}/${key}@${epoch}`, sizeBytes, parts: parts.length, preview };
   const ids = partIds(ref);
   for (const [index, part] of parts.entries()) {
@@ -302,14 +302,11 @@ function isPlainKey(key: string): boolean {
 const PREVIEW_BYTES = 1_024;
 
 /** The size of a value, and the first KiB of its JSON text, cut between two characters. */
-export function previewOf({ text, sizeBytes }: Pick<LargeValue, "text" | "sizeBytes">): {
-  sizeBytes: number;
-  text: string;
-} {
+export function previewOf({ text, sizeBytes }: Pick<LargeValue, "text" | "sizeBytes">) {
   const whole = typeof text === "string" ? Buffer.from(text.slice(0, PREVIEW_BYTES)) : text;
   const beginning = whole.subarray(0, PREVIEW_BYTES);
   // In stream mode the decoder leaves out the bytes of an incomplete character.
-  return { sizeBytes, text: new TextDecoder().decode(beginning, { stream: true }) };
+  return { sizeBytes, preview: new TextDecoder().decode(beginning, { stream: true }) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type PlanStatus, UNFINISHED_PLAN_STATUSES, WAIT_REASONS, type WaitReason } from "@planwright/plan";
+import type { Document } from "mongodb";
 import { ASKING_INDEX, type Collections, NEEDS_INDEX, WAITING_INDEX } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
@@ -170,7 +171,7 @@ export function createReadFigures(
   collections: Collections,
   clock: ServerClock,
 ): (owner: string) => Promise<SystemFigures | null> {
-  const { workers, plans, requests, signIns } = collections;
+  const { workers, plans, signIns } = collections;
   const limit = MAX_FIGURE;
   const plansIn = async (status: PlanStatus, reason: WaitReason | null) => ({
     status,
@@ -181,32 +182,32 @@ export function createReadFigures(
         : await plans.countDocuments({ status, waitReason: reason }, { limit, hint: WAITING_INDEX }),
   });
 
-  async function plansThatNeed(kind: NonNullable<PlanDocument["needs"]>[number], now: number) {
+  /** The number of documents, and the age of the oldest by a field that may be absent: both by one index. */
+  async function waitingSince(
+    name: (typeof LEASED_COLLECTIONS)[number],
+    { filter, since, hint }: { filter: Document; since: "needsSince" | "updatedAt"; hint: string },
+    now: number,
+  ): Promise<Waiting> {
+    const collection = leasedCollection<Pick<PlanDocument, "needsSince" | "updatedAt">>(collections, name);
     const [count, [oldest]] = await Promise.all([
-      plans.countDocuments({ needs: { $eq: kind } }, { limit, hint: NEEDS_INDEX }),
-      plans
-        .find(
-          { needs: { $eq: kind }, needsSince: { $type: "date" } },
-          { projection: { _id: 0, needsSince: 1 }, hint: NEEDS_INDEX },
-        )
-        .sort({ needsSince: 1 })
+      collection.countDocuments(filter, { limit, hint }),
+      collection
+        .find({ ...filter, [since]: { $type: "date" } }, { projection: { _id: 0, [since]: 1 }, hint })
+        .sort({ [since]: 1 })
         .limit(1)
         .toArray(),
     ]);
-    return { kind, count, oldestAgeMs: ageOf(oldest?.needsSince, now) };
+    return { count, oldestAgeMs: ageOf(oldest?.[since], now) };
+  }
+
+  async function plansThatNeed(kind: NonNullable<PlanDocument["needs"]>[number], now: number) {
+    const needing = { filter: { needs: { $eq: kind } }, since: "needsSince", hint: NEEDS_INDEX } as const;
+    return { kind, ...(await waitingSince("plans", needing, now)) };
   }
 
   async function requestsThatAsk(now: number) {
-    const filter = { status: "NEEDS_INPUT" } as const;
-    const [count, [oldest]] = await Promise.all([
-      requests.countDocuments(filter, { limit, hint: ASKING_INDEX }),
-      requests
-        .find(filter, { projection: { _id: 0, updatedAt: 1 }, hint: ASKING_INDEX })
-        .sort({ updatedAt: 1 })
-        .limit(1)
-        .toArray(),
-    ]);
-    return { kind: "answer" as const, count, oldestAgeMs: ageOf(oldest?.updatedAt, now) };
+    const asking = { filter: { status: "NEEDS_INPUT" }, since: "updatedAt", hint: ASKING_INDEX } as const;
+    return { kind: "answer" as const, ...(await waitingSince("requests", asking, now)) };
   }
 
   async function serversToSignIn(now: number) {

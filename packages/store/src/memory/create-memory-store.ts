@@ -245,7 +245,6 @@ function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
     async idle() {
       while (tails.size > 0) await Promise.all(tails.values());
     },
-    counts: () => ({ bulks: sequence, writes: sequence }),
   };
 }
 

@@ -26,11 +26,11 @@ import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
 import { carriedVersion, versionRepeats, versionSteps, withApprovals } from "../plans/carry-over.ts";
 import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
 import { isPlanEnd, parkedFor, REQUEST_STATUS } from "../plans/plan-end.ts";
-import { type NewVersion, NOTHING_CARRIED, nextVersionTurn, versionTurn } from "../plans/version-turn.ts";
+import { NOTHING_CARRIED, nextVersionTurn, versionTurn } from "../plans/version-turn.ts";
 import type { RecordedError } from "../records/errors.ts";
-import { newPlan } from "../records/new-documents.ts";
+import { type NewVersion, newPlan } from "../records/new-documents.ts";
 import { hasPlan, type OutputRef, type PlanDocument } from "../records/plan-document.ts";
-import type { KeptDraft, ModelWait, PlanOrigin, RequestDocument } from "../records/request-document.ts";
+import type { KeptDraft, ModelWait, RequestDocument } from "../records/request-document.ts";
 import { createCatalogueReads, readCatalogue } from "../tools/tool-store.ts";
 import { createModelCalls, earlierCalls } from "./model-calls.ts";
 import { createPlannerClaims, type PlannerClaims } from "./planner-claims.ts";
@@ -97,10 +97,8 @@ function createAnswering({ clock }: StoreDependencies, claims: PlannerClaims) {
     return claims.append<void>(claim, () => {
       const set = { ...change, ...released, updatedAt: new Date(clock.now()) };
       return {
-        type: "append",
         events: [{ type: "answer.written", error }],
         following: () => [{ collection: "requests", id: _id, condition, set }],
-        done: undefined,
       };
     });
   }
@@ -132,7 +130,7 @@ function createPostponing({ clock }: StoreDependencies, claims: PlannerClaims) {
         const tries = (away?.tries ?? 0) + 1;
         const lastMs = since.getTime() + unreachableMs;
         // The last try is made when the time is over.
-        if (now >= lastMs || now + requestedMs > lastMs) return { type: "nothing", done: null };
+        if (now >= lastMs || now + requestedMs > lastMs) return { done: null };
         const dueAt = new Date(Math.min(now + Math.max(pauseMs(tries), requestedMs), lastMs));
         const until = new Date(lastMs);
         const wait: ModelWait = { error, since, tries, nextAttemptAt: dueAt, until };
@@ -140,7 +138,6 @@ function createPostponing({ clock }: StoreDependencies, claims: PlannerClaims) {
         // The planner has survived, so its claims are no sign that the request kills planners.
         const set = { lease: null, dueAt, claims: 0, "planning.wait": wait, updatedAt: new Date(now) };
         return {
-          type: "append",
           events: [{ type: "planning.postponed", error, since, tries, dueAt, until }],
           following: () => [
             { collection: "requests", id: request._id, condition: { "lease.epoch": epoch }, set },
@@ -291,7 +288,6 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
         const { diagnostics } = result;
         const set = { ...settled(now), status, autoExecute, diagnostics, draft: null };
         return {
-          type: "append",
           events,
           storesVersion: true,
           following: () => [{ collection: "plans", insert: document }, whilePlanned(claim, set)],
@@ -306,42 +302,21 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
      */
     failPlanning: (
       claim: PlanningClaim,
-      {
-        error,
-        diagnostics,
-        raw,
-        plan,
-        origin,
-      }: {
-        error: RecordedError;
-        diagnostics: Diagnostic[];
-        raw: string | null;
-        plan: Plan | null;
-        origin: PlanOrigin;
-      },
+      { error, ...made }: NewVersion<Plan | null> & { error: RecordedError },
     ) =>
       claims.append<void>(claim, () => {
         const now = new Date(clock.now());
         const { request } = claim;
         const failed: JournalEvent = { type: "planning.failed", error };
-        const set = { ...settled(now), status: "FAILED", error, diagnostics };
-        const hasPlanOrText = raw !== null || plan !== null;
-        if (!hasPlanOrText) {
-          return {
-            type: "append",
-            events: [failed],
-            following: () => [whileHeld(claim, set)],
-            done: undefined,
-          };
-        }
-        const invalid = newPlan({ request, plan, raw, origin, diagnostics, status: "INVALID", now });
+        const set = { ...settled(now), status: "FAILED", error, diagnostics: made.diagnostics };
+        if (made.raw === null && made.plan === null)
+          return { events: [failed], following: () => [whileHeld(claim, set)] };
+        const invalid = newPlan({ ...made, request, status: "INVALID", now });
         const { document, events } = versionTurn(invalid, NOTHING_CARRIED, invalid);
         return {
-          type: "append",
           events: [...events, failed],
           storesVersion: true,
           following: () => [{ collection: "plans", insert: document }, whilePlanned(claim, set)],
-          done: undefined,
         };
       }),
 
@@ -356,10 +331,8 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
         const set = { ...settled(now), status: "NEEDS_INPUT", questions, questionsAsked, draft };
         const asked = questions.map(({ id, question }) => ({ id, question }));
         return {
-          type: "append",
           events: [{ type: "question.asked", questions: asked }],
           following: () => [whileHeld(claim, set)],
-          done: undefined,
         };
       }),
   };
@@ -419,7 +392,6 @@ function createReplanning(context: StoreDependencies, claims: PlannerClaims) {
         // whichever planner has claimed it.
         const condition = { version: request.version };
         return {
-          type: "append",
           events,
           planId,
           storesVersion: true,
@@ -454,12 +426,10 @@ function createReplanning(context: StoreDependencies, claims: PlannerClaims) {
         const now = new Date(clock.now());
         const ended = { status, error, diagnostics, replan: null, ...answerAfter(request, status, now) };
         return {
-          type: "append",
           events: [{ type: "planning.failed", error }],
           following: () => [
             { collection: "requests", id: _id, condition, set: { ...settled(now), ...ended } },
           ],
-          done: undefined,
         };
       });
     },

@@ -58,11 +58,10 @@ export function createModelCalls(
       const { purpose, model, reserved } = call;
       const begun = await claims.append<Begun>(claim, ({ planning }) => {
         const exceeded = exceededLimit(claim.request.modelLimits, modelUseOf(planning), reserved);
-        if (exceeded) return { type: "nothing", done: { type: "exceeded", ...exceeded } };
+        if (exceeded) return { done: { type: "exceeded", ...exceeded } };
         const of = { _id: callId, requestId: claim.request._id, tenant: claim.request.tenant };
         const insert = openCall({ ...call, ...of, epoch: claim.epoch }, new Date(clock.now()));
         return {
-          type: "append",
           events: [{ type: "model.called", callId, purpose, model, reserved }],
           following: (entry, after) => [{ collection: "modelCalls", insert }, useAfter(entry, after)],
           done: { type: "open", callId },
@@ -77,17 +76,15 @@ export function createModelCalls(
       const claim = open.get(callId);
       if (!claim) return;
       await claims.appendWithoutLease<void>(claim, ({ planning }) => {
-        if (!planning.calls.has(callId)) return { type: "nothing", done: undefined };
+        if (!planning.calls.has(callId)) return {};
         const { spent, error, answer } = end;
         const set = { ...end, answer: escapeHalves(answer), endedAt: new Date(clock.now()) };
         return {
-          type: "append",
           events: [{ type: "model.answered", callId, spent, error }],
           following: (entry, after) => [
             { collection: "modelCalls", id: callId, condition: { endedAt: null }, set },
             useAfter(entry, after, planning.away && !after.planning.away ? { "planning.wait": null } : {}),
           ],
-          done: undefined,
         };
       });
       open.delete(callId);

@@ -16,10 +16,10 @@ import { LeaseLostError } from "../records/errors.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { PlanningClaim } from "./planning-store.ts";
 
-/** An entry of a planner, with the writes to documents that follow it. */
+/** The next entry of a planner, if there is one, with the writes to documents that follow it. */
 interface PlannerTurn<Done> {
-  type: "append";
-  events: JournalEvent[];
+  /** Absent: no entry is appended. */
+  events?: JournalEvent[];
   /** The version that the entry is about. Default: the version of the request when it was claimed. */
   planId?: PlanId;
   following?: FollowingOf;
@@ -28,15 +28,12 @@ interface PlannerTurn<Done> {
    * stored in one transaction. Default false.
    */
   storesVersion?: boolean;
-  /** The result once the entry is appended. */
-  done: Done;
+  /** The result, once the entry is appended. Absent: undefined. */
+  done?: Done;
 }
 
-/** An entry, or the result when none is to be appended. */
-type PlannerDecision<Done> = PlannerTurn<Done> | { type: "nothing"; done: Done };
-
 /** Decides the next entry from the state after all earlier ones. */
-type Decide<Done> = (state: FoldedRequest) => PlannerDecision<Done>;
+type Decide<Done> = (state: FoldedRequest) => PlannerTurn<Done>;
 
 /** Appends entries under claims. They are kept here, because holders of claims must not append directly. */
 export type PlannerClaims = ReturnType<typeof createPlannerClaims>;
@@ -58,18 +55,18 @@ export function createPlannerClaims({ journal, transact }: StoreDependencies) {
   ): Promise<Done> {
     const { state, lost } = entries;
     const by = { kind: "planner" as const, id: request.lease?.owner ?? "planner" };
-    let decided: PlannerDecision<Done> | undefined;
+    let decided: PlannerTurn<Done> | undefined;
     await appendAsOwner(entries, () => {
       const isHeld = state.planning.planner?.epoch === epoch;
       if (state.isRemoved || (lease === "held" && !isHeld)) throw lost();
       decided = decide(state);
-      if (decided.type === "nothing") return undefined;
       const { events, planId = request.planId, following, storesVersion } = decided;
+      if (!events) return undefined;
       const isCold = storesVersion || (lease === "not needed" && !isHeld);
       return { planId, by, events, following, ...(isCold && { transact }) };
     });
     if (!decided) throw lost();
-    return decided.done;
+    return decided.done as Done;
   }
 
   function inTurn<Done>(claim: PlanningClaim, next: Parameters<typeof append<Done>>[2]): Promise<Done> {
@@ -117,17 +114,16 @@ export function createPlannerClaims({ journal, transact }: StoreDependencies) {
 function beginning(
   { version, planning, epoch, lease, takenFrom = null }: RequestDocument,
   state: FoldedRequest,
-): PlannerDecision<boolean> {
+): PlannerTurn<boolean> {
   const work = planning.work ?? "plan";
   const wanted = work === "replan" ? version + 1 : version;
   const isStored = work !== "answer" && [...state.plans.values()].some((plan) => plan.version >= wanted);
   const isCancelled = work !== "answer" && state.planning.isCancelled;
   // Another planner has claimed the request since.
   const isTaken = state.planning.epoch >= epoch;
-  if (isStored || isCancelled || isTaken) return { type: "nothing", done: false };
+  if (isStored || isCancelled || isTaken) return { done: false };
   const worker = lease?.owner ?? "planner";
   return {
-    type: "append",
     events: [{ type: "planning.began", worker, epoch, work, from: takenFrom }],
     done: true,
   };

@@ -41,8 +41,10 @@ import {
   type EarlierVersion,
   earlierCalls,
   isSameCall,
+  isSameStep,
   isSameTool,
   originOf,
+  settledBy,
 } from "./earlier-calls.ts";
 
 /** A step of an earlier version whose results a step of the new one has. */
@@ -73,25 +75,22 @@ export function unitsOfVersion(version: EarlierVersion): readonly Unit[] {
   return indexedUnits(version).all;
 }
 
-interface IndexedUnits {
-  all: readonly Unit[];
-  byStep: ReadonlyMap<string, readonly Unit[]>;
+/** A cache, because versions are immutable. */
+const unitsOfVersions = new WeakMap<EarlierVersion, ReturnType<typeof indexUnits>>();
+
+function indexedUnits(version: EarlierVersion) {
+  const known = unitsOfVersions.get(version) ?? indexUnits(version);
+  unitsOfVersions.set(version, known);
+  return known;
 }
 
-/** A cache, because versions are immutable. */
-const unitsOfVersions = new WeakMap<EarlierVersion, IndexedUnits>();
-
-function indexedUnits(version: EarlierVersion): IndexedUnits {
-  const known = unitsOfVersions.get(version);
-  if (known) return known;
+function indexUnits(version: EarlierVersion) {
   const { folded, ...document } = version;
   const outline = outlineOf({ ...document, status: folded.status });
-  const all = [...unitsInOrder({ outline, plan: folded })].flatMap(({ unit, item }) =>
+  const all = [...unitsInOrder({ outline, plan: folded })].flatMap(({ unit, item }): Unit[] =>
     unit ? [{ ...unit, item, effect: effectOfUnit(unit) }] : [],
   );
-  const indexed = { all, byStep: groupBy(all, ({ stepId }) => stepId) };
-  unitsOfVersions.set(version, indexed);
-  return indexed;
+  return { all, byStep: groupBy(all, ({ stepId }) => stepId) };
 }
 
 /** The facts that decide a rerun. */
@@ -235,10 +234,7 @@ export function versionSteps(facts: VersionFacts): VersionSteps {
   const ids = plan.steps.map((step): string => step.id);
   const again = new Set(ids.filter((id) => !sources.get(id)?.isComplete));
   const [latest] = contexts;
-  const isOwn = (step: Step): boolean => {
-    const before = latest?.stepOf(step.id);
-    return latest !== undefined && before !== undefined && isSameCall(step, facts, before, latest.version);
-  };
+  const isOwn = ({ id }: Step): boolean => latest !== undefined && isSameStep(id, facts, latest.version);
   const isImplied = (id: string): boolean => {
     const step = steps.get(id);
     if (!latest?.isComplete(id) || !step) return false;
@@ -252,23 +248,15 @@ function openSource(id: string): string {
   return `open/${id}`;
 }
 
-function stepOriginOf({ version, stepId }: StepSource): string {
+function stepOriginOf({ version, stepId }: Pick<StepSource, "version" | "stepId">): string {
   const unit = version.folded.units.get(stepId);
   return unit ? originOf(version, unit) : `${version._id}/${stepId}`;
 }
 
 /** An earlier version, indexed. */
-interface VersionContext {
-  version: EarlierVersion;
-  stepOf(id: string): Step | undefined;
-  unitsOf(id: string): readonly Unit[];
-  isComplete(id: string): boolean;
-  inputsOf(id: string): StepInputs | undefined;
-  /** Ids of the steps with a call, in plan order. */
-  stepsWith(call: string): readonly string[];
-}
+type VersionContext = ReturnType<typeof contextOf>;
 
-function contextOf(version: EarlierVersion, { plan: { policy } }: VersionFacts): VersionContext {
+function contextOf(version: EarlierVersion, { plan: { policy } }: VersionFacts) {
   const { plan, folded } = version;
   const { units } = folded;
   const { all, byStep } = indexedUnits(version);
@@ -290,11 +278,12 @@ function contextOf(version: EarlierVersion, { plan: { policy } }: VersionFacts):
   let byCall: Map<string | undefined, string[]> | undefined;
   return {
     version,
-    stepOf: (id) => steps.get(id),
-    unitsOf: (id) => byStep.get(id) ?? [],
-    isComplete: (id) => units.get(id)?.status === "COMPLETED" && !unfinished.has(id),
+    stepOf: (id: string) => steps.get(id),
+    unitsOf: (id: string) => byStep.get(id) ?? [],
+    isComplete: (id: string) => units.get(id)?.status === "COMPLETED" && !unfinished.has(id),
     inputsOf: inputsOfStep,
-    stepsWith(call) {
+    /** Ids of the steps with a call, in plan order. */
+    stepsWith(call: string) {
       byCall ??= groupBy(steps.keys(), (id) => inputsOfStep(id)?.call);
       return byCall.get(call) ?? [];
     },
@@ -349,7 +338,7 @@ function findSource(step: Step, inputs: StepInputs, search: Search): StepSource 
         if (!other || (!source.isComplete && partial) || taken.has(stepOriginOf(source))) continue;
         if (
           !isSame(step, inputs, { ...search, context, other }) ||
-          (!isOwn && hasNamesake(facts, other, version))
+          (!isOwn && isSameStep(id, facts, version))
         )
           continue;
         if (source.isComplete) return source;
@@ -375,12 +364,6 @@ function isDecidedAgain(
   const before = other && isForEachStep(other) ? other.forEach.when : undefined;
   if (!now && !before) return false;
   return !isDeepStrictEqual(now, before) || !isDeepStrictEqual(reads, context.inputsOf(id)?.reads);
-}
-
-/** True when the new plan has a step with the id and the call of an earlier one. */
-function hasNamesake(facts: VersionFacts, other: Step, version: EarlierVersion): boolean {
-  const namesake = facts.plan.steps.find(({ id }) => id === other.id);
-  return namesake !== undefined && isSameCall(namesake, facts, other, version);
 }
 
 /** The same call. Of a step without an effect also its condition counts, and what it comes after. */
@@ -458,7 +441,8 @@ export function versionRepeats(facts: VersionFacts, { again, sources }: VersionS
     const same = sameAs(other, version);
     const [first] = same;
     if (effect === "done") {
-      if (!isCarriedCall(call, carried)) continue;
+      // Only where its step is carried over: otherwise arguments that are known now belong to no other call.
+      if (!carried.has(stepOriginOf({ version, stepId: unit.stepId }))) continue;
       for (const id of same) {
         if (extra.has(id) || !isExtra(id, call, facts)) continue;
         extra.add(id);
@@ -494,26 +478,15 @@ function replacementsOf(
     .map(({ id }): string => id);
 }
 
-/** True when the step of a done call is carried over. Arguments that are known now belong to no other call. */
-function isCarriedCall({ version, unit }: EarlierCall, carried: ReadonlySet<string>): boolean {
-  return carried.has(stepOriginOf({ version, stepId: unit.stepId, isComplete: true }));
-}
-
 /** True when a step makes a call that is done, and no earlier version had both. */
 function isExtra(id: string, { origin }: EarlierCall, facts: VersionFacts): boolean {
   const { plan, versions } = facts;
   const step = plan.steps.find((one) => one.id === id);
   if (!step || referencedSteps(step, plan).length > 0) return false;
   const isPlannedIn = (version: EarlierVersion): boolean => {
-    const other = version.plan.steps.find((one) => one.id === id);
     const own = version.folded.units.get(id);
     const isThere = [...version.folded.units.values()].some((unit) => originOf(version, unit) === origin);
-    return Boolean(
-      other &&
-        isThere &&
-        (!own || originOf(version, own) !== origin) &&
-        isSameCall(step, facts, other, version),
-    );
+    return isThere && (!own || originOf(version, own) !== origin) && isSameStep(id, facts, version);
   };
   return !versions.some(isPlannedIn);
 }
@@ -610,14 +583,6 @@ export function isUnsettled(unit: Unit, resolutions: readonly UnitResolution[]):
   // "retry" says that the call did not act.
   if (settledBy(unit, resolutions)?.resolution === "failed") return false;
   return openEffect(unit) === "unsettled";
-}
-
-/** The operator's decision that the state of a unit is based on. */
-function settledBy(unit: Omit<Unit, "effect">, resolutions: readonly UnitResolution[]): Unit["resolvedBy"] {
-  const decision = resolutions.findLast(
-    ({ key, attempt }) => key === unit.key && attempt === unit.attempts.length,
-  );
-  return unit.resolvedBy ?? (decision && { by: decision.by, resolution: decision.resolution.type });
 }
 
 /**

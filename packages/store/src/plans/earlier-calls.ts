@@ -101,6 +101,12 @@ export function isSameCall(step: Step, of: ComparedPlan, other: Step, ofOther: C
   );
 }
 
+/** True when both plans have a step with this id, and these are written to make the same calls. Pure. */
+export function isSameStep(id: string, of: ComparedPlan, ofOther: ComparedPlan): boolean {
+  const [step, other] = [of, ofOther].map(({ plan }) => plan.steps.find((one) => one.id === id));
+  return step !== undefined && other !== undefined && isSameCall(step, of, other, ofOther);
+}
+
 /** A cache, because steps are immutable. */
 const writtenCalls = new WeakMap<Step, string>();
 
@@ -175,14 +181,23 @@ function isAnswered({ key, status, attempts, unanswered, argsHash }: FoldedUnit)
 function effectOf({ folded }: EarlierVersion, unit: FoldedUnit): EarlierCall["effect"] | null {
   const effect = effectOfUnit(unit);
   if (unit.status === "COMPLETED") return effect === "done" ? "done" : null;
-  const decision = folded.resolutions.findLast(
-    ({ key, attempt }) => key === unit.key && attempt === unit.attempts.length,
-  );
-  const isDenied = unit.resolvedBy !== undefined || decision?.resolution.type === "failed";
+  const isDenied =
+    unit.resolvedBy !== undefined || settledBy(unit, folded.resolutions)?.resolution === "failed";
   if (!isDenied) return openEffect({ ...unit, effect, unanswered: [] });
   // A decision is no answer to a key: if it was wrong, the same key prevents a second effect.
   const wasSent = unit.attempts.some((attempt) => attempt.effect === "possible" || attempt.effect === "done");
   return wasSent && isKeyed(unit) ? "denied" : null;
+}
+
+/** The operator's decision that the state of a unit is based on. Pure. */
+export function settledBy(
+  unit: Pick<FoldedUnit, "key" | "attempts" | "resolvedBy">,
+  resolutions: Readonly<FoldedPlan["resolutions"]>,
+): FoldedUnit["resolvedBy"] {
+  const decision = resolutions.findLast(
+    ({ key, attempt }) => key === unit.key && attempt === unit.attempts.length,
+  );
+  return unit.resolvedBy ?? (decision && { by: decision.by, resolution: decision.resolution.type });
 }
 
 function sentKeyOf(version: EarlierVersion, unit: FoldedUnit): string {
@@ -233,20 +248,14 @@ export function createRepeats(
   const byHash = groupBy(earlierCalls(earlier), ({ hash }) => hash);
 
   /** True for a step of this version with the id and the call of the earlier one: the earlier call is its own. */
-  const hasNamesake = ({ version, unit }: EarlierCall): boolean => isStepOf(version, unit.stepId);
-
-  function isStepOf(version: EarlierVersion, stepId: string): boolean {
-    const step = steps.get(stepId);
-    const other = version.plan.steps.find(({ id }) => id === stepId);
-    return step !== undefined && other !== undefined && isSameCall(step, now, other, version);
-  }
+  const hasNamesake = ({ version, unit }: EarlierCall): boolean => isSameStep(unit.stepId, now, version);
 
   /** True when the steps that this one reads, and those that they read, make the same calls in both versions. */
   function readsTheSame(version: EarlierVersion, stepId: string): boolean {
     const read = new Set([stepId]);
     for (const id of read) {
       const step = steps.get(id);
-      if (!step || !isStepOf(version, id)) return false;
+      if (!step || !isSameStep(id, now, version)) return false;
       for (const other of referencedSteps(step, now.plan)) read.add(other);
     }
     return true;
@@ -257,7 +266,7 @@ export function createRepeats(
     return earlier.some((version) => {
       const { units } = version.folded;
       const planned = units.get(key);
-      if (!planned || !isStepOf(version, stepId)) return false;
+      if (!planned || !isSameStep(stepId, now, version)) return false;
       const plannedHash = planned.itemHash ?? planned.argsHash;
       // A call that was never made would have been the same when everything that it reads is planned as before.
       const isKnown = done.stepId === stepId || readsTheSame(version, stepId);

@@ -1,8 +1,10 @@
 import { type ControlEvent, type FoldedPlan, type FoldedUnit, hasFailedActing } from "@planwright/engine";
 import { isToApprove, isToSettle, needsPerson, STEP_LIFECYCLE, type StepStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
+import type { Collections } from "../database/collections.ts";
+import { IN_ONE_BATCH } from "../database/read-lists.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
-import type { PlanHead, StoredPlanHead } from "../records/document-heads.ts";
+import { PLAN_HEAD, type PlanHead, type StoredPlanHead } from "../records/document-heads.ts";
 import {
   type AskedControl,
   MAX_UNDECIDED,
@@ -141,6 +143,17 @@ export function givenDecisions(
       }),
     ],
   };
+}
+
+/** The heads of plans, in this order; by default in any. One read, and one for each plan with decisions of operators. */
+export async function readPlanHeads(
+  { plans }: Pick<Collections, "plans">,
+  unitReads: UnitReads,
+  match: Document,
+  sort?: Document,
+): Promise<PlanHead[]> {
+  const stages = [{ $match: match }, ...(sort ? [{ $sort: sort }] : []), ...PLAN_HEAD];
+  return withDecisions(unitReads, await plans.aggregate<StoredPlanHead>(stages, IN_ONE_BATCH).toArray());
 }
 
 /** Heads of plans with the decisions of operators on their calls. Most have none and cost no read. */

@@ -1,9 +1,9 @@
 import type { EventOf, JournalEvent } from "@planwright/engine";
-import { createPlanId, type Diagnostic, type Plan, type RandomBytes, type ToolPin } from "@planwright/plan";
+import { createPlanId, type RandomBytes } from "@planwright/plan";
 import type { ServerClock } from "../database/server-clock.ts";
 import { newPlan } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import type { PlanOrigin, RequestDocument } from "../records/request-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import type { CarriedVersion, RepeatedCall } from "./carry-over.ts";
 import { needsFields, needsOf } from "./plan-needs.ts";
 
@@ -99,15 +99,4 @@ export function versionTurn(
   };
   const isStarted = document.status === "QUEUED";
   return { document, events: [event, ...(isStarted ? [{ type: "execution.asked" as const }] : [])] };
-}
-
-/** A new version of a plan, from a planner. */
-export interface NewVersion {
-  plan: Plan;
-  /** From the catalogue that the plan was checked against. Default: nothing is pinned. */
-  toolPins?: ToolPin[] | undefined;
-  /** Raw text of the answer. */
-  raw: string | null;
-  origin: PlanOrigin;
-  diagnostics: Diagnostic[];
 }

@@ -19,7 +19,7 @@ import { type EntryLog, idsAfter } from "../journal/entry-log.ts";
 import { measureOutputParts, readOutputPart, readOutputs } from "../journal/outputs.ts";
 import { OUTLINE, type UnitReads, withValues } from "../journal/unit-reads.ts";
 import { countUnfinished } from "../leases/lease-table.ts";
-import { withDecisions } from "../plans/plan-needs.ts";
+import { readPlanHeads, withDecisions } from "../plans/plan-needs.ts";
 import {
   MODEL_CALL_HEAD,
   type ModelCallHead,
@@ -40,7 +40,7 @@ import type { JournalDocument, RequestDocument } from "../records/request-docume
 import type { ToolDocument } from "../records/tool-documents.ts";
 import { createToolReads } from "../tools/tool-store.ts";
 import { createListRequests } from "./list-requests.ts";
-import { createEventPages, createRecordPages } from "./record-pages.ts";
+import { createRecordPages } from "./record-pages.ts";
 import { createStepPages } from "./step-pages.ts";
 import { createReadWorkload, type ModelCosts, readModelCosts } from "./workload.ts";
 
@@ -99,7 +99,6 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
     listRequests: createListRequests(collections),
     ...createStepPages(unitReads),
     ...createRecordPages(collections, unitReads),
-    ...createEventPages(collections),
     ...createHeadReads(collections, unitReads),
     getRequestWithPlan: createReadWithPlan(collections, unitReads),
     ...createStateReads(collections, unitReads.log),
@@ -213,16 +212,11 @@ function createReadWithPlan({ requests, plans }: Collections, unitReads: UnitRea
 }
 
 /** The part of the store that reads documents without large values, and these values separately. */
-function createHeadReads({ plans, modelCalls }: Collections, unitReads: UnitReads) {
+function createHeadReads(collections: Collections, unitReads: UnitReads) {
+  const { plans, modelCalls } = collections;
   // Polling clients read these: many clients of one request cost MongoDB one read.
   const planHead = createTenantReads(
-    async (tenant, ids: PlanId[]) => {
-      const match = { $match: { _id: { $in: ids }, tenant } };
-      return withDecisions(
-        unitReads,
-        await plans.aggregate<StoredPlanHead>([match, ...PLAN_HEAD], IN_ONE_BATCH).toArray(),
-      );
-    },
+    (tenant, ids: PlanId[]) => readPlanHeads(collections, unitReads, { _id: { $in: ids }, tenant }),
     ({ _id }) => _id,
   );
 
@@ -255,20 +249,10 @@ function createHeadReads({ plans, modelCalls }: Collections, unitReads: UnitRead
     getPlanHeads: (tenant: string, planIds: readonly PlanId[]): Promise<(PlanHead | null)[]> =>
       Promise.all(planIds.map(async (id) => (await planHead({ tenant, id }))[0] ?? null)),
     /** All versions of the plans of many requests in one read; versions of one request newest first. */
-    listPlanHeadsOf: async (tenant: string, requestIds: readonly PlanHead["requestId"][]) =>
-      withDecisions(
-        unitReads,
-        await plans
-          .aggregate<StoredPlanHead>(
-            [
-              { $match: { tenant, requestId: { $in: [...requestIds] } } },
-              { $sort: { requestId: 1, version: -1 } },
-              ...PLAN_HEAD,
-            ],
-            IN_ONE_BATCH,
-          )
-          .toArray(),
-      ),
+    listPlanHeadsOf(tenant: string, requestIds: readonly PlanHead["requestId"][]) {
+      const match = { tenant, requestId: { $in: [...requestIds] } };
+      return readPlanHeads(collections, unitReads, match, { requestId: 1, version: -1 });
+    },
     readPlanGraphs: partsOf<PlanGraph, PlanId>(plans, PARTS.planGraph),
     readPlanTexts: partsOf<PlanTexts, PlanId>(plans, PARTS.planTexts),
     // Clients wait for the results of plans: plans that end together share one read.

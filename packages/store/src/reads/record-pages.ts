@@ -34,31 +34,32 @@ export function modelCallCursor({ createdAt, _id }: Pick<ModelCallDocument, "cre
   return toCursorText([createdAt.getTime(), _id]);
 }
 
-/** A list of a collection's documents. */
+/** A list of records of a request. */
 interface RecordList<T, Complete> {
   collection: { aggregate: Collection<T & Document>["aggregate"] };
   name: string;
-  /** Stages that leave out large values. */
-  head: readonly Document[];
-  /** The order of an index that begins with tenant and request. */
-  sort: Document;
-  /** Filter for documents after a cursor. @throws {CursorInvalidError} */
-  afterCursor: (cursor: string) => Document;
+  /** Stages that read this many, after a cursor. @throws {CursorInvalidError} */
+  stages: (
+    of: { tenant: string; requestId: RequestId },
+    count: number,
+    after: string | undefined,
+  ) => Document[];
   cursorOf: (one: T) => string;
   /** Adds what is stored elsewhere. */
   complete: (found: readonly T[]) => Promise<Complete[]>;
 }
 
-/** The part of the store that reads versions and model calls in pages. */
-export function createRecordPages({ plans, modelCalls }: Collections, unitReads: UnitReads) {
+/** The part of the store that reads versions, model calls and events in pages. */
+export function createRecordPages({ plans, modelCalls, journal }: Collections, unitReads: UnitReads) {
   return {
     /** Versions of a request's plan, newest first. */
     listPlanPages: pagesOf<StoredPlanHead, PlanHead>({
       collection: plans,
       name: "plans",
-      head: PLAN_HEAD,
-      sort: { version: -1 },
-      afterCursor: (cursor) => ({ version: { $lt: fromCursorText(VersionSchema, cursor)[0] } }),
+      stages(of, count, after) {
+        const range = after !== undefined && { version: { $lt: fromCursorText(VersionSchema, after)[0] } };
+        return [{ $match: { ...of, ...range } }, { $sort: { version: -1 } }, { $limit: count }, ...PLAN_HEAD];
+      },
       cursorOf: planCursor,
       complete: (heads) => withDecisions(unitReads, heads),
     }),
@@ -66,33 +67,44 @@ export function createRecordPages({ plans, modelCalls }: Collections, unitReads:
     listModelCallPages: pagesOf<ModelCallHead, ModelCallHead>({
       collection: modelCalls,
       name: "modelCalls",
-      head: MODEL_CALL_HEAD,
-      sort: { createdAt: 1, _id: 1 },
-      afterCursor(cursor) {
-        const [time, id] = fromCursorText(CallSchema, cursor);
-        const createdAt = new Date(time);
-        return { $or: [{ createdAt, _id: { $gt: id } }, { createdAt: { $gt: createdAt } }] };
+      stages(of, count, after) {
+        const sort = { createdAt: 1, _id: 1 };
+        return [
+          { $match: { ...of, ...afterCall(after) } },
+          { $sort: sort },
+          { $limit: count },
+          ...MODEL_CALL_HEAD,
+        ];
       },
       cursorOf: modelCallCursor,
       complete: async (heads) => [...heads],
     }),
+    /** Events of a request's journal, in its order. */
+    listEventPages: pagesOf<StoredEvent, EventHead>({
+      collection: journal,
+      name: "journal",
+      stages: eventsAfter,
+      cursorOf: eventCursor,
+      complete: async (events) => events.map(toHead),
+    }),
   };
 }
 
+function afterCall(cursor: string | undefined): Document {
+  if (cursor === undefined) return {};
+  const [time, id] = fromCursorText(CallSchema, cursor);
+  const createdAt = new Date(time);
+  return { $or: [{ createdAt, _id: { $gt: id } }, { createdAt: { $gt: createdAt } }] };
+}
+
 function pagesOf<T extends { requestId: RequestId }, Complete>(list: RecordList<T, Complete>) {
-  const { collection, name, head, sort, afterCursor, cursorOf, complete } = list;
+  const { collection, name, stages, cursorOf, complete } = list;
   return async (
     tenant: string,
     requestIds: readonly RequestId[],
     { first, after }: ListPage,
   ): Promise<Map<RequestId, Page<Complete>>> => {
-    const range = after === undefined ? {} : afterCursor(after);
-    const pipelines = requestIds.map((requestId) => [
-      { $match: { tenant, requestId, ...range } },
-      { $sort: sort },
-      { $limit: first + 1 },
-      ...head,
-    ]);
+    const pipelines = requestIds.map((requestId) => stages({ tenant, requestId }, first + 1, after));
     const found = await readLists<T & Document>(collection, name, pipelines);
     const lists = listsById<RequestId, T>(requestIds, found, ({ requestId }) => requestId);
     return new Map(
@@ -118,41 +130,26 @@ export function eventCursor({ seq, position }: Pick<EventHead, "seq" | "position
   return toCursorText([seq, position]);
 }
 
-/** The part of the store that reads journals in pages. */
-export function createEventPages({ journal }: Collections) {
-  return {
-    /** Events of a request's journal, in its order. */
-    async listEventPages(
-      tenant: string,
-      requestIds: readonly RequestId[],
-      { first, after }: ListPage,
-    ): Promise<Map<RequestId, Page<EventHead>>> {
-      const from = after === undefined ? null : fromCursorText(EventCursorSchema, after);
-      const pipelines = requestIds.map((requestId) => eventsOf(tenant, requestId, { first, from }));
-      const found = await readLists<Document>(journal, "journal", pipelines);
-      const lists = listsById(requestIds, found.map(toHead), ({ requestId }) => requestId);
-      return new Map([...lists].map(([id, all]) => [id, pageOf(all, first, eventCursor)]));
-    },
-  };
-}
+/** An event as {@link eventsAfter} reads it. */
+type StoredEvent = Pick<EventHead, "requestId" | "seq" | "position"> & Document;
 
-/** Stages that read the events of a page, and one more if there is one. */
-function eventsOf(
-  tenant: string,
-  requestId: RequestId,
-  { first, from }: { first: number; from: [seq: number, position: number] | null },
+/** Stages that read these many events after a cursor. */
+function eventsAfter(
+  { tenant, requestId }: { tenant: string; requestId: RequestId },
+  count: number,
+  after: string | undefined,
 ): Document[] {
-  const [seq, position] = from ?? [1, -1];
+  const [seq, position] = after === undefined ? [1, -1] : fromCursorText(EventCursorSchema, after);
   return [
     // The entry of the cursor may have more events after it.
     { $match: { _id: idsAfter({ requestId, seq: seq - 1 }), tenant } },
     { $sort: { _id: 1 } },
     // Each entry has at least one event; the entry of the cursor may have none after it.
-    { $limit: first + 2 },
+    { $limit: count + 1 },
     { $unset: [...Object.keys(WITHOUT_VALUES), ...MORE_VALUES] },
     { $unwind: { path: "$events", includeArrayIndex: "position" } },
     { $match: { $or: [{ seq: { $gt: seq } }, { position: { $gt: position } }] } },
-    { $limit: first + 1 },
+    { $limit: count },
     {
       $set: Object.fromEntries(
         EVENT_LISTS.flatMap((list) => [
@@ -169,7 +166,7 @@ function ofList(list: string, made: Document): Document {
   return { $cond: [{ $isArray: `$events.${list}` }, made, "$$REMOVE"] };
 }
 
-function toHead({ requestId, planId, seq, position, at, by, events, lengths = {} }: Document): EventHead {
+function toHead({ requestId, planId, seq, position, at, by, events, lengths = {} }: StoredEvent): EventHead {
   return { requestId, planId, seq, position, at, by, event: events, lengths };
 }
 

@@ -79,27 +79,20 @@ export function diagnosedUnits<Unit extends Pick<StepRun, "stepId" | "item" | "s
 
 /** The part of the store that reads steps in pages. */
 export function createStepPages(unitReads: UnitReads) {
-  async function pageOfPlan(tenant: string, planId: PlanId, page: StepPage): Promise<Page<StepRun>> {
-    const isWanted = wantedBy(page);
-    const read = await unitReads.ofPlan(tenant, planId);
-    const found: StepRun[] = [];
-    if (!read) return { items: found, cursor: null };
-    for (const placed of unitsInOrder(read)) {
-      if (!isWanted(statusOf(placed))) continue;
-      found.push(toStepRun(read.outline, placed));
-      if (found.length > page.first) break;
-    }
-    return pageOf(found, page.first, stepCursor);
+  /** Something of the units of each plan; of an unknown plan there are none. */
+  async function ofEach<Of>(
+    tenant: string,
+    planIds: readonly PlanId[],
+    of: (read: PlanState | undefined) => Of,
+  ): Promise<Map<PlanId, Of>> {
+    const read = planIds.map(async (id) => [id, of(await unitReads.ofPlan(tenant, id))] as const);
+    return new Map(await Promise.all(read));
   }
 
   return {
     /** Steps and items in plan order. */
-    async listStepPages(tenant: string, planIds: readonly PlanId[], page: StepPage) {
-      const pages = planIds.map(
-        async (id): Promise<[PlanId, Page<StepRun>]> => [id, await pageOfPlan(tenant, id, page)],
-      );
-      return new Map(await Promise.all(pages));
-    },
+    listStepPages: async (tenant: string, planIds: readonly PlanId[], page: StepPage) =>
+      ofEach(tenant, planIds, (read) => pageOfUnits(read, page)),
 
     /** The units that a diagnosis may name; none of an unknown plan. */
     async listDiagnosedUnits(tenant: string, planId: PlanId): Promise<DiagnosedUnits<StepRun>> {
@@ -118,17 +111,13 @@ export function createStepPages(unitReads: UnitReads) {
     },
 
     /** Number of steps and items that match. */
-    async countSteps(tenant: string, planIds: readonly PlanId[], filter: StepFilter) {
-      const counts = planIds.map(async (id): Promise<[PlanId, number]> => {
-        const read = await unitReads.ofPlan(tenant, id);
+    countSteps: (tenant: string, planIds: readonly PlanId[], filter: StepFilter) =>
+      ofEach(tenant, planIds, (read) => {
         let count = 0;
-        for (const placed of read ? unitsInOrder(read) : []) {
+        for (const placed of read ? unitsInOrder(read) : [])
           if (isStepWanted(statusOf(placed), filter)) count += 1;
-        }
-        return [id, count];
-      });
-      return new Map(await Promise.all(counts));
-    },
+        return count;
+      }),
 
     /** Statuses of steps, in the order of the argument; null for unknown ones. */
     listStepStatuses: (tenant: string, steps: readonly Pick<StepRun, "planId" | "stepId">[]) =>
@@ -140,6 +129,18 @@ export function createStepPages(unitReads: UnitReads) {
         }),
       ),
   };
+}
+
+function pageOfUnits(read: PlanState | undefined, page: StepPage): Page<StepRun> {
+  const isWanted = wantedBy(page);
+  const found: StepRun[] = [];
+  if (!read) return { items: found, cursor: null };
+  for (const placed of unitsInOrder(read)) {
+    if (!isWanted(statusOf(placed))) continue;
+    found.push(toStepRun(read.outline, placed));
+    if (found.length > page.first) break;
+  }
+  return pageOf(found, page.first, stepCursor);
 }
 
 function* unitsWithStatus(state: PlanState) {

@@ -270,30 +270,20 @@ const RECORDS_OF: Readonly<Record<(typeof SHARED)[number], Document[]>> = {
 
 const SINCE_CHANGE = { $subtract: ["$$NOW", "$request.updatedAt"] };
 
+const PERIODS: ["day" | "week" | "month", number][] = [
+  ["day", DAY_MS],
+  ["week", 7 * DAY_MS],
+  ["month", 30 * DAY_MS],
+];
+
 /** Expression: the class of the time since the last change of the request. */
-const AGE = classOf<StorageShare["age"]>(
-  SINCE_CHANGE,
-  [
-    ["day", DAY_MS],
-    ["week", 7 * DAY_MS],
-    ["month", 30 * DAY_MS],
-  ],
-  "older",
-);
+const AGE = classOf<StorageShare["age"]>(SINCE_CHANGE, PERIODS, "older");
 
 /** Expression: when the request is removed. */
 function endOf(retentionDays: RetentionDays): Document {
   if (retentionDays === "never") return { $cond: [IS_REMOVABLE, "never", "unfinished"] };
-  const end = classOf<StorageShare["freed"]>(
-    { $subtract: [retentionDays * DAY_MS, SINCE_CHANGE] },
-    [
-      ["now", 0],
-      ["day", DAY_MS],
-      ["week", 7 * DAY_MS],
-      ["month", 30 * DAY_MS],
-    ],
-    "later",
-  );
+  const left = { $subtract: [retentionDays * DAY_MS, SINCE_CHANGE] };
+  const end = classOf<StorageShare["freed"]>(left, [["now", 0], ...PERIODS], "later");
   return { $cond: [IS_REMOVABLE, end, "unfinished"] };
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import {
   ACTIVE_REQUEST_STATUSES,
   type PlanId,
@@ -8,13 +9,8 @@ import type { ChangeStream, ChangeStreamDocument, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { IN_ONE_BATCH, listsById } from "../database/read-lists.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
-import { withDecisions } from "../plans/plan-needs.ts";
-import {
-  PLAN_HEAD,
-  type RequestWithPlan,
-  type StoredPlanHead,
-  type VersionHead,
-} from "../records/document-heads.ts";
+import { readPlanHeads } from "../plans/plan-needs.ts";
+import type { RequestWithPlan, VersionHead } from "../records/document-heads.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
 /** Listener of a watch. */
@@ -40,11 +36,11 @@ const OF_REQUESTS: Document = { "ns.coll": { $in: ["requests", "plans", "journal
 const changed = (field: string): string => `updateDescription.updatedFields.${field}`;
 
 /**
- * Those of these changes after which a request may be idle: it has a status that no worker changes, or an
- * answer in words, or its plan waits. MongoDB reports a write that changes most of a document as a
- * replacement.
+ * Those of these changes after which a request may be idle, a few of all changes of a plan: it has a status that no
+ * worker changes, or an answer in words, or its plan waits. MongoDB reports a write that changes most of a document
+ * as a replacement.
  */
-const TO_REST: Document = {
+export const TO_REST: Document = {
   $or: [
     {
       "ns.coll": "requests",
@@ -67,28 +63,23 @@ const AWAIT_MS = 1_000;
  * Reports every change of requests and plans and every entry of a journal, by any process, over one change
  * stream. After an error the driver resumes the stream. When that is not possible it is opened again and
  * {@link ChangeListener.onGap} is called.
+ * @param wanted - only these changes. Default: all
  */
-export function watchChanges(collections: Collections, listener: ChangeListener): ChangeWatch {
-  return watch(collections, OF_REQUESTS, listener);
-}
-
-/** The same, only for changes after which a request may be idle: a few of all changes of a plan. */
-export function watchRequestsAtRest(collections: Collections, listener: ChangeListener): ChangeWatch {
-  return watch(collections, TO_REST, listener);
-}
-
-function watch({ client, requests }: Collections, wanted: Document, listener: ChangeListener): ChangeWatch {
+export function watchChanges(
+  { client, requests }: Collections,
+  listener: ChangeListener,
+  wanted: Document = OF_REQUESTS,
+): ChangeWatch {
   const db = client.db(requests.dbName);
   let stream: ChangeStream<Document, Document> | undefined;
-  let isClosed = false;
-  let wake = (): void => undefined;
+  const closing = new AbortController();
   let becomeReady = (): void => undefined;
   const ready = new Promise<void>((resolve) => {
     becomeReady = resolve;
   });
 
   async function follow(): Promise<void> {
-    for (let isFirst = true; !isClosed; isFirst = false) {
+    for (let isFirst = true; !closing.signal.aborted; isFirst = false) {
       try {
         // The stream starts at a time in the past, so no later change is missed. A wait for its first answer
         // instead would take each first reader AWAIT_MS.
@@ -100,14 +91,15 @@ function watch({ client, requests }: Collections, wanted: Document, listener: Ch
           maxAwaitTimeMS: AWAIT_MS,
           readConcern: { level: "majority" },
         });
-        if (isClosed) return;
+        if (closing.signal.aborted) return;
         for await (const change of stream) report(change);
       } catch (error) {
-        if (!isClosed) listener.onError(error);
+        if (!closing.signal.aborted) listener.onError(error);
       } finally {
         await stream?.close().catch(() => undefined); // it is broken already: there is nothing to close
       }
-      if (!isClosed) await pause();
+      // Closing ends it, and then there is nothing to do.
+      await delay(REOPEN_AFTER_MS, undefined, { signal: closing.signal }).catch(() => undefined);
     }
   }
 
@@ -119,23 +111,12 @@ function watch({ client, requests }: Collections, wanted: Document, listener: Ch
     listener.onChange(owner);
   }
 
-  function pause(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, REOPEN_AFTER_MS);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
   const following = follow();
   return {
     ready,
     async close() {
-      isClosed = true;
+      closing.abort();
       becomeReady();
-      wake();
       await stream?.close();
       await following;
     },
@@ -186,15 +167,10 @@ export async function readChanged(
   if (found.length === 0) return [];
   // After the requests: a request that has ended has a plan that has ended.
   const [heads, facts] = await Promise.all([
-    plans
-      .aggregate<StoredPlanHead>(
-        [{ $match: { _id: { $in: found.map(({ planId }) => planId) } } }, ...PLAN_HEAD],
-        IN_ONE_BATCH,
-      )
-      .toArray(),
+    readPlanHeads({ plans }, unitReads, { _id: { $in: found.map(({ planId }) => planId) } }),
     versions ? readVersions(found) : [],
   ]);
-  const headOf = new Map((await withDecisions(unitReads, heads)).map((head) => [head._id, head]));
+  const headOf = new Map(heads.map((head) => [head._id, head]));
   const factsOf = listsById(
     found.map(({ _id }) => _id),
     facts,

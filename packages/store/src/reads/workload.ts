@@ -145,18 +145,7 @@ const MAX_COSTED = 200_000;
 const MAX_MODELS = 50;
 const MAX_REQUESTS = 10;
 
-const NO_COST: ModelCost = {
-  calls: 0,
-  failures: 0,
-  unended: 0,
-  unpriced: 0,
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  outputTokens: 0,
-  costUsd: 0,
-};
-
-const SUMS: Document = {
+const SUMS: Record<keyof ModelCost, Document> = {
   calls: { $sum: 1 },
   failures: countOf({ $ne: ["$error", null] }),
   // Absent: the call was recorded after its end.
@@ -167,6 +156,11 @@ const SUMS: Document = {
   outputTokens: { $sum: "$outputTokens" },
   costUsd: { $sum: "$costUsd" },
 };
+
+const NO_COST = Object.fromEntries(Object.keys(SUMS).map((name) => [name, 0])) as Record<
+  keyof ModelCost,
+  number
+>;
 
 /** Sums the model calls of a tenant within a time, without the offline drafter's. Reads by an index. */
 export async function readModelCosts(

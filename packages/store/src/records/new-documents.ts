@@ -87,17 +87,25 @@ export function newRequest(
   };
 }
 
-/** A new plan: READY, QUEUED (to run at once) or INVALID. */
-export function newPlan(input: {
-  request: RequestDocument;
-  plan: Plan | null;
+/** A version of a plan, as a planner or a client made it. @typeParam Made - with null when it may be unreadable */
+export interface NewVersion<Made extends Plan | null = Plan> {
+  plan: Made;
+  /** From the catalogue that the plan was checked against. Default: nothing is pinned. */
   toolPins?: ToolPin[] | undefined;
+  /** Raw text of the answer or the submission. */
   raw: string | null;
   origin: PlanOrigin;
   diagnostics: Diagnostic[];
-  status: "READY" | "QUEUED" | "INVALID";
-  now: Date;
-}): PlanDocument {
+}
+
+/** A new plan: READY, QUEUED (to run at once) or INVALID. */
+export function newPlan(
+  input: NewVersion<Plan | null> & {
+    request: RequestDocument;
+    status: "READY" | "QUEUED" | "INVALID";
+    now: Date;
+  },
+): PlanDocument {
   const { request, now } = input;
   const isQueued = input.status === "QUEUED";
   return {

@@ -1,37 +1,28 @@
 import { createHash } from "node:crypto";
-import {
-  createPlanId,
-  createRequestId,
-  type Diagnostic,
-  type Plan,
-  type PlanId,
-  type RandomBytes,
-  type RequestId,
-  type ToolPin,
-} from "@planwright/plan";
+import { createPlanId, createRequestId, type Plan, type PlanId, type RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import type { ServerClock } from "../database/server-clock.ts";
 import { insertUnlessThere, type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { createBatches } from "../journal/group-commit.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
-import { type NewWork, newPlan, newRequest, type PlanningOptions } from "../records/new-documents.ts";
+import {
+  type NewVersion,
+  type NewWork,
+  newPlan,
+  newRequest,
+  type PlanningOptions,
+} from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { AcceptanceLog, AcceptedEntry } from "./acceptance-log.ts";
 
-/** Dependencies of {@link createAcceptance}. */
-interface AcceptanceDependencies {
-  accept: Accept;
-  collections: Collections;
-  clock: ServerClock;
-  randomBytes: RandomBytes;
-}
-
 /** The part of the store that accepts new work. */
-export function createAcceptance(dependencies: AcceptanceDependencies) {
-  const { accept, collections, clock, randomBytes } = dependencies;
-  const { requests, plans } = collections;
-
+export function createAcceptance({
+  accept,
+  collections: { requests, plans },
+  clock,
+  randomBytes,
+}: Pick<StoreDependencies, "collections" | "clock" | "randomBytes"> & { accept: Accept }) {
   const newIds = () => {
     const nowMs = clock.now();
     return {
@@ -118,15 +109,12 @@ export function createAcceptance(dependencies: AcceptanceDependencies) {
       raw,
       diagnostics,
       ...asked
-    }: NewWork & {
-      query: string | null;
-      plan: Plan | null;
-      /** From the catalogue that the plan was checked against. Default: nothing is pinned. */
-      toolPins?: ToolPin[] | undefined;
-      raw: string;
-      diagnostics: Diagnostic[];
-      idempotency?: Idempotency | undefined;
-    }) {
+    }: NewWork &
+      Omit<NewVersion<Plan | null>, "origin"> & {
+        raw: string;
+        query: string | null;
+        idempotency?: Idempotency | undefined;
+      }) {
       const { autoExecute } = asked;
       const ids = newIds();
       const accepted = newRequest({ ...ids, ...asked, source: "plan" });

@@ -97,9 +97,7 @@ export interface DecisionState {
 }
 
 /** Decisions that are asked for, or the answer why they are not. */
-export type Decided<Answer> =
-  | { type: "ask"; events: readonly DecisionEvent[] }
-  | { type: "answer"; answer: Answer };
+export type Decided<Answer> = readonly DecisionEvent[] | Answer;
 
 /** Decisions of an operator that a caller asks for together. */
 interface AskedDecisions<Answer> {
@@ -179,8 +177,8 @@ export function createAskDecision({ collections, unitReads }: StoreDependencies,
       const read = plan && (await unitReads.ofPlan(tenant, planId));
       if (!plan || !read || read.request.isRemoved) return undefined;
       const decided = decide({ plan, read, given: givenDecisions(plan, read.plan) });
-      if (decided.type === "answer") return decided.answer;
-      const asked = await ask(decided.events, plan);
+      if (!Array.isArray(decided)) return decided as Answer;
+      const asked = await ask(decided, plan);
       if (asked) return { type: "asked", plan: asked };
     }
   };

@@ -4,6 +4,8 @@ import {
   type JournalEntry,
   type JournalEvent,
   JournalInvalidError,
+  outlineOf,
+  stepRuns,
 } from "@planwright/engine";
 import type { Diagnostic, RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
@@ -39,18 +41,17 @@ export interface RequestNow {
 
 /** An entry to append, with the writes to documents that follow it. */
 interface ChangeEntry<Changed> {
-  type: "append";
   events: JournalEvent[];
   by: string;
   /** The version that the entry is about. Default: the current one. */
   planId?: PlanDocument["_id"];
-  following: () => readonly HeadWrite[];
+  following: readonly HeadWrite[];
   /** The answer once the entry is appended. */
   changed: Changed;
 }
 
-/** An entry to append, or an answer when nothing is to be changed. */
-export type ChangeDecision<Answer, Changed> = ChangeEntry<Changed> | { type: "answer"; answer: Answer };
+/** An entry to append, or the answer when nothing is to be changed. */
+export type ChangeDecision<Answer, Changed> = ChangeEntry<Changed> | Answer;
 
 /** A change that a client asks for. */
 interface RequestChange<Answer, Changed> {
@@ -105,11 +106,11 @@ async function decideAndWrite<Answer, Changed>(
     if (!request || state.isRemoved) return undefined;
     const plan = await collections.plans.findOne({ _id: request.planId, tenant });
     const decided = await decide({ request, plan, state });
-    if (decided.type === "answer") {
+    if (!isEntry(decided)) {
       // Another call with the same key may have appended this change meanwhile.
       const same = await repeated();
       // The documents may follow from a later entry. The owner of a busy plan appends all the time.
-      if (same || moves === MAX_MOVES || !(await hasMoved(state))) return same ?? decided.answer;
+      if (same || moves === MAX_MOVES || !(await hasMoved(state))) return same ?? decided;
       moves += 1;
       continue;
     }
@@ -122,13 +123,23 @@ async function decideAndWrite<Answer, Changed>(
       if (error instanceof JournalInvalidError && (await hasMoved(state))) continue;
       throw error;
     }
-    const { type } = await transact({ entry: next.entry, following });
+    const { type } = await transact({ entry: next.entry, following: () => following });
     if (type === "appended") return decided.changed;
     lags = state.seq > seq ? 0 : lags + 1;
     seq = state.seq;
     if (lags > MAX_LAGS) throw new RequestLagsError({ requestId });
     if (lags > 1) await context.sleep(LAG_MS);
   }
+}
+
+function isEntry<Changed>(decided: unknown): decided is ChangeEntry<Changed> {
+  return typeof decided === "object" && decided !== null && "events" in decided;
+}
+
+/** Keys of the units of a plan that are in doubt, in plan order: another version might repeat their effects. Pure. */
+export function keysInDoubt(plan: PlanDocument, { plans }: FoldedRequest): string[] {
+  const units = stepRuns({ outline: outlineOf(plan), plan: plans.get(plan._id) });
+  return units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);
 }
 
 /** True when the caller has read another version than the current one; undefined: it did not say. */
@@ -180,13 +191,11 @@ export function versionEntry<Changed>(
   changed: Changed,
   before: readonly HeadWrite[] = [],
 ): ChangeEntry<Changed> {
-  const following: HeadWrite[] = [{ collection: "plans", insert: document }, ...before, movedTo(request)];
   return {
-    type: "append",
     events,
     by,
     planId: document._id,
-    following: () => following,
+    following: [{ collection: "plans", insert: document }, ...before, movedTo(request)],
     changed,
   };
 }

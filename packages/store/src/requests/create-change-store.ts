@@ -22,7 +22,8 @@ import {
   withApprovals,
 } from "../plans/carry-over.ts";
 import { pinsOf, readPlans, versionsOf } from "../plans/earlier-calls.ts";
-import { type NewVersion, nextVersionTurn } from "../plans/version-turn.ts";
+import { nextVersionTurn } from "../plans/version-turn.ts";
+import type { NewVersion } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { GivenAnswer, RequestDocument } from "../records/request-document.ts";
 import { readCatalogue } from "../tools/tool-store.ts";
@@ -35,6 +36,7 @@ import {
   entryKeyOf,
   findRepeated,
   isOtherVersion,
+  keysInDoubt,
   type Repeated,
   type RepeatOptions,
   type RequestNow,
@@ -76,14 +78,13 @@ function createAnswerQuestions(context: StoreDependencies) {
         ids.every(
           (id) => state.planning.questions.includes(id) && request.questions.some((asked) => asked.id === id),
         );
-      const decide = (now: RequestNow): ChangeDecision<null, { type: "answered" }> => {
-        if (!isOpen(now)) return { type: "answer", answer: null };
+      const decide = (now: RequestNow): ChangeDecision<null, true> => {
+        if (!isOpen(now)) return null;
         const events = answers.map(({ questionId, answer }) => ({ questionId, answer }));
         return {
-          type: "append",
           events: [{ type: "answer.given", answers: events, discardsDraft }],
           by,
-          following: () => [
+          following: [
             {
               collection: "requests",
               id: requestId,
@@ -91,7 +92,7 @@ function createAnswerQuestions(context: StoreDependencies) {
               expressions: afterAnswers(ids),
             },
           ],
-          changed: { type: "answered" },
+          changed: true,
         };
       };
       const answer = await changeRequest(context, { tenant, requestId, operation: "answer", decide });
@@ -132,12 +133,12 @@ function createQueuePlan(context: StoreDependencies) {
       requestId: RequestId,
       by = "api",
     ): Promise<PlanDocument | null> {
-      const decide = (now: RequestNow): ChangeDecision<null, Start> => {
+      const decide = (now: RequestNow): ChangeDecision<null, true> => {
         const { request, plan } = now;
         // A later version is current.
-        if (request.planId !== planId) return { type: "answer", answer: null };
+        if (request.planId !== planId) return null;
         if (!plan) return whenPlanned(now, by);
-        return plan.status === "READY" ? start(plan, by) : { type: "answer", answer: null };
+        return plan.status === "READY" ? start(plan, by) : null;
       };
       await changeRequest(context, { tenant, requestId, operation: "execute", decide });
       return plans.findOne({ _id: planId, tenant });
@@ -145,20 +146,14 @@ function createQueuePlan(context: StoreDependencies) {
   };
 }
 
-/** Result of a start. `planned`: the plan is not made yet and will start when it is. */
-interface Start {
-  type: "started" | "planned";
-}
-
 /** READY -> QUEUED by an entry, which the executor that claims the plan reads. */
-function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<null, Start> {
+function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<null, true> {
   const stamps = { queuedAt: "$$NOW", dueAt: "$$NOW", updatedAt: "$$NOW" };
   return {
-    type: "append",
     events: [{ type: "execution.asked" }],
     by,
     planId: _id,
-    following: () => [
+    following: [
       {
         collection: "plans",
         id: _id,
@@ -172,19 +167,18 @@ function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<nul
         expressions: { status: "EXECUTING", updatedAt: "$$NOW" },
       },
     ],
-    changed: { type: "started" },
+    changed: true,
   };
 }
 
 /** A plan that is still being made starts as soon as it is stored. */
-function whenPlanned({ request }: RequestNow, by: string): ChangeDecision<null, Start> {
+function whenPlanned({ request }: RequestNow, by: string): ChangeDecision<null, true> {
   const { _id, planId, status, autoExecute } = request;
-  if (status !== "PLANNING" || autoExecute) return { type: "answer", answer: null };
+  if (status !== "PLANNING" || autoExecute) return null;
   return {
-    type: "append",
     events: [{ type: "execution.planned" }],
     by,
-    following: () => [
+    following: [
       {
         collection: "requests",
         id: _id,
@@ -192,7 +186,7 @@ function whenPlanned({ request }: RequestNow, by: string): ChangeDecision<null, 
         set: { autoExecute: true },
       },
     ],
-    changed: { type: "planned" },
+    changed: true,
   };
 }
 
@@ -228,15 +222,17 @@ function createAmend(context: StoreDependencies) {
       const index = createToolIndex(await readCatalogue(collections));
       const tools = catalogueOfPlan(amended.plan, index, pinsByTool(amended.toolPins));
 
-      const decide = async ({ request, plan: old, state }: RequestNow): Promise<AmendDecision> => {
-        if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
-        if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
+      const decide = async ({
+        request,
+        plan: old,
+        state,
+      }: RequestNow): Promise<ChangeDecision<AmendAnswer, AmendedPlan>> => {
+        if (isOtherVersion(request, fromVersion)) return { type: "other version", request };
+        if (!old || request.status === "PLANNING") return { type: "no plan", request };
         const isUnstarted = UNSTARTED_PLAN_STATUSES.includes(old.status);
-        if (!isUnstarted && !isTerminalPlanStatus(old.status)) return no({ type: "not ended", plan: old });
-        const inDoubt = [...(state.plans.get(old._id)?.units.values() ?? [])]
-          .filter(({ status }) => status === "IN_DOUBT")
-          .map(({ key }) => key);
-        if (inDoubt.length > 0) return no({ type: "in doubt", keys: inDoubt });
+        if (!isUnstarted && !isTerminalPlanStatus(old.status)) return { type: "not ended", plan: old };
+        const inDoubt = keysInDoubt(old, state);
+        if (inDoubt.length > 0) return { type: "in doubt", keys: inDoubt };
 
         const plans = await readPlans(collections, { requestId: request._id, tenant });
         const facts = { plan: amended.plan, pins: pinsOf(amended), versions: versionsOf(plans, state) };
@@ -244,9 +240,9 @@ function createAmend(context: StoreDependencies) {
         const { repeated, replaced } = versionRepeats(facts, steps);
         const isOpen = ({ ids }: { ids: readonly string[] }): boolean => !ids.some((id) => accepted.has(id));
         const acted = replaced.filter(isOpen).map(({ key }) => key);
-        if (acted.length > 0) return no({ type: "may have acted", keys: acted });
+        if (acted.length > 0) return { type: "may have acted", keys: acted };
         const toAccept = repeated.filter(isOpen).map(({ key }) => key);
-        if (toAccept.length > 0) return no({ type: "repeat not accepted", keys: toAccept });
+        if (toAccept.length > 0) return { type: "repeat not accepted", keys: toAccept };
         const { toolPins, raw, diagnostics } = amended;
         const next = nextVersionTurn(context, {
           request,
@@ -276,12 +272,6 @@ function createAmend(context: StoreDependencies) {
       return (await changeRequest<AmendAnswer, AmendedPlan>(context, asked)) ?? { type: "unknown" };
     },
   };
-}
-
-type AmendDecision = ChangeDecision<AmendAnswer, AmendedPlan>;
-
-function no(answer: AmendAnswer): AmendDecision {
-  return { type: "answer", answer };
 }
 
 /** The write that supersedes a plan that was not started. */

@@ -59,23 +59,20 @@ function createApprove(askDecision: AskDecision, { clock }: StoreDependencies) {
           : undefined;
       const decide = ({ plan, read, given }: DecisionState): Decided<ApprovalAnswer> => {
         const step = stepRunAt(read, stepId);
-        if (!step) return { type: "answer", answer: { type: "unknown" } };
+        if (!step) return { type: "unknown" };
         const earlier = given.approvals.find(
           (one) => one.stepId === stepId && one.approvalHash === approvalHash,
         );
         if (earlier) {
-          const repeated: ApprovalAnswer =
-            earlier.approved === approved
-              ? { type: "recorded", plan, by: earlier.by }
-              : { type: "decided", step };
-          return { type: "answer", answer: repeated };
+          return earlier.approved === approved
+            ? { type: "recorded", plan, by: earlier.by }
+            : { type: "decided", step };
         }
         if (step.status !== "WAITING_APPROVAL" || !isOpen(plan) || read.plan?.endedSeq !== null)
-          return { type: "answer", answer: { type: "not waiting", step } };
-        if (step.expiresAt && step.expiresAt.getTime() <= clock.now())
-          return { type: "answer", answer: { type: "expired", step } };
-        if (step.approvalHash !== approvalHash) return { type: "answer", answer: { type: "stale", step } };
-        return { type: "ask", events };
+          return { type: "not waiting", step };
+        if (step.expiresAt && step.expiresAt.getTime() <= clock.now()) return { type: "expired", step };
+        if (step.approvalHash !== approvalHash) return { type: "stale", step };
+        return events;
       };
       const answer = await askDecision({ tenant, planId, by, about, decide });
       if (!answer) return { type: "unknown" };

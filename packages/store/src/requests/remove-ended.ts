@@ -19,7 +19,7 @@ import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere, isDuplicateKey } from "../database/transient-errors.ts";
 import { idsAfter, toJournalDocument } from "../journal/entry-log.ts";
-import type { RemovalDocument } from "../records/request-document.ts";
+import type { JournalDocument, RemovalDocument } from "../records/request-document.ts";
 
 /** How long requests that ended are kept, in days. */
 export const RetentionDaysSchema = z
@@ -84,11 +84,7 @@ async function beginRemoval(
   requestId: RequestId,
   { isOld, by }: { isOld: object; by: string },
 ): Promise<boolean> {
-  const [last] = await journal
-    .find({ _id: idsAfter({ requestId, seq: 0 }) })
-    .sort({ _id: -1 })
-    .limit(1)
-    .toArray();
+  const last = await lastEntry(journal, requestId);
   if (last?.events.some(({ type }) => type === "removal.began")) return true;
   const request = await requests.findOne({ _id: requestId, ...isOld });
   if (!request) return (await requests.findOne({ _id: requestId })) === null;
@@ -115,20 +111,13 @@ async function beginRemoval(
 }
 
 /** Removes requests, and then all their records; of the journal the last entry goes last. */
-async function removeRequests(collections: Collections, begun: readonly RemovalDocument[]): Promise<void> {
-  const ids = begun.map(({ _id }): RequestId => _id);
-  if (ids.length === 0) return;
-  await collections.requests.deleteMany({ _id: { $in: ids } });
-  await removeRecords(collections, begun);
-}
-
-/** Removes all records of requests whose own documents are not there any more. */
-async function removeRecords(
-  { plans, journal, outputs, modelCalls }: Collections,
-  gone: readonly RemovalDocument[],
+async function removeRequests(
+  { requests, plans, journal, outputs, modelCalls }: Collections,
+  begun: readonly RemovalDocument[],
 ): Promise<void> {
-  for (const [tenant, removals] of groupBy(gone, (removal) => removal.tenant)) {
+  for (const [tenant, removals] of groupBy(begun, (removal) => removal.tenant)) {
     const ids = removals.map(({ _id }) => _id);
+    await requests.deleteMany({ _id: { $in: ids } });
     const ofRequests = { tenant, requestId: { $in: ids } };
     const versions = await plans.find(ofRequests, { projection: { _id: 1 } }).toArray();
     const planIds = versions.map(({ _id }) => _id);
@@ -144,11 +133,14 @@ async function removeRecords(
 }
 
 async function removeEntriesButLast(journal: Collections["journal"], requestId: RequestId): Promise<void> {
-  const range = idsAfter({ requestId, seq: 0 });
-  const [last] = await journal
-    .find({ _id: range }, { projection: { _id: 1 } })
-    .sort({ _id: -1 })
-    .limit(1)
-    .toArray();
-  if (last) await journal.deleteMany({ _id: { ...range, $lt: last._id } });
+  const last = await lastEntry(journal, requestId);
+  if (last) await journal.deleteMany({ _id: { ...idsAfter({ requestId, seq: 0 }), $lt: last._id } });
+}
+
+async function lastEntry(
+  journal: Collections["journal"],
+  requestId: RequestId,
+): Promise<JournalDocument | undefined> {
+  const found = journal.find({ _id: idsAfter({ requestId, seq: 0 }) });
+  return (await found.sort({ _id: -1 }).limit(1).toArray())[0];
 }

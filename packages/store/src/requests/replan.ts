@@ -1,4 +1,3 @@
-import { outlineOf, stepRuns } from "@planwright/engine";
 import { isTerminalPlanStatus, type RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
@@ -8,6 +7,7 @@ import {
   type ChangeDecision,
   changeRequest,
   isOtherVersion,
+  keysInDoubt,
   type ReplanAnswer,
   type RequestNow,
   type VersionOptions,
@@ -33,18 +33,16 @@ export function createReplan(context: StoreDependencies) {
       { fromVersion, idempotency, by = "api", ...replan }: ReplanOptions & VersionOptions,
     ): Promise<ReplanAnswer> {
       const decide = ({ request, plan, state }: RequestNow): ReplanDecision => {
-        const no = (answer: ReplanAnswer): ReplanDecision => ({ type: "answer", answer });
-        if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
+        if (isOtherVersion(request, fromVersion)) return { type: "other version", request };
         const isPlanning = request.status === "PLANNING" || state.planning.replanAsked;
-        if (!plan || isPlanning) return no({ type: "no plan", request });
-        if (plan.plan === null || plan.status === "INVALID") return no({ type: "invalid", request, plan });
-        if (!isTerminalPlanStatus(plan.status)) return no({ type: "not ended", plan });
-        if (plan.status === "COMPLETED") return no({ type: "nothing failed" });
-        const units = stepRuns({ outline: outlineOf(plan), plan: state.plans.get(plan._id) });
-        const keys = units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);
-        if (keys.length > 0) return no({ type: "in doubt", keys });
+        if (!plan || isPlanning) return { type: "no plan", request };
+        if (plan.plan === null || plan.status === "INVALID") return { type: "invalid", request, plan };
+        if (!isTerminalPlanStatus(plan.status)) return { type: "not ended", plan };
+        if (plan.status === "COMPLETED") return { type: "nothing failed" };
+        const keys = keysInDoubt(plan, state);
+        if (keys.length > 0) return { type: "in doubt", keys };
         const { max = 0, made = 0 } = request.replans ?? {};
-        if (made >= MAX_REPLANS) return no({ type: "too many", made });
+        if (made >= MAX_REPLANS) return { type: "too many", made };
 
         const now = new Date(clock.now());
         const marks = {
@@ -61,10 +59,9 @@ export function createReplan(context: StoreDependencies) {
           "replans.made": notAbove(made),
         };
         return {
-          type: "append",
           events: [{ type: "replan.asked", ...replan }],
           by,
-          following: () => [{ collection: "requests", id: requestId, condition, set: marks }],
+          following: [{ collection: "requests", id: requestId, condition, set: marks }],
           changed: { type: "asked" },
         };
       };
@@ -82,8 +79,8 @@ export function createReplan(context: StoreDependencies) {
      * @param by - who asks, for the journal. Default "api"
      */
     async cancelPlanning(tenant: string, requestId: RequestId, by = "api"): Promise<RequestDocument | null> {
-      const decide = ({ request }: RequestNow): ChangeDecision<null, { type: "cancelled" }> => {
-        if (request.status !== "PLANNING") return { type: "answer", answer: null };
+      const decide = ({ request }: RequestNow): ChangeDecision<null, true> => {
+        if (request.status !== "PLANNING") return null;
         const { epoch } = request;
         // Excludes planning that began since: a new claim has the next epoch, and another replan raises the count.
         const condition = {
@@ -93,13 +90,10 @@ export function createReplan(context: StoreDependencies) {
           "replans.made": notAbove(request.replans?.made ?? 0),
         };
         return {
-          type: "append",
           events: [{ type: "planning.cancelled" }],
           by,
-          following: () => [
-            { collection: "requests", id: requestId, condition, expressions: PLANNING_CANCELLED },
-          ],
-          changed: { type: "cancelled" },
+          following: [{ collection: "requests", id: requestId, condition, expressions: PLANNING_CANCELLED }],
+          changed: true,
         };
       };
       const answer = await changeRequest(context, {

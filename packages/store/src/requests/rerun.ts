@@ -70,18 +70,18 @@ export function createRerun(context: StoreDependencies) {
       const accepted = new Set(options.acceptRepeat);
       const index = createToolIndex(await readCatalogue(collections));
       const decide = ({ request, plan: old, state }: RequestNow): RerunDecision => {
-        if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
+        if (isOtherVersion(request, fromVersion)) return { type: "other version", request };
         const isPlain = from === null && changes.length === 0 && accepted.size === 0;
         if (isPlain && canPlanAgain(request, old))
-          return dryRun ? no({ type: "planning", request }) : plannedAgain(context, request, old, options);
-        if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
-        if (old.plan === null || old.status === "INVALID") return no({ type: "invalid", request, plan: old });
-        if (!isTerminalPlanStatus(old.status)) return no({ type: "not ended", plan: old });
+          return dryRun ? { type: "planning", request } : plannedAgain(context, request, old, options);
+        if (!old || request.status === "PLANNING") return { type: "no plan", request };
+        if (old.plan === null || old.status === "INVALID") return { type: "invalid", request, plan: old };
+        if (!isTerminalPlanStatus(old.status)) return { type: "not ended", plan: old };
         const ids = new Set<string>(old.plan.steps.map(({ id }) => id));
         const unknown = [...(from === null ? [] : [from]), ...accepted].find((id) => !ids.has(id));
-        if (unknown !== undefined) return no({ type: "unknown step", stepId: unknown });
+        if (unknown !== undefined) return { type: "unknown step", stepId: unknown };
         const [before] = versionsOf([old], state);
-        if (!before) return no({ type: "no plan", request });
+        if (!before) return { type: "no plan", request };
         const units = unitsOfVersion(before);
         const tools = catalogueOfPlan(old.plan, index, pinsByTool(old.toolPins));
         const changed =
@@ -93,20 +93,19 @@ export function createRerun(context: StoreDependencies) {
         const steps = rerunSteps(facts);
         const { again } = steps;
         const refusal = refusedChange(plan, facts, changes, accepted);
-        if (refusal && refusal.type !== "may have acted") return no(refusal);
+        if (refusal && refusal.type !== "may have acted") return refusal;
         if (again.size === 0 || (from === null && old.status === "COMPLETED"))
-          return no({ type: "nothing failed" });
+          return { type: "nothing failed" };
         const keys = unitsInDoubt(units, steps);
-        if (keys.length > 0) return no({ type: "in doubt", keys });
-        if (refusal) return no(refusal);
+        if (keys.length > 0) return { type: "in doubt", keys };
+        if (refusal) return refusal;
         const other = new Set(changes.map(({ stepId }) => stepId));
         const repeats = rerunRepeats(facts, steps, other);
         const isAccepted = ({ key, hasOtherArguments }: RepeatedCall): boolean =>
           hasOtherArguments || accepted.has(key.replace(/\[\d+\]$/, ""));
         const toAccept = repeats.filter((repeat) => !isAccepted(repeat)).map(({ key }) => key);
-        if (toAccept.length > 0) return no({ type: "repeat not accepted", keys: toAccept });
-        if (!changed.ok)
-          return no({ type: "invalid arguments", plan: old, diagnostics: changed.diagnostics });
+        if (toAccept.length > 0) return { type: "repeat not accepted", keys: toAccept };
+        if (!changed.ok) return { type: "invalid arguments", plan: old, diagnostics: changed.diagnostics };
 
         const { raw, origin } = old;
         const next = nextVersionTurn(context, {
@@ -124,7 +123,7 @@ export function createRerun(context: StoreDependencies) {
           accepted,
         });
         const rerun = { type: "rerun" as const, request: next.request, plan: next.document };
-        return dryRun ? no(rerun) : versionEntry(next, by, rerun);
+        return dryRun ? rerun : versionEntry(next, by, rerun);
       };
       const asked = { tenant, requestId, operation: "rerun", idempotency, decide };
       const answer = await changeRequest<RerunAnswer, Rerun | Planning>(context, asked);
@@ -166,18 +165,11 @@ function plannedAgain(
     updatedAt: now,
   };
   return {
-    type: "append",
     events: [{ type: "replan.asked", note: null, execute }],
     by: options.by ?? "api",
-    following: () => [
-      { collection: "requests", id: _id, condition: { version, status: "FAILED" }, set: marks },
-    ],
+    following: [{ collection: "requests", id: _id, condition: { version, status: "FAILED" }, set: marks }],
     changed: { type: "planning", request },
   };
-}
-
-function no(answer: RerunAnswer): RerunDecision {
-  return { type: "answer", answer };
 }
 
 /** New arguments for one step of a rerun; arguments that are not named are kept. */

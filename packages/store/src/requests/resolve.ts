@@ -83,26 +83,24 @@ export function createResolve(
             const { key, attempt } = decision;
             const unit = stepRunAt(read, key);
             const step = stepRunAt(read, key.replace(/\[\d+\]$/, ""));
-            if (!unit || !step) return { type: "answer", answer: { type: "unknown", key } };
+            if (!unit || !step) return { type: "unknown", key };
             const last = unit.attempts.length;
             // The output of a completed step says in_doubt for the item, and never changes. A rerun still needs
             // the decision.
             const isOpen = step.status !== "COMPLETED" || plan.finishedAt !== null;
             const isInDoubt = unit.status === "IN_DOUBT" && isOpen;
-            if (!isInDoubt || (attempt ?? last) !== last)
-              return { type: "answer", answer: { type: "not in doubt", unit, attempt } };
+            if (!isInDoubt || (attempt ?? last) !== last) return { type: "not in doubt", unit, attempt };
             const isDecided = given.resolutions.some(
               (earlier) => earlier.key === key && earlier.attempt === last,
             );
             // Answered like that also while the end of the plan is in the journal but not in its document: a
             // later call settles the unit.
             if (!plan.finishedAt && (isDecided || read.plan?.endedSeq !== null))
-              return { type: "answer", answer: { type: "decided", unit } };
+              return { type: "decided", unit };
             decided.push({ unit, decision });
           }
-          if (plan.finishedAt) return { type: "answer", answer: { type: "settling", plan, read, decided } };
-          const events = decided.map(({ unit, decision }) => resolvedEvent(decision, unit.attempts.length));
-          return { type: "ask", events };
+          if (plan.finishedAt) return { type: "settling", plan, read, decided };
+          return decided.map(({ unit, decision }) => resolvedEvent(decision, unit.attempts.length));
         };
         const answer = await askDecision({ tenant, planId, by, about, decide });
         if (!answer) return { type: "unknown" };

@@ -1,5 +1,6 @@
 import type { FoldedAttempt } from "@planwright/engine";
 import type {
+  Classed,
   Diagnostic,
   LeftOutTool,
   Plan,
@@ -42,13 +43,13 @@ export type StepFact = Pick<
   | "warnings"
   | "approvalHash"
   | "arguments"
-  | "effectClass"
   | "effect"
   | "nextAttemptAt"
   | "expiresAt"
   | "startedAt"
   | "finishedAt"
-> & { error: ErrorFact | null; attempts: readonly AttemptFact[] };
+> &
+  Classed & { error: ErrorFact | null; attempts: readonly AttemptFact[] };
 
 /** The current plan of a request. */
 export interface PlanFact {

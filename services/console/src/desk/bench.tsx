@@ -1,4 +1,4 @@
-import type { ResultOf, StepRun } from "@planwright/client";
+import { NEVER_RAN, type ResultOf, type StepRun } from "@planwright/client";
 import { countText, parseExactJson, visibleText } from "@planwright/plan";
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from "react";
 import { type PlanDocument, READ_TOOL_SCHEMAS, VALIDATE_PLAN } from "../data/desk-operations.ts";
@@ -245,28 +245,13 @@ function rowOf(
   { status, carriedFrom }: Pick<StepRun, "status" | "carriedFrom">,
 ): StepRun {
   return {
+    ...NEVER_RAN,
     id,
     key: id,
-    item: null,
     tool: tool === "" ? "no tool yet" : tool,
     status,
     dependsOn,
     carriedFrom,
-    waitReason: null,
-    effectClass: null,
-    effect: null,
-    approved: false,
-    approvalHash: null,
-    warnings: [],
-    nextAttemptAt: null,
-    expiresAt: null,
-    startedAt: null,
-    finishedAt: null,
-    durationMs: null,
-    waitedForPeopleMs: null,
-    error: null,
-    settled: null,
-    attempts: [],
   };
 }
 

@@ -1,6 +1,6 @@
 import "@xyflow/react/dist/style.css";
 import "./graph.css";
-import type { StepRun } from "@planwright/client";
+import { EFFECT_CLASSES, effectClassOfStep, type StepRun } from "@planwright/client";
 import {
   countText,
   durationText,
@@ -26,7 +26,7 @@ import {
   useStore,
 } from "@xyflow/react";
 import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { EFFECT_CLASS, lookOf, STEP_LOOK, type StatusLook } from "../parts/looks.ts";
+import { lookOf, STEP_LOOK, type StatusLook } from "../parts/looks.ts";
 import {
   type FoldedNode,
   type FoldKind,
@@ -64,6 +64,7 @@ function StepBox({
 }: NodeProps<StepNode>) {
   const look = lookOfStep(step, histogram);
   const error = histogram ? null : errorOf(step);
+  const repeats = effectClassOfStep(step);
   const classes = [
     "step-box",
     `tone-${look.tone}`,
@@ -93,7 +94,7 @@ function StepBox({
         {step.attempts.length > 1 && (
           <span title={countText(step.attempts.length, "attempt")}>×{step.attempts.length}</span>
         )}
-        {step.effectClass !== null && <abbr title={EFFECT_CLASS[step.effectClass]}>{step.effectClass}</abbr>}
+        {repeats && <abbr title={repeats.text}>{repeats.letter}</abbr>}
       </span>
       <span className="step-box-tool">{subtitleOf(step, histogram)}</span>
       {step.durationMs !== null && (
@@ -312,24 +313,16 @@ function Graph({ steps, selected, onSelect, below = null }: PlanGraphProps) {
   );
 }
 
-/** What the letters in the nodes mean, in a few words. */
-const EFFECT_LETTERS = [
-  ["R", "reads, or may be repeated"],
-  ["K", "repeated safely by its key"],
-  ["V", "another tool can look whether it happened"],
-  ["U", "never repeated by itself"],
-] as const;
-
 /** The meaning of the letters that are in the graph. */
 function EffectLegend({ steps }: { steps: readonly StepRun[] }) {
-  const used = new Set(steps.map(({ effectClass }) => effectClass));
-  const shown = EFFECT_LETTERS.filter(([letter]) => used.has(letter));
+  const used = new Set(steps.map((step) => effectClassOfStep(step)?.letter));
+  const shown = EFFECT_CLASSES.filter(({ letter }) => used.has(letter));
   if (shown.length === 0) return null;
   return (
     <Panel position="bottom-center" className="effect-legend">
-      {shown.map(([letter, words]) => (
+      {shown.map(({ letter, brief }) => (
         <span key={letter}>
-          <b>{letter}</b> {words}
+          <b>{letter}</b> {brief}
         </span>
       ))}
     </Panel>

@@ -17,14 +17,6 @@ export const isTroubled = ({ status }: { status: string }): boolean => TROUBLED.
 export const PLAN_LOOK = STATE_LOOKS.plan;
 export const REQUEST_LOOK = STATE_LOOKS.request;
 
-/** The effect classes: what happens to a call whose outcome is unknown. */
-export const EFFECT_CLASS: Readonly<Record<string, string>> = {
-  K: "K: the tool honours the idempotency key, so the call can be sent again safely",
-  R: "R: the call only reads or may be repeated",
-  V: "V: another tool reports whether the call happened",
-  U: "U: a call whose outcome is unknown is never sent again automatically",
-};
-
 /** "now", "40 s ago", "12 min ago", "3 h ago", "5 d ago". */
 export function agoText(at: string, now: number): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1_000));

@@ -1,10 +1,12 @@
 import {
   commandLine,
+  effectClassOfStep,
   type PlanRun,
   type ResultOf,
   type StepRun,
   settlementText,
   unsentText,
+  unsentTries,
   type VariablesOf,
 } from "@planwright/client";
 import {
@@ -37,7 +39,6 @@ import { Check, CopyButton, Pill, ProblemNote } from "../parts/elements.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import {
   clockText,
-  EFFECT_CLASS,
   expiryText,
   instantText,
   isTroubled,
@@ -334,7 +335,7 @@ function Attempts({ attempts }: Pick<StepRun, "attempts">) {
                   {visibleText(attempt.error.message)} <code>{attempt.error.code}</code>
                 </span>
               )}
-              {attempt.unsent && <span> {unsentText(attempt.unsent)}</span>}
+              {unsentTries(attempt) > 0 && <span> {unsentText(attempt)}</span>}
             </td>
             <td className="quiet-text">{attempt.executor}</td>
           </tr>
@@ -358,6 +359,7 @@ function ApprovalPanel({
   const [reason, setReason] = useState("");
   const { run, isPending, problem } = useAction(APPROVE);
   const { approvalHash, id: stepId } = step;
+  const repeats = effectClassOfStep(step);
   if (approvalHash === null) return null;
   const decide = (approved: boolean) =>
     void run({ requestId, stepId, approvalHash, approved, reason: reason === "" ? null : reason });
@@ -367,7 +369,7 @@ function ApprovalPanel({
         Call <code>{visibleText(step.tool)}</code> with these arguments?
       </h3>
       <JsonTree label="will be sent" value={resolvedArguments ?? resolvedArgumentsPreview?.text ?? null} />
-      {step.effectClass !== null && <p className="quiet-text">{EFFECT_CLASS[step.effectClass]}.</p>}
+      {repeats && <p className="quiet-text">{repeats.text}.</p>}
       <label>
         Reason, for the record (optional)
         <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
@@ -774,6 +776,7 @@ export function StepFacts({
   onVersion: (version: number) => void;
 }) {
   const state = step.waitReason === null ? look.word : stateLook("step", step).word;
+  const repeats = effectClassOfStep(step);
   return (
     <dl className="facts">
       {state !== look.word && <Fact name="state" value={state} />}
@@ -781,9 +784,7 @@ export function StepFacts({
         <Fact name="took" value={ownTimeText(step.durationMs, step.waitedForPeopleMs)} />
       )}
       {step.startedAt !== null && <Fact name="started" value={instantText(step.startedAt)} />}
-      {step.effectClass !== null && (
-        <Fact name="effect class" value={EFFECT_CLASS[step.effectClass] ?? step.effectClass} />
-      )}
+      {repeats && <Fact name="effect class" value={repeats.text} />}
       {step.effect !== null && <Fact name="effect" value={effectWords(step.effect)} />}
       {step.carriedFrom !== null && (
         <CarriedFrom planId={step.carriedFrom} versions={versions} onVersion={onVersion} />

@@ -2,6 +2,7 @@ import { pendingControl, requestLook } from "@planwright/client";
 import {
   countText,
   hasPlaceholder,
+  isActing,
   isJsonObject,
   type JsonValue,
   numberText,
@@ -267,7 +268,7 @@ function CancelDialog({
   const counts = plan?.counts;
   const steps = plan?.steps ?? [];
   const running = steps.filter(({ status }) => status === "RUNNING");
-  const acting = running.filter(({ effectClass }) => effectClass !== null && effectClass !== "R");
+  const acting = running.filter(isActing);
   return (
     <Dialog label="Cancel this request" onClose={onClose}>
       <h2>Cancel this request?</h2>

@@ -8,6 +8,7 @@ import {
   isRepeatable,
   isTerminalPlanStatus,
   isTerminalStepStatus,
+  isUnrepeatable,
   type Plan,
 } from "@planwright/plan";
 import type { UnitChange } from "../../journal/unit-changes.ts";
@@ -121,7 +122,7 @@ function checkControls(call: StartingCall, fail: Fail): void {
 
 /** True for a lookup, or a call of units that were called before and may have acted. */
 function resolvesEarlierCall({ facts, step, keys, isLookup }: StartingCall): boolean {
-  if (isLookup || step.tool.effectClass === "U") return isLookup;
+  if (isLookup || isUnrepeatable(step.tool)) return isLookup;
   return keys.some((key) => facts.units.get(key)?.attempts.slice(0, -1).some(mayHaveActed));
 }
 

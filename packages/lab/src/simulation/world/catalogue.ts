@@ -1,6 +1,7 @@
 import {
+  type Classed,
+  classedBy,
   type EffectClass,
-  effectClassOf,
   type JsonObject,
   type ToolDescriptor,
   toolContract,
@@ -63,8 +64,7 @@ export const TOOL_DOCUMENTS: readonly ToolDocument[] = CATALOGUE.map((descriptor
 }));
 
 /** Facts about a tool from its contract. */
-export interface ToolFacts {
-  effectClass: EffectClass;
+export interface ToolFacts extends Classed<EffectClass> {
   hasSideEffects: boolean;
   /** Maximum of running calls of one run. */
   limit: number;
@@ -81,12 +81,11 @@ export const TOOL_FACTS: ReadonlyMap<string, ToolFacts> = new Map(
     const { mode, maxConcurrency = Number.POSITIVE_INFINITY, barrier, requiresApproval } = contract;
     const stopsLists = contract.errorPropagation === "fail-fast";
     const limit = mode === "sequential-only" ? 1 : maxConcurrency;
-    const effectClass = effectClassOf(contract);
     const needsApproval = requiresApproval;
     const hasSideEffects = contract.sideEffects;
     return [
       descriptor.name,
-      { effectClass, hasSideEffects, limit, isBarrier: barrier, needsApproval, stopsLists },
+      { ...classedBy(contract), hasSideEffects, limit, isBarrier: barrier, needsApproval, stopsLists },
     ];
   }),
 );
