@@ -102,7 +102,11 @@ export async function startKillablePlanwright(
     isTogether,
     isSupervised: true,
     env: { PATH, HOME, MCP_SERVERS_FILE: serversFile },
-    say: (line) => onUnexpectedEnd({ name: "stack", how: line, wasReady: true, restartsInMs: undefined }),
+    // The stack tells of an unexpected end in a line.
+    say(line) {
+      if (!line.includes("is started again")) return;
+      onUnexpectedEnd({ name: "stack", how: line, wasReady: true, restartsInMs: undefined });
+    },
   });
   const { api, planner, executor, mongo, redis } = stack.processes;
   if (stack.redisUrl === undefined || redis === undefined)
