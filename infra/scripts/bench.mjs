@@ -36,6 +36,7 @@ const BENCHMARKS = {
   api: () => onTheBuild("api.ts"),
   model: () => fromSource("model.ts"),
   system: () => onTheBuild("system.ts"),
+  kills: () => onTheBuild("kills.ts"),
   console: ofTheConsole,
 };
 const run = BENCHMARKS[name];

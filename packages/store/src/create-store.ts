@@ -2,11 +2,12 @@ import { randomUUID, webcrypto } from "node:crypto";
 import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
-import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import type { Document, MongoClient, MongoClientOptions } from "mongodb";
 import { type ApiKey, createAccessStore, createTenantStore } from "./access-store.ts";
 import { assembleStore } from "./assemble-store.ts";
 import { type BackupFacts, type RestoreFacts, restoreBackup, writeBackup } from "./backup.ts";
 import { createIndexes, openCollections } from "./database/collections.ts";
+import { createMongoClient } from "./database/mongo-client.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
 import { isTransient } from "./database/transient-errors.ts";
 import {
@@ -78,8 +79,8 @@ export async function createStore(options: StoreOptions) {
     fieldsAsRaw: Object.create(null),
     appName: "planwright",
   };
-  const client = new MongoClient(options.url, { ...common, maxPoolSize: options.maxPoolSize ?? 50 });
-  const groupClient = new MongoClient(options.url, { ...common, maxPoolSize: 10, retryWrites: false });
+  const client = createMongoClient(options.url, { ...common, maxPoolSize: options.maxPoolSize ?? 50 });
+  const groupClient = createMongoClient(options.url, { ...common, maxPoolSize: 10, retryWrites: false });
   const closeClients = async (): Promise<void> =>
     void (await Promise.all([client.close(), groupClient.close()]));
   try {
@@ -250,7 +251,7 @@ async function withDatabase<Facts>(
   { url, timeoutMs, socketTimeoutMs, readPreference }: OpenOptions,
   read: (database: Database & { clock: ServerClock }) => Promise<Facts>,
 ): Promise<Facts> {
-  const client = new MongoClient(url, {
+  const client = createMongoClient(url, {
     connectTimeoutMS: timeoutMs,
     serverSelectionTimeoutMS: timeoutMs,
     socketTimeoutMS: socketTimeoutMs,

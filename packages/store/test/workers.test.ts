@@ -1,7 +1,8 @@
 import { type PlanId, parsePlan, type RequestId } from "@planwright/plan";
+import { startServerProxy, testServers } from "@planwright/testing";
 import type { MongoClient } from "mongodb";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Store, WORKER_DEAD_AFTER_MS } from "../src/index.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createStore, type Store, StoreUnavailableError, WORKER_DEAD_AFTER_MS } from "../src/index.ts";
 import { openStoreAndClient } from "./store-and-client.ts";
 
 let store: Store;
@@ -144,4 +145,15 @@ test("a worker that takes no more work keeps its leases", async () => {
   expect(after.owners.has("stopping")).toBe(true);
   await store.takeFromDead({ declaresSilent: true });
   expect(await store.claimPlan(plan as PlanId, "new")).toBeNull();
+});
+
+test("a heartbeat without an answer ends in time for the next one, and long before the connection is given up", async () => {
+  const proxy = await startServerProxy(testServers().mongodbUrl);
+  onTestFinished(() => proxy.close());
+  const behind = await createStore({ url: proxy.url });
+  onTestFinished(() => behind.close());
+  await behind.addWorker({ _id: "cut off", kind: "executor" });
+  proxy.freeze();
+  onTestFinished(() => proxy.mend());
+  await expect(behind.beat("cut off", WORKER_DEAD_AFTER_MS)).rejects.toBeInstanceOf(StoreUnavailableError);
 });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { countingToolServerCommand, readLedger, startCountingToolServer } from "../src/index.ts";
+import { countingToolServerCommand, eventually, readLedger, startCountingToolServer } from "../src/index.ts";
 
 let folder: string;
 let ledgerFile: string;
@@ -98,6 +98,17 @@ test("scripted behaviours are used up one call at a time", async () => {
   const values = (await server.ledger()).map((entry) => entry.arguments["value"]);
   expect(values).toEqual(["lost", "last"]);
   await server.close();
+});
+
+test("an answer may come later than its effect", async () => {
+  const server = await startCountingToolServer({ ledgerFile });
+  const late = { value: 1, answerAfterMs: 600_000 };
+  const answer = call(server.url, "plain_effect", late)
+    .then(resultOf)
+    .catch(() => "none");
+  await eventually(async () => (await server.ledger()).length === 1);
+  await server.close();
+  expect(await answer).toBe("none");
 });
 
 test("the maximum of concurrent calls of each tool is counted", async () => {

@@ -1,5 +1,7 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
+import { StoreUnavailableError } from "../records/errors.ts";
 import type { WorkerDocument, WorkerKind } from "../records/request-document.ts";
 import { createReadFigures, createReadFleet, isLive, isSilent } from "./fleet.ts";
 import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "./lease-table.ts";
@@ -44,6 +46,15 @@ export type WorkerStore = ReturnType<typeof createWorkerStore>;
 
 /** Timeout of a heartbeat, in milliseconds: the next one may get a working connection. */
 const BEAT_TIMEOUT_MS = 2_000;
+
+/** The driver's own `timeoutMS` has no effect since its version 7.8. @throws {StoreUnavailableError} */
+async function answeredInTime<T>(beating: Promise<T>): Promise<T> {
+  const done = new AbortController();
+  const late = delay(BEAT_TIMEOUT_MS, undefined, { signal: done.signal }).then(() => {
+    throw new StoreUnavailableError({ operation: "heartbeat" });
+  });
+  return Promise.race([beating, late]).finally(() => done.abort());
+}
 
 export function createWorkerStore(collections: Collections, clock: ServerClock) {
   const { workers } = collections;
@@ -98,12 +109,11 @@ export function createWorkerStore(collections: Collections, clock: ServerClock) 
     /**
      * Records a heartbeat, about once a second, and the time without one after which other workers may take
      * its work. False when the worker was declared dead meanwhile, or is unknown.
+     * @throws {StoreUnavailableError} without an answer within 2 s
      */
     async beat(id: string, deadAfterMs: number) {
-      const { matchedCount } = await workers.updateOne(
-        { _id: id, deadAt: null },
-        [{ $set: { seenAt: "$$NOW", deadAfterMs } }],
-        { timeoutMS: BEAT_TIMEOUT_MS },
+      const { matchedCount } = await answeredInTime(
+        workers.updateOne({ _id: id, deadAt: null }, [{ $set: { seenAt: "$$NOW", deadAfterMs } }]),
       );
       return matchedCount === 1;
     },

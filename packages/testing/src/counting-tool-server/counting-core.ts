@@ -151,7 +151,12 @@ export function createCountingCore(
     const latencyMs = latencyOf(call.arguments);
     if (latencyMs !== undefined && !(await wait(call, latencyMs))) return SILENCE;
     switch (behaviour?.type) {
-      case undefined:
+      case undefined: {
+        const output = await serve(call);
+        const { answerAfterMs } = call.arguments;
+        if (typeof answerAfterMs === "number" && !(await wait(call, answerAfterMs))) return SILENCE;
+        return { type: "result", output };
+      }
       case "odd-answer":
         return { type: "result", output: await serve(call) };
       case "latency":
@@ -281,6 +286,13 @@ const InputSchema = z.looseObject({
     .max(600_000)
     .optional()
     .describe("How long the call takes, in milliseconds"),
+  answerAfterMs: z
+    .number()
+    .int()
+    .min(0)
+    .max(600_000)
+    .optional()
+    .describe("Time from the effect to the answer, in milliseconds"),
 });
 const OutputSchema = z.looseObject({});
 

