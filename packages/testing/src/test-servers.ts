@@ -38,7 +38,10 @@ export function testServers(): TestServers {
 /** A TCP proxy on loopback that can be cut and frozen. */
 export interface TcpProxy {
   readonly port: number;
-  /** Ends all connections, and every new one when it arrives, until {@link mend}. */
+  /**
+   * Ends all connections, and every new one when it arrives, until {@link mend}: in turns as a network does that
+   * breaks (reset), and as a process does that exits (end of data).
+   */
   cut(): void;
   /** Keeps connections and accepts new ones, but passes no data in either direction, until {@link mend}. */
   freeze(): void;
@@ -86,8 +89,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     port: address.port,
     cut() {
       state = "cut";
-      for (const [inner, outer] of pairs) {
-        inner.resetAndDestroy();
+      for (const [index, [inner, outer]] of [...pairs].entries()) {
+        if (index % 2 === 0) inner.resetAndDestroy();
+        else inner.end();
         outer.destroy();
       }
     },
