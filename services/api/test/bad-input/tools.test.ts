@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type BadAnswer, BadAnswerSchema, startBadMcpServer } from "./bad-mcp-server.ts";
 import { expandMacros } from "./expand-macros.ts";
-import { expectClean, expectReadable, readCases } from "./refusals.ts";
+import { expectClean, expectReadable, firstOfEach, readCases } from "./refusals.ts";
 import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const ExpectedSchema = {
@@ -149,17 +149,23 @@ async function expectReported(
 }
 
 describe("outputs", () => {
-  test.each(outputs.map((each, index) => ({ ...each, index })))("$name", ({ index, ...each }) =>
-    expectReported(`outputs/out${index}`, each, 1),
-  );
+  const all = outputs.map((each, index) => ({ ...each, index }));
+  const kindOf = ({ warns, output }: (typeof all)[number]) => [warns, typeof output];
+  for (const { cases, options } of firstOfEach(all, kindOf))
+    test.each(cases)("$name", options, ({ index, ...each }) =>
+      expectReported(`outputs/out${index}`, each, 1),
+    );
 });
 
 describe("servers", () => {
   const accepted = servers.map((each, index) => ({ ...each, index })).filter(({ refused }) => !refused);
-  test.each(accepted)("$name", ({ index, calls = [], pinned, ...each }) => {
-    const tool = `server${index}/listed`;
-    return expectReported(tool, each, 1 + calls.length, (planId) => pin(planId, tool, pinned));
-  });
+  const kindOf = (each: (typeof accepted)[number]) =>
+    ["answer", "greeting", "calls", "pinned"].filter((part) => part in each);
+  for (const { cases, options } of firstOfEach(accepted, kindOf))
+    test.each(cases)("$name", options, ({ index, calls = [], pinned, ...each }) => {
+      const tool = `server${index}/listed`;
+      return expectReported(tool, each, 1 + calls.length, (planId) => pin(planId, tool, pinned));
+    });
 });
 
 describe("servers whose tools are not known", () => {
