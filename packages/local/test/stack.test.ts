@@ -210,7 +210,7 @@ test("a plan accepted while executor and Redis are dead completes after their re
   expect(request.status).toBe("COMPLETED");
 });
 
-test("without Redis on the machine one process works alone, says so in one line, and installs nothing", async () => {
+test("without Redis on the machine one process works alone, says so in one line, installs nothing, and has separate data beside another system", async () => {
   const dir = folder();
   const lines: string[] = [];
   const alone = await startStack({
@@ -228,12 +228,18 @@ test("without Redis on the machine one process works alone, says so in one line,
     "Redis is not installed: one process works without it, with its limits in memory (REDIS_URL is for more).",
   ]);
   expect(alone.redisUrl).toBeUndefined();
+  expect([alone.apiUrl, alone.mongodbUrl]).not.toContain(stack.apiUrl);
+  const query = graphql(`{ requests { nodes { requestId } } }`);
+  const { requests } = await createClient({ url: alone.apiUrl }).execute(query, {});
+  expect(requests.nodes).toEqual([]);
   const requestId = await sendSentence(alone, exampleSentence(2));
   const { status } = await followToEnd(alone, requestId, () => undefined);
   expect(status).toBe("COMPLETED");
 });
 
-test("a second stack has separate data and addresses", async () => {
+test("a second stack of separate processes has separate data and addresses", {
+  tags: ["proof"],
+}, async () => {
   const dir = folder();
   const other = await startStack({ dataDir: dir, env, mains });
   onTestFinished(async () => {
