@@ -1,6 +1,7 @@
 /** Invalid answers of tools and of tool servers: the errors that clients get. */
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { JsonObjectSchema, parsePlan, pinTools } from "@planwright/plan";
+import { eventually } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -102,6 +103,13 @@ beforeAll(async () => {
     env: { CONNECT_TIMEOUT_MS: "5000" },
     // A log line reports each server that cannot be reached or lists invalid tools.
     mayLog: (line) => line.includes('"service":"executor"') && line.includes('"level":"warn"'),
+  });
+  // On a busy machine the executor is ready before it has listed all servers.
+  const listing = servers.flatMap(({ refused }, index) => (refused ? [] : [`server${index}`]));
+  await eventually(async () => {
+    const { body } = await running.graphql("{ getAvailableTools { server } }");
+    const known = body.data.getAvailableTools.map(({ server }: { server: string }) => server);
+    return ["outputs", ...listing].every((name) => known.includes(name));
   });
   mongo = await MongoClient.connect(running.mongodbUrl);
 });
