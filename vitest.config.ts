@@ -49,6 +49,7 @@ const SHARING: ReadonlySet<string> = new Set([
   "packages/client",
   "packages/engine",
   "packages/lab",
+  "packages/local",
   "packages/models",
   "packages/offline",
   "packages/plan",
@@ -81,7 +82,9 @@ function include(root: string): string[] {
     if (!path.endsWith(".test.ts") || /(^|[/\\])(node_modules|dist|template)[/\\]/.test(path)) return false;
     const source = readFileSync(join(here(root), path), "utf8");
     const isWhole = /^\s*(\/\/|\*)\s*@module-tag proof\b/m.test(source);
-    return tests === "proof" ? isWhole || /\btestAndProof\(|tags: \["proof"\]/.test(source) : !isWhole;
+    return tests === "proof"
+      ? isWhole || /\b(testAndProof|partsOf|firstOfEach)\(|\bof SCHEMES\b|tags: \["proof"\]/.test(source)
+      : !isWhole;
   });
 }
 

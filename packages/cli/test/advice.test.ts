@@ -11,7 +11,7 @@ import { createClient, graphql } from "@planwright/client";
 import { type Effect, STEP_ERROR_CODES, type StepError, type StepErrorCode } from "@planwright/engine";
 import { type JsonObject, type PlanId, parsePlan, type RequestId } from "@planwright/plan";
 import { createStore, type PlanClaim, type Store } from "@planwright/store";
-import { eventually, startWholeSystem, type WholeSystem } from "@planwright/testing";
+import { eventually, startWholeSystem, testAndProof, type WholeSystem } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CommandContext } from "../src/commands/command-context.ts";
 import { createProgram } from "../src/program.ts";
@@ -216,17 +216,15 @@ interface Followed extends Case {
   exitCode: number | string;
 }
 
-const followed: Followed[] = [];
-
 /** Plants the failure of a case, and runs the first command that its report prints. */
-async function followAdvice(one: Case): Promise<void> {
+async function followAdvice(one: Case): Promise<Followed> {
   const api = createClient({ url: client.url });
   const { requestId, planId } = (await api.execute(SUBMIT, { plan: planOf(one) })).submitPlan;
   await fail(one, planId as PlanId);
   const { printed: report } = await run("debug", requestId);
   const words = firstCommand(report).map((word) => filledIn(word, one));
   const { exitCode } = await run(...words).catch((error: unknown) => ({ exitCode: String(error) }));
-  followed.push({ ...one, requestId, report, words, exitCode });
+  return { ...one, requestId, report, words, exitCode };
 }
 
 /** The first command of the report, as a shell reads its words. */
@@ -235,38 +233,49 @@ function firstCommand(report: string): string[] {
   return [...line.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(([, text, word]) => text ?? word ?? "");
 }
 
-test("the first command of every failure continues its request and repeats nothing that it does not name", async () => {
-  await system.restartExecutor(async () => {
-    const left = [...CASES];
-    const worker = async () => {
-      for (let one = left.shift(); one; one = left.shift()) await followAdvice(one);
-    };
-    await Promise.all(Array.from({ length: 4 }, worker));
+const nameOf = ({ code, done }: Case) => `${code}, ${done}`;
+/** For `npm test`: every code, after one of the things that were done. */
+const EACH_CODE = CASES.filter(
+  (_, index) => index % DONE.length === Math.floor(index / DONE.length) % DONE.length,
+);
+
+for (const { cases, options } of testAndProof(CASES, nameOf, EACH_CODE.map(nameOf)))
+  test(`the first command of every failure continues its request and repeats nothing that it does not name (${cases.length} failures)`, {
+    timeout: 240_000,
+    ...options,
+  }, async () => {
+    const followed: Followed[] = [];
+    await system.restartExecutor(async () => {
+      const left = [...cases];
+      const worker = async () => {
+        for (let one = left.shift(); one; one = left.shift()) followed.push(await followAdvice(one));
+      };
+      await Promise.all(Array.from({ length: 4 }, worker));
+    });
+    const harm: object[] = [];
+    for (const one of followed) {
+      const { code, done, requestId, report, words, exitCode, values } = one;
+      const read = exitCode === 0 ? await atRest(requestId) : null;
+      const effects = (await system.tools.ledger()).map(({ arguments: args }) => args["value"]);
+      const countOf = (value: number) => effects.filter((each) => each === value).length;
+      const isNamed = (id: string) =>
+        words.some((word, index) => word === id && words[index - 1] === "--repeat");
+      const mayActNow = (id: string): number => {
+        const hasActed = id !== "second" || ACTED.has(code) || code === "OUTPUT_UNRESOLVED";
+        return !hasActed || isNamed(id) ? 1 : 0;
+      };
+      const repeated = (["first", "second", "third"] as const).filter(
+        (id) => countOf(values[id]) > mayActNow(id),
+      );
+      const open = read?.plan?.steps.filter(({ status }) => status !== "COMPLETED").map(({ key }) => key);
+      // A doubt is settled first; running the rest of the plan is the next command.
+      const isSettled = words[0] === "resolve" && open?.includes("second") === false;
+      const isFurther = read?.status === "COMPLETED" || isSettled;
+      if (exitCode !== 0 || !words.includes(requestId) || repeated.length > 0 || !isFurther)
+        harm.push({ code, done, exitCode, words, repeated, status: read?.status, open, report });
+    }
+    expect(harm).toEqual([]);
   });
-  const harm: object[] = [];
-  for (const one of followed) {
-    const { code, done, requestId, report, words, exitCode, values } = one;
-    const read = exitCode === 0 ? await atRest(requestId) : null;
-    const effects = (await system.tools.ledger()).map(({ arguments: args }) => args["value"]);
-    const countOf = (value: number) => effects.filter((each) => each === value).length;
-    const isNamed = (id: string) =>
-      words.some((word, index) => word === id && words[index - 1] === "--repeat");
-    const mayActNow = (id: string): number => {
-      const hasActed = id !== "second" || ACTED.has(code) || code === "OUTPUT_UNRESOLVED";
-      return !hasActed || isNamed(id) ? 1 : 0;
-    };
-    const repeated = (["first", "second", "third"] as const).filter(
-      (id) => countOf(values[id]) > mayActNow(id),
-    );
-    const open = read?.plan?.steps.filter(({ status }) => status !== "COMPLETED").map(({ key }) => key);
-    // A doubt is settled first; running the rest of the plan is the next command.
-    const isSettled = words[0] === "resolve" && open?.includes("second") === false;
-    const isFurther = read?.status === "COMPLETED" || isSettled;
-    if (exitCode !== 0 || !words.includes(requestId) || repeated.length > 0 || !isFurther)
-      harm.push({ code, done, exitCode, words, repeated, status: read?.status, open, report });
-  }
-  expect(harm).toEqual([]);
-}, 240_000);
 
 /** Failures of planning that a further try may end; and an answer that is no plan. */
 const MODEL_CODES = [
@@ -289,43 +298,48 @@ const CREATE = graphql(
   `mutation ($query: String!) { createPlan(query: $query, execute: true) { requestId } }`,
 );
 
-test.each(MODEL_CODES)(
-  "the first command after %s plans the same sentence again, which then runs once",
-  async (code) => {
-    const api = createClient({ url: client.url });
-    const value = 90_000 + MODEL_CODES.indexOf(code);
-    const query = `Have value ${value} in effect`;
-    const requestId = (await api.execute(CREATE, { query })).createPlan.requestId as RequestId;
-    const claimed = () =>
-      eventually(async () => (await store.claimRequest(requestId, "planted")) ?? undefined);
-    const origin = { kind: "model", model: "openai:x" } as const;
-    const isAnswered = code === "PLAN_INVALID" || code.startsWith("MODEL_ANSWER");
-    await store.failPlanning(await claimed(), {
-      error: { code, message: `no: ${code}` },
-      diagnostics: [],
-      raw: isAnswered ? '{"what the model":\n"answered"}' : null,
-      plan: null,
-      origin,
-    });
-    const { printed: report } = await run("debug", requestId);
-    expect(firstCommand(report)).toEqual(["retry", requestId]);
-    // The answer as it came, line by line.
-    expect(report.includes('  {"what the model":\n  "answered"}')).toBe(isAnswered);
-    expect(await run("retry", requestId)).toEqual({
-      exitCode: 0,
-      printed: expect.stringContaining(`${requestId}: it is planned again`),
-    });
+/** One of those that a further try may end, and each of the others. */
+const MODEL_CODES_IN_TEST = ["MODEL_UNREACHABLE", "MODEL_ANSWER_UNREADABLE", "PLAN_INVALID", "POISONED"];
 
-    const claim = await claimed();
-    expect(claim.request).toMatchObject({ query, version: isAnswered ? 2 : 1 });
-    const parsed = parsePlan([{ id: "a", tool: "plain_effect", arguments: { value } }]);
-    if (!parsed.ok) throw new TypeError("it is a plan");
-    await store.completePlanning(claim, { plan: parsed.plan, raw: null, origin, diagnostics: [] });
-    expect(await atRest(requestId)).toMatchObject({ status: "COMPLETED" });
-    const effects = (await system.tools.ledger()).filter((one) => one.arguments["value"] === value);
-    expect(effects).toHaveLength(1);
-  },
-);
+for (const { cases, options } of testAndProof(MODEL_CODES, (code) => code, MODEL_CODES_IN_TEST))
+  test.each(cases)(
+    "the first command after %s plans the same sentence again, which then runs once",
+    options,
+    async (code) => {
+      const api = createClient({ url: client.url });
+      const value = 90_000 + MODEL_CODES.indexOf(code);
+      const query = `Have value ${value} in effect`;
+      const requestId = (await api.execute(CREATE, { query })).createPlan.requestId as RequestId;
+      const claimed = () =>
+        eventually(async () => (await store.claimRequest(requestId, "planted")) ?? undefined);
+      const origin = { kind: "model", model: "openai:x" } as const;
+      const isAnswered = code === "PLAN_INVALID" || code.startsWith("MODEL_ANSWER");
+      await store.failPlanning(await claimed(), {
+        error: { code, message: `no: ${code}` },
+        diagnostics: [],
+        raw: isAnswered ? '{"what the model":\n"answered"}' : null,
+        plan: null,
+        origin,
+      });
+      const { printed: report } = await run("debug", requestId);
+      expect(firstCommand(report)).toEqual(["retry", requestId]);
+      // The answer as it came, line by line.
+      expect(report.includes('  {"what the model":\n  "answered"}')).toBe(isAnswered);
+      expect(await run("retry", requestId)).toEqual({
+        exitCode: 0,
+        printed: expect.stringContaining(`${requestId}: it is planned again`),
+      });
+
+      const claim = await claimed();
+      expect(claim.request).toMatchObject({ query, version: isAnswered ? 2 : 1 });
+      const parsed = parsePlan([{ id: "a", tool: "plain_effect", arguments: { value } }]);
+      if (!parsed.ok) throw new TypeError("it is a plan");
+      await store.completePlanning(claim, { plan: parsed.plan, raw: null, origin, diagnostics: [] });
+      expect(await atRest(requestId)).toMatchObject({ status: "COMPLETED" });
+      const effects = (await system.tools.ledger()).filter((one) => one.arguments["value"] === value);
+      expect(effects).toHaveLength(1);
+    },
+  );
 
 function atRest(requestId: string) {
   const api = createClient({ url: client.url });

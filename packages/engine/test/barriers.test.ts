@@ -1,7 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type EngineEvent, waitReasonOf } from "../src/index.ts";
-import { completed, failed, graph, planOf, type Simulation, simulate, tool, write } from "./simulate.ts";
+import {
+  completed,
+  failed,
+  graph,
+  partsOf,
+  planOf,
+  type Simulation,
+  simulate,
+  tool,
+  write,
+} from "./simulate.ts";
 
 const TOOLS = [tool("t"), write("deploy", { barrier: true, idempotency: "key" })];
 
@@ -123,27 +133,29 @@ const run = (shape: Shape, plan = planOfShape(shape)) =>
   simulate(plan, TOOLS, { durationMs: ({ stepId }) => shape.durations[indexOf(stepId)] ?? 1 });
 
 describe("for any graph, barriers anywhere, dependencies in any direction", () => {
-  test("no step starts before an earlier barrier has ended, and everything ends", () => {
-    fc.assert(
-      fc.property(shapes, (shape) => {
-        const simulation = run(shape);
-        expect(simulation.finish?.status).toBe("COMPLETED");
-        expect(violations(simulation, shape)).toEqual([]);
-      }),
-      { numRuns: 500 },
-    );
-  });
+  for (const { numRuns, options } of partsOf(500))
+    test("no step starts before an earlier barrier has ended, and everything ends", options, () => {
+      fc.assert(
+        fc.property(shapes, (shape) => {
+          const simulation = run(shape);
+          expect(simulation.finish?.status).toBe("COMPLETED");
+          expect(violations(simulation, shape)).toEqual([]);
+        }),
+        { numRuns },
+      );
+    });
 
-  test("each step starts when the reference scheduler starts it", () => {
-    fc.assert(
-      fc.property(shapes, (shape) => {
-        const starts = startsOf(shape);
-        for (const { call, from } of run(shape).calls)
-          expect([call.stepId, from]).toEqual([call.stepId, starts[indexOf(call.stepId)]]);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  for (const { numRuns, options } of partsOf(300))
+    test("each step starts when the reference scheduler starts it", options, () => {
+      fc.assert(
+        fc.property(shapes, (shape) => {
+          const starts = startsOf(shape);
+          for (const { call, from } of run(shape).calls)
+            expect([call.stepId, from]).toEqual([call.stepId, starts[indexOf(call.stepId)]]);
+        }),
+        { numRuns },
+      );
+    });
 
   test("a scheduler that lets steps overtake a barrier is detected", () => {
     const shape: Shape = {
@@ -161,31 +173,41 @@ describe("for any graph, barriers anywhere, dependencies in any direction", () =
     expect(violations(run(shape, barriersLast), shape)).toEqual(["s2 beside or before s1"]);
   });
 
-  test("whatever fails, waits or is written late, no step overtakes a barrier and every step ends", () => {
-    const outcomes = fc.array(fc.constantFrom("ok", "reported", "none"), { minLength: 14, maxLength: 14 });
-    fc.assert(
-      fc.property(shapes, outcomes, fc.integer({ min: 0, max: 30 }), (shape, kinds, writeMs) => {
-        const simulation = simulate(planOfShape(shape), TOOLS, {
-          writeMs,
-          durationMs: ({ stepId }) => shape.durations[indexOf(stepId)] ?? 1,
-          outcome: ({ stepId, attempt }) => {
-            const kind = kinds[indexOf(stepId)] ?? "ok";
-            return kind === "ok" || attempt > 1 ? completed(1) : failed(kind as "none", { retryable: true });
-          },
+  for (const { numRuns, options } of partsOf(200))
+    test(
+      "whatever fails, waits or is written late, no step overtakes a barrier and every step ends",
+      options,
+      () => {
+        const outcomes = fc.array(fc.constantFrom("ok", "reported", "none"), {
+          minLength: 14,
+          maxLength: 14,
         });
-        for (const status of Object.values(simulation.statuses))
-          expect(["COMPLETED", "FAILED"]).toContain(status);
-        const earlierBarriers = earlierBarriersOf(shape);
-        for (const { call, from } of simulation.calls) {
-          for (const barrier of earlierBarriers[indexOf(call.stepId)] ?? []) {
-            const ends = simulation.calls.filter((other) => other.call.stepId === `s${barrier}`);
-            for (const { to } of ends) expect(to + writeMs).toBeLessThanOrEqual(from);
-          }
-        }
-      }),
-      { numRuns: 200 },
+        fc.assert(
+          fc.property(shapes, outcomes, fc.integer({ min: 0, max: 30 }), (shape, kinds, writeMs) => {
+            const simulation = simulate(planOfShape(shape), TOOLS, {
+              writeMs,
+              durationMs: ({ stepId }) => shape.durations[indexOf(stepId)] ?? 1,
+              outcome: ({ stepId, attempt }) => {
+                const kind = kinds[indexOf(stepId)] ?? "ok";
+                return kind === "ok" || attempt > 1
+                  ? completed(1)
+                  : failed(kind as "none", { retryable: true });
+              },
+            });
+            for (const status of Object.values(simulation.statuses))
+              expect(["COMPLETED", "FAILED"]).toContain(status);
+            const earlierBarriers = earlierBarriersOf(shape);
+            for (const { call, from } of simulation.calls) {
+              for (const barrier of earlierBarriers[indexOf(call.stepId)] ?? []) {
+                const ends = simulation.calls.filter((other) => other.call.stepId === `s${barrier}`);
+                for (const { to } of ends) expect(to + writeMs).toBeLessThanOrEqual(from);
+              }
+            }
+          }),
+          { numRuns },
+        );
+      },
     );
-  });
 });
 
 /** Read before, deploy, read after. Each test decides whether the deployment fails, waits or is in doubt. */
@@ -392,24 +414,25 @@ test("pause, resume and cancel respect the steps that a barrier holds", () => {
   expect(cancelled.finish?.status).toBe("CANCELLED");
 });
 
-test("whenever it crashes, no step overtakes a barrier after the crash", () => {
-  fc.assert(
-    fc.property(shapes, fc.nat({ max: 40 }), (shape, crashAfterEvents) => {
-      const plan = planOfShape(shape);
-      const durationMs = ({ stepId }: { stepId: string }) => shape.durations[indexOf(stepId)] ?? 1;
-      const before = simulate(plan, TOOLS, { durationMs, crashAfterEvents });
-      const after = simulate(plan, TOOLS, { durationMs, records: [...before.records.values()] });
-      expect(after.finish?.status ?? before.finish?.status).toBe("COMPLETED");
-      const earlierBarriers = earlierBarriersOf(shape);
-      const spans = new Map(after.calls.map((span) => [indexOf(span.call.stepId), span]));
-      for (const [index, { from }] of spans) {
-        for (const barrier of earlierBarriers[index] ?? []) {
-          const span = spans.get(barrier);
-          if (span) expect(span.to).toBeLessThanOrEqual(from);
-          else expect(before.records.get(`s${barrier}`)?.status).toBe("COMPLETED");
+for (const { numRuns, options } of partsOf(200))
+  test("whenever it crashes, no step overtakes a barrier after the crash", options, () => {
+    fc.assert(
+      fc.property(shapes, fc.nat({ max: 40 }), (shape, crashAfterEvents) => {
+        const plan = planOfShape(shape);
+        const durationMs = ({ stepId }: { stepId: string }) => shape.durations[indexOf(stepId)] ?? 1;
+        const before = simulate(plan, TOOLS, { durationMs, crashAfterEvents });
+        const after = simulate(plan, TOOLS, { durationMs, records: [...before.records.values()] });
+        expect(after.finish?.status ?? before.finish?.status).toBe("COMPLETED");
+        const earlierBarriers = earlierBarriersOf(shape);
+        const spans = new Map(after.calls.map((span) => [indexOf(span.call.stepId), span]));
+        for (const [index, { from }] of spans) {
+          for (const barrier of earlierBarriers[index] ?? []) {
+            const span = spans.get(barrier);
+            if (span) expect(span.to).toBeLessThanOrEqual(from);
+            else expect(before.records.get(`s${barrier}`)?.status).toBe("COMPLETED");
+          }
         }
-      }
-    }),
-    { numRuns: 200 },
-  );
-});
+      }),
+      { numRuns },
+    );
+  });

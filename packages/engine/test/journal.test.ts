@@ -31,6 +31,7 @@ import {
   EFFECT_TOOLS,
   failed,
   type JournalWriter,
+  partsOf,
   planOf,
   type SimulateOptions,
   simulate,
@@ -292,19 +293,20 @@ function runWithCrashes(
   return last;
 }
 
-test("the units of a journal equal the durable records, whatever happens to the run", () => {
-  fc.assert(
-    fc.property(fc.record(aRun), (run) => {
-      const journal = new Journal();
-      const last = runWithCrashes(run, journal);
-      const plan = journal.planAt();
-      if (last?.finish)
-        expect(plan).toMatchObject({ status: last.finish.status, outputs: last.finish.outputs });
-      for (const entry of journal.entries) expect(JournalEntrySchema.parse(entry)).toEqual(entry);
-    }),
-    { numRuns: 300 },
-  );
-});
+for (const { numRuns, options } of partsOf(300))
+  test("the units of a journal equal the durable records, whatever happens to the run", options, () => {
+    fc.assert(
+      fc.property(fc.record(aRun), (run) => {
+        const journal = new Journal();
+        const last = runWithCrashes(run, journal);
+        const plan = journal.planAt();
+        if (last?.finish)
+          expect(plan).toMatchObject({ status: last.finish.status, outputs: last.finish.outputs });
+        for (const entry of journal.entries) expect(JournalEntrySchema.parse(entry)).toEqual(entry);
+      }),
+      { numRuns },
+    );
+  });
 
 test("intents of calls that only read may be appended with their results: a crash repeats the calls, and the plan ends the same", () => {
   fc.assert(

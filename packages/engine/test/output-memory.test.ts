@@ -122,105 +122,110 @@ const endOf = ({ finish }: Simulation) => finish && { ...finish, records: undefi
 
 const EARLY: SimulateOptions = { ...COMMON, acknowledgesEarly: true };
 
-describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
-  const unlimited = simulate(plan, TOOLS, COMMON);
+/** `npm test` draws a tenth, and kills and cancels at every seventh moment; `npm run proof` does the rest. */
+for (const { numRuns, every, options } of [
+  { numRuns: 6, every: 7, options: {} },
+  { numRuns: 54, every: 1, options: { tags: ["proof"] } },
+])
+  describe.each(Object.entries(PLANS))("a plan %s", options, (_, plan) => {
+    const unlimited = simulate(plan, TOOLS, COMMON);
 
-  test("has the same end when reads are acknowledged early, with any memory and any delay", () => {
-    fc.assert(
-      fc.property(fc.nat(1_500), fc.nat(40), (memoryBytes, writeMs) => {
-        const run = simulate(plan, TOOLS, { ...EARLY, memoryBytes, writeMs });
-        expect(endOf(run)).toEqual(endOf(unlimited));
-        expect(callsOf(run)).toEqual(callsOf(unlimited));
-        expect(run.records).toEqual(unlimited.records);
-      }),
-      { numRuns: 60 },
-    );
-  });
+    test("has the same end when reads are acknowledged early, with any memory and any delay", () => {
+      fc.assert(
+        fc.property(fc.nat(1_500), fc.nat(40), (memoryBytes, writeMs) => {
+          const run = simulate(plan, TOOLS, { ...EARLY, memoryBytes, writeMs });
+          expect(endOf(run)).toEqual(endOf(unlimited));
+          expect(callsOf(run)).toEqual(callsOf(unlimited));
+          expect(run.records).toEqual(unlimited.records);
+        }),
+        { numRuns },
+      );
+    });
 
-  test("killed after any event, with reads acknowledged early, continues to the same end", () => {
-    for (let crashAfterEvents = 1; crashAfterEvents < 70; crashAfterEvents++) {
-      const before = simulate(plan, TOOLS, { ...EARLY, memoryBytes: 0, crashAfterEvents });
-      if (before.finish) break;
-      const records = [...before.records.values()].map((record) => structuredClone(record));
-      const after = simulate(plan, TOOLS, { ...EARLY, memoryBytes: 0, records });
-      const end: unknown = JSON.parse(JSON.stringify(endOf(after)).replaceAll(LOST_BEFORE, ""));
-      expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(unlimited));
-    }
-  });
-
-  test("makes the same calls and has the same end without memory for outputs", () => {
-    const withoutMemory = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0 });
-    expect(withoutMemory.commands.some(({ type }) => type === "load")).toBe(true);
-    expect(callsOf(withoutMemory)).toEqual(callsOf(unlimited));
-    expect(endOf(withoutMemory)).toEqual(endOf(unlimited));
-    expect(withoutMemory.records).toEqual(unlimited.records);
-  });
-
-  test("killed after any event, continues without any output in memory to the same end", () => {
-    for (let crashAfterEvents = 1; crashAfterEvents < 60; crashAfterEvents++) {
-      const before = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, crashAfterEvents });
-      if (before.finish) break;
-      const records = [...before.records.values()].map((record) => structuredClone(record));
-      const after = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, records });
-      // The message says whether an answer was lost, which depends on the event.
-      const end: unknown = JSON.parse(JSON.stringify(endOf(after)).replaceAll(LOST_BEFORE, ""));
-      expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(unlimited));
-    }
-  });
-
-  test("has the same end with any memory", () => {
-    fc.assert(
-      fc.property(fc.nat(1_500), fc.nat(40), (memoryBytes, writeMs) => {
-        const run = simulate(plan, TOOLS, { ...COMMON, memoryBytes, writeMs });
-        expect(endOf(run)).toEqual(endOf(unlimited));
-        expect(callsOf(run)).toEqual(callsOf(unlimited));
-      }),
-      { numRuns: 60 },
-    );
-  });
-
-  test("makes the same calls and has the same end when large outputs are held as texts and calls are resolved by the shell", () => {
-    fc.assert(
-      fc.property(fc.nat(120), fc.nat(1_500), fc.nat(40), (largeBytes, memoryBytes, writeMs) => {
-        const run = simulate(plan, TOOLS, { ...EARLY, largeBytes, memoryBytes, writeMs });
-        expect(endOf(run)).toEqual(endOf(unlimited));
-        expect(callsOf(run)).toEqual(callsOf(unlimited));
-        expect(run.records).toEqual(unlimited.records);
-      }),
-      { numRuns: 60, examples: [[0, 0, 3]] },
-    );
-  });
-
-  test("killed after any event, with large outputs held as texts, continues to the same end", () => {
-    for (let crashAfterEvents = 1; crashAfterEvents < 80; crashAfterEvents++) {
-      const options = { ...COMMON, memoryBytes: 40, largeBytes: 0 };
-      const before = simulate(plan, TOOLS, { ...options, crashAfterEvents });
-      if (before.finish) break;
-      const records = [...before.records.values()].map((record) => structuredClone(record));
-      const after = simulate(plan, TOOLS, { ...options, records });
-      const end: unknown = JSON.parse(JSON.stringify(endOf(after)).replaceAll(LOST_BEFORE, ""));
-      expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(unlimited));
-    }
-  });
-
-  test.each([
-    ["as values", undefined],
-    ["as texts", 0],
-  ])(
-    "can be cancelled at any time without memory for outputs, held %s, and every unit has ended",
-    (__, largeBytes) => {
-      for (let at = 1; at < 90; at += 2) {
-        const cancel = { type: "cancel", at, reason: "stop" } as const;
-        const options = largeBytes === undefined ? COMMON : { ...COMMON, largeBytes };
-        const run = simulate(plan, TOOLS, { ...options, memoryBytes: 0, events: [...APPROVALS, cancel] });
-        const open = [...run.records.values()].filter(({ status }) =>
-          ["PENDING", "RUNNING", "RETRYING"].includes(status),
-        );
-        expect([run.finish?.type, open], `cancelled at ${at}`).toEqual(["finish", []]);
+    test("killed after any event, with reads acknowledged early, continues to the same end", () => {
+      for (let crashAfterEvents = 1; crashAfterEvents < 70; crashAfterEvents += every) {
+        const before = simulate(plan, TOOLS, { ...EARLY, memoryBytes: 0, crashAfterEvents });
+        if (before.finish) break;
+        const records = [...before.records.values()].map((record) => structuredClone(record));
+        const after = simulate(plan, TOOLS, { ...EARLY, memoryBytes: 0, records });
+        const end: unknown = JSON.parse(JSON.stringify(endOf(after)).replaceAll(LOST_BEFORE, ""));
+        expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(unlimited));
       }
-    },
-  );
-});
+    });
+
+    test("makes the same calls and has the same end without memory for outputs", () => {
+      const withoutMemory = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0 });
+      expect(withoutMemory.commands.some(({ type }) => type === "load")).toBe(true);
+      expect(callsOf(withoutMemory)).toEqual(callsOf(unlimited));
+      expect(endOf(withoutMemory)).toEqual(endOf(unlimited));
+      expect(withoutMemory.records).toEqual(unlimited.records);
+    });
+
+    test("killed after any event, continues without any output in memory to the same end", () => {
+      for (let crashAfterEvents = 1; crashAfterEvents < 60; crashAfterEvents += every) {
+        const before = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, crashAfterEvents });
+        if (before.finish) break;
+        const records = [...before.records.values()].map((record) => structuredClone(record));
+        const after = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, records });
+        // The message says whether an answer was lost, which depends on the event.
+        const end: unknown = JSON.parse(JSON.stringify(endOf(after)).replaceAll(LOST_BEFORE, ""));
+        expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(unlimited));
+      }
+    });
+
+    test("has the same end with any memory", () => {
+      fc.assert(
+        fc.property(fc.nat(1_500), fc.nat(40), (memoryBytes, writeMs) => {
+          const run = simulate(plan, TOOLS, { ...COMMON, memoryBytes, writeMs });
+          expect(endOf(run)).toEqual(endOf(unlimited));
+          expect(callsOf(run)).toEqual(callsOf(unlimited));
+        }),
+        { numRuns },
+      );
+    });
+
+    test("makes the same calls and has the same end when large outputs are held as texts and calls are resolved by the shell", () => {
+      fc.assert(
+        fc.property(fc.nat(120), fc.nat(1_500), fc.nat(40), (largeBytes, memoryBytes, writeMs) => {
+          const run = simulate(plan, TOOLS, { ...EARLY, largeBytes, memoryBytes, writeMs });
+          expect(endOf(run)).toEqual(endOf(unlimited));
+          expect(callsOf(run)).toEqual(callsOf(unlimited));
+          expect(run.records).toEqual(unlimited.records);
+        }),
+        { numRuns, examples: [[0, 0, 3]] },
+      );
+    });
+
+    test("killed after any event, with large outputs held as texts, continues to the same end", () => {
+      for (let crashAfterEvents = 1; crashAfterEvents < 80; crashAfterEvents += every) {
+        const options = { ...COMMON, memoryBytes: 40, largeBytes: 0 };
+        const before = simulate(plan, TOOLS, { ...options, crashAfterEvents });
+        if (before.finish) break;
+        const records = [...before.records.values()].map((record) => structuredClone(record));
+        const after = simulate(plan, TOOLS, { ...options, records });
+        const end: unknown = JSON.parse(JSON.stringify(endOf(after)).replaceAll(LOST_BEFORE, ""));
+        expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(unlimited));
+      }
+    });
+
+    test.each([
+      ["as values", undefined],
+      ["as texts", 0],
+    ])(
+      "can be cancelled at any time without memory for outputs, held %s, and every unit has ended",
+      (__, largeBytes) => {
+        for (let at = 1; at < 90; at += 2 * every) {
+          const cancel = { type: "cancel", at, reason: "stop" } as const;
+          const options = largeBytes === undefined ? COMMON : { ...COMMON, largeBytes };
+          const run = simulate(plan, TOOLS, { ...options, memoryBytes: 0, events: [...APPROVALS, cancel] });
+          const open = [...run.records.values()].filter(({ status }) =>
+            ["PENDING", "RUNNING", "RETRYING"].includes(status),
+          );
+          expect([run.finish?.type, open], `cancelled at ${at}`).toEqual(["finish", []]);
+        }
+      },
+    );
+  });
 
 test("conditions, lists, approvals and parts of the outputs that read large outputs are left to the shell, small ones are not", () => {
   const plan = planOf(

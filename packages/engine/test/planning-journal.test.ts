@@ -14,6 +14,7 @@ import {
   type JournalEvent,
   JournalInvalidError,
 } from "../src/index.ts";
+import { partsOf } from "./simulate.ts";
 
 const REQUEST = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const planIdOf = (version: number): string => `plan_170000000${version}_aaaaaaaaaaaaaaaaaaaa`;
@@ -323,32 +324,42 @@ const lives = fc
     return model;
   });
 
-test("every entry gives the planner, the open questions, the spending of model calls and the reserved amounts", () => {
-  fc.assert(
-    fc.property(lives, ({ journal, expected }) => {
-      let request = emptyRequest(REQUEST);
-      for (const [position, entry] of journal.entries.entries()) {
-        expect(JournalEntrySchema.parse(entry)).toEqual(entry);
-        request = fold(request, [entry]);
-        expect(request.planning).toEqual(expected[position]);
-      }
-    }),
-    { numRuns: 300 },
+for (const { numRuns, options } of partsOf(300))
+  test(
+    "every entry gives the planner, the open questions, the spending of model calls and the reserved amounts",
+    options,
+    () => {
+      fc.assert(
+        fc.property(lives, ({ journal, expected }) => {
+          let request = emptyRequest(REQUEST);
+          for (const [position, entry] of journal.entries.entries()) {
+            expect(JournalEntrySchema.parse(entry)).toEqual(entry);
+            request = fold(request, [entry]);
+            expect(request.planning).toEqual(expected[position]);
+          }
+        }),
+        { numRuns },
+      );
+    },
   );
-});
 
-test("folding a part and then the rest equals folding all, and does not change returned states", () => {
-  fc.assert(
-    fc.property(lives, fc.nat(), ({ journal }, position) => {
-      const split = position % (journal.entries.length + 1);
-      const before = journal.read(split);
-      const copy = structuredClone(before);
-      expect(fold(before, journal.entries.slice(split))).toEqual(journal.read());
-      expect(before).toEqual(copy);
-    }),
-    { numRuns: 300 },
+for (const { numRuns, options } of partsOf(300))
+  test(
+    "folding a part and then the rest equals folding all, and does not change returned states",
+    options,
+    () => {
+      fc.assert(
+        fc.property(lives, fc.nat(), ({ journal }, position) => {
+          const split = position % (journal.entries.length + 1);
+          const before = journal.read(split);
+          const copy = structuredClone(before);
+          expect(fold(before, journal.entries.slice(split))).toEqual(journal.read());
+          expect(before).toEqual(copy);
+        }),
+        { numRuns },
+      );
+    },
   );
-});
 
 test("events of planning do not change plans, and of the plan events only plan.stored changes planning", () => {
   fc.assert(

@@ -8,6 +8,7 @@ import {
   completed,
   EFFECT_TOOLS,
   failed,
+  partsOf,
   planOf,
   type SimulateOptions,
   simulate,
@@ -133,44 +134,45 @@ test("a finished plan finishes again without a call", () => {
   expect(again.finish).toEqual({ ...uninterrupted.finish, records: [] });
 });
 
-test("statuses change only by allowed moves, also over crashes", () => {
-  fc.assert(
-    fc.property(
-      fc.nat({ max: 60 }),
-      fc.array(fc.nat({ max: 3 }), { minLength: 8, maxLength: 8 }),
-      (events, kinds) => {
-        const seen = new Map<string, StepStatus>();
-        const options: SimulateOptions = {
-          outcome: (call) => {
-            const kind = kinds[(call.key.length + call.attempt) % 8];
-            const error = { code: "X", message: "x", retryable: true };
-            if (kind === 1) return { type: "failed", error, effect: "none" };
-            if (kind === 2) return { type: "failed", error, effect: "reported" };
-            return outcome(call);
-          },
-          onCommand: (command) => {
-            if (command.type === "call") {
-              const { stepId, items } = command.call;
-              const keys = items?.map((item) => `${stepId}[${item}]`) ?? [stepId];
-              for (const key of keys) if (!isFinal(seen.get(key))) seen.set(key, "RUNNING");
-            }
-            if (command.type !== "record" && command.type !== "finish") return;
-            for (const { key, status } of command.records) {
-              const from = seen.get(key) ?? "PENDING";
-              if (from !== status) expect(canMove(STEP_LIFECYCLE, from, status)).toBe(true);
-              seen.set(key, status);
-            }
-          },
-        };
-        crashAndResume(MIXED, events, options, (durable) => {
-          seen.clear();
-          for (const { key, status } of durable) seen.set(key, status);
-        });
-      },
-    ),
-    { numRuns: 150 },
-  );
-});
+for (const { numRuns, options } of partsOf(150))
+  test("statuses change only by allowed moves, also over crashes", options, () => {
+    fc.assert(
+      fc.property(
+        fc.nat({ max: 60 }),
+        fc.array(fc.nat({ max: 3 }), { minLength: 8, maxLength: 8 }),
+        (events, kinds) => {
+          const seen = new Map<string, StepStatus>();
+          const options: SimulateOptions = {
+            outcome: (call) => {
+              const kind = kinds[(call.key.length + call.attempt) % 8];
+              const error = { code: "X", message: "x", retryable: true };
+              if (kind === 1) return { type: "failed", error, effect: "none" };
+              if (kind === 2) return { type: "failed", error, effect: "reported" };
+              return outcome(call);
+            },
+            onCommand: (command) => {
+              if (command.type === "call") {
+                const { stepId, items } = command.call;
+                const keys = items?.map((item) => `${stepId}[${item}]`) ?? [stepId];
+                for (const key of keys) if (!isFinal(seen.get(key))) seen.set(key, "RUNNING");
+              }
+              if (command.type !== "record" && command.type !== "finish") return;
+              for (const { key, status } of command.records) {
+                const from = seen.get(key) ?? "PENDING";
+                if (from !== status) expect(canMove(STEP_LIFECYCLE, from, status)).toBe(true);
+                seen.set(key, status);
+              }
+            },
+          };
+          crashAndResume(MIXED, events, options, (durable) => {
+            seen.clear();
+            for (const { key, status } of durable) seen.set(key, status);
+          });
+        },
+      ),
+      { numRuns },
+    );
+  });
 
 const isFinal = (status: StepStatus | undefined) => status !== undefined && isTerminalStepStatus(status);
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Call, Simulation, Span } from "./simulate.ts";
-import { completed, failed, graph, planOf, simulate, tool } from "./simulate.ts";
+import { completed, failed, graph, partsOf, planOf, simulate, tool } from "./simulate.ts";
 
 interface Shape {
   dependencies: number[][];
@@ -108,107 +108,126 @@ function listSchedule(plan: Shape, weights: readonly number[]) {
   }
 }
 
-test("every schedule respects dependencies and limits, and equals the list schedule with the same ranks", () => {
-  fc.assert(
-    fc.property(shape(25), (plan) => {
-      const run = simulate(planOfShape(plan), toolsOf(plan), {
-        durationMs: (call) => plan.durations[indexOf(call)] ?? 1,
-      });
-      expect(run.finish?.status).toBe("COMPLETED");
-      checkDependencies(run, plan);
-      checkLimits(run.calls, plan);
-      // Equal start times also mean that no slot stays free that a ready step could use.
-      const oracle = listSchedule(
-        plan,
-        plan.durations.map(() => 1),
-      );
-      const starts = run.calls.map(({ call, from }) => [indexOf(call), from]);
-      for (const [index, from] of starts) expect(from).toBe(oracle.start[index ?? 0]);
-    }),
-    { numRuns: 300 },
-  );
-});
-
-test("with expected durations the makespan is within 2% of the list schedule on 1,000 random graphs", () => {
-  fc.assert(
-    fc.property(shape(30), (plan) => {
-      const run = simulate(planOfShape(plan), toolsOf(plan), {
-        durationMs: (call) => plan.durations[indexOf(call)] ?? 1,
-        expectedMs: (stepId) => plan.durations[Number(stepId.slice(1))] ?? 1,
-      });
-      const oracle = listSchedule(plan, plan.durations);
-      expect(run.endedAt).toBeLessThanOrEqual(oracle.makespan * 1.02);
-    }),
-    { numRuns: 1_000 },
-  );
-});
-
-test("a step starts only when the results of its dependencies are durable, however long writes take", () => {
-  fc.assert(
-    fc.property(shape(20), fc.integer({ min: 1, max: 40 }), (plan, writeMs) => {
-      const run = simulate(planOfShape(plan), toolsOf(plan), {
-        durationMs: (call) => plan.durations[indexOf(call)] ?? 1,
-        writeMs,
-      });
-      expect(run.finish?.status).toBe("COMPLETED");
-      checkLimits(run.calls, plan);
-      const spans = new Map(run.calls.map((span) => [indexOf(span.call), span]));
-      for (const [index, { from }] of spans) {
-        for (const other of plan.dependencies[index] ?? []) {
-          expect(from).toBeGreaterThanOrEqual((spans.get(other)?.to ?? Number.POSITIVE_INFINITY) + writeMs);
-        }
-      }
-    }),
-    { numRuns: 150 },
-  );
-});
-
-test("nothing runs at the same time as a barrier, and everything ends", () => {
-  fc.assert(
-    fc.property(shape(20), (plan) => {
-      const run = simulate(planOfShape(plan), toolsOf(plan, true), {
-        durationMs: (call) => plan.durations[indexOf(call)] ?? 1,
-      });
-      expect(run.finish?.status).toBe("COMPLETED");
-      checkDependencies(run, plan);
-      checkLimits(run.calls, plan, "t2");
-    }),
-    { numRuns: 200 },
-  );
-});
-
-test("whatever fails, every step ends, and the same run gives the same commands", () => {
-  fc.assert(
-    fc.property(
-      shape(20),
-      fc.array(fc.constantFrom("ok", "reported", "unknown", "none"), { minLength: 20, maxLength: 20 }),
-      fc.constantFrom("fail-fast", "fail-forward", "run-dependents"),
-      (plan, outcomes, onStepFailure) => {
-        const once = () =>
-          simulate(
-            { ...planOfShape(plan), policy: { ...planOfShape(plan).policy, onStepFailure } },
-            toolsOf(plan),
-            {
-              durationMs: (call) => plan.durations[indexOf(call)] ?? 1,
-              outcome: (call) => {
-                const kind = outcomes[indexOf(call) % 20] ?? "ok";
-                return kind === "ok"
-                  ? completed(1)
-                  : failed(kind as "none", { retryable: indexOf(call) % 2 === 0 });
-              },
-            },
+for (const { numRuns, options } of partsOf(300))
+  test(
+    "every schedule respects dependencies and limits, and equals the list schedule with the same ranks",
+    options,
+    () => {
+      fc.assert(
+        fc.property(shape(25), (plan) => {
+          const run = simulate(planOfShape(plan), toolsOf(plan), {
+            durationMs: (call) => plan.durations[indexOf(call)] ?? 1,
+          });
+          expect(run.finish?.status).toBe("COMPLETED");
+          checkDependencies(run, plan);
+          checkLimits(run.calls, plan);
+          // Equal start times also mean that no slot stays free that a ready step could use.
+          const oracle = listSchedule(
+            plan,
+            plan.durations.map(() => 1),
           );
-        const run = once();
-        expect(run.finish).toBeDefined();
-        for (const status of Object.values(run.statuses)) {
-          expect(["COMPLETED", "FAILED", "SKIPPED"]).toContain(status);
-        }
-        expect(once().commands).toEqual(run.commands);
-      },
-    ),
-    { numRuns: 200 },
+          const starts = run.calls.map(({ call, from }) => [indexOf(call), from]);
+          for (const [index, from] of starts) expect(from).toBe(oracle.start[index ?? 0]);
+        }),
+        { numRuns },
+      );
+    },
   );
-});
+
+for (const { numRuns, options } of partsOf(1_000))
+  test(
+    "with expected durations the makespan is within 2% of the list schedule on 1,000 random graphs",
+    options,
+    () => {
+      fc.assert(
+        fc.property(shape(30), (plan) => {
+          const run = simulate(planOfShape(plan), toolsOf(plan), {
+            durationMs: (call) => plan.durations[indexOf(call)] ?? 1,
+            expectedMs: (stepId) => plan.durations[Number(stepId.slice(1))] ?? 1,
+          });
+          const oracle = listSchedule(plan, plan.durations);
+          expect(run.endedAt).toBeLessThanOrEqual(oracle.makespan * 1.02);
+        }),
+        { numRuns },
+      );
+    },
+  );
+
+for (const { numRuns, options } of partsOf(150))
+  test(
+    "a step starts only when the results of its dependencies are durable, however long writes take",
+    options,
+    () => {
+      fc.assert(
+        fc.property(shape(20), fc.integer({ min: 1, max: 40 }), (plan, writeMs) => {
+          const run = simulate(planOfShape(plan), toolsOf(plan), {
+            durationMs: (call) => plan.durations[indexOf(call)] ?? 1,
+            writeMs,
+          });
+          expect(run.finish?.status).toBe("COMPLETED");
+          checkLimits(run.calls, plan);
+          const spans = new Map(run.calls.map((span) => [indexOf(span.call), span]));
+          for (const [index, { from }] of spans) {
+            for (const other of plan.dependencies[index] ?? []) {
+              expect(from).toBeGreaterThanOrEqual(
+                (spans.get(other)?.to ?? Number.POSITIVE_INFINITY) + writeMs,
+              );
+            }
+          }
+        }),
+        { numRuns },
+      );
+    },
+  );
+
+for (const { numRuns, options } of partsOf(200))
+  test("nothing runs at the same time as a barrier, and everything ends", options, () => {
+    fc.assert(
+      fc.property(shape(20), (plan) => {
+        const run = simulate(planOfShape(plan), toolsOf(plan, true), {
+          durationMs: (call) => plan.durations[indexOf(call)] ?? 1,
+        });
+        expect(run.finish?.status).toBe("COMPLETED");
+        checkDependencies(run, plan);
+        checkLimits(run.calls, plan, "t2");
+      }),
+      { numRuns },
+    );
+  });
+
+for (const { numRuns, options } of partsOf(200))
+  test("whatever fails, every step ends, and the same run gives the same commands", options, () => {
+    fc.assert(
+      fc.property(
+        shape(20),
+        fc.array(fc.constantFrom("ok", "reported", "unknown", "none"), { minLength: 20, maxLength: 20 }),
+        fc.constantFrom("fail-fast", "fail-forward", "run-dependents"),
+        (plan, outcomes, onStepFailure) => {
+          const once = () =>
+            simulate(
+              { ...planOfShape(plan), policy: { ...planOfShape(plan).policy, onStepFailure } },
+              toolsOf(plan),
+              {
+                durationMs: (call) => plan.durations[indexOf(call)] ?? 1,
+                outcome: (call) => {
+                  const kind = outcomes[indexOf(call) % 20] ?? "ok";
+                  return kind === "ok"
+                    ? completed(1)
+                    : failed(kind as "none", { retryable: indexOf(call) % 2 === 0 });
+                },
+              },
+            );
+          const run = once();
+          expect(run.finish).toBeDefined();
+          for (const status of Object.values(run.statuses)) {
+            expect(["COMPLETED", "FAILED", "SKIPPED"]).toContain(status);
+          }
+          expect(once().commands).toEqual(run.commands);
+        },
+      ),
+      { numRuns },
+    );
+  });
 
 test("a chain never waits for an independent slow step", () => {
   const plan = planOf(graph({ slow: [], a: [], b: ["a"], c: ["b"], d: ["c"], e: ["d"] }));

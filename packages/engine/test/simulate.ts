@@ -425,3 +425,9 @@ export function failed(
   const error = { code: more.code ?? "TOOL_FAILED", message: "it broke", retryable: more.retryable ?? false };
   return { type: "failed", effect, error, ...(more.retryAfterMs ? { retryAfterMs: more.retryAfterMs } : {}) };
 }
+
+/** The runs of a long property: `npm test` draws a tenth of them, `npm run proof` the others, with another seed. */
+export const partsOf = (runs: number): { numRuns: number; options: { tags?: string[] } }[] => [
+  { numRuns: runs / 10, options: {} },
+  { numRuns: (runs * 9) / 10, options: { tags: ["proof"] } },
+];

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, graphql } from "@planwright/client";
-import { bundledServices, testServers } from "@planwright/testing";
+import { bundledServices, testAndProof, testServers } from "@planwright/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { freePort } from "../src/index.ts";
@@ -12,7 +12,7 @@ import { type ServiceName, startService } from "../src/start-service.ts";
 import { writeMcpServersFile } from "../src/start-stack.ts";
 
 /** Each is a race of three starts. */
-const ROUNDS = 8;
+const ROUNDS = Array.from({ length: 8 }, (_, round) => String(round + 1));
 const folder = mkdtempSync(join(tmpdir(), "planwright-first-request-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -49,34 +49,37 @@ afterAll(() => killTools());
 const CREATE = graphql(`mutation ($query: String!) { createPlan(query: $query) { requestId } }`);
 const READ = graphql(`query ($requestId: ID!) { request(requestId: $requestId) { status error { code } } }`);
 
-test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
-  "a request right after the API is ready for the first time completes (%i)",
-  async (round) => {
-    const serversFile = join(folder, `servers-${round}.json`);
-    writeMcpServersFile(serversFile, `http://127.0.0.1:${toolsPort}/mcp`, undefined);
-    const shared = {
-      MONGODB_URL: withDatabase(`first_${randomUUID()}`),
-      REDIS_URL: redisUrl,
-      QUEUE_PREFIX: `first-${randomUUID()}`,
-      MCP_SERVERS_FILE: serversFile,
-    };
-    const executor = start("executor", shared, "HEALTH_PORT");
-    const planner = start("planner", shared, "HEALTH_PORT");
-    onTestFinished(async () => {
-      for (const one of await Promise.all([executor, planner])) await one.kill();
-    });
-    const api = await start("api", shared, "PORT");
-    onTestFinished(() => api.kill());
-    const url = `http://127.0.0.1:${api.port}/graphql`;
-    const query = `Create author Zoe with email zoe${round}@post.org`;
-    const client = createClient({ url });
-    const { createPlan } = await client.execute(CREATE, { query });
-    await expect
-      .poll(() => client.readRequest(READ, createPlan.requestId), { timeout: 60_000, interval: 100 })
-      .toEqual({ status: "COMPLETED", error: null });
-    const ready = async () =>
-      z.json().parse(await (await fetch(`http://127.0.0.1:${api.port}/readyz`)).json());
-    await expect.poll(ready, { timeout: 10_000 }).toMatchObject({ status: "ready", missing: [] });
-  },
-  90_000,
-);
+for (const { cases, options } of testAndProof(ROUNDS, (round) => round, ["1"])) {
+  const { tags = [] } = options;
+  test.each(cases)(
+    "a request right after the API is ready for the first time completes (%s)",
+    { tags, timeout: 90_000 },
+    async (round) => {
+      const serversFile = join(folder, `servers-${round}.json`);
+      writeMcpServersFile(serversFile, `http://127.0.0.1:${toolsPort}/mcp`, undefined);
+      const shared = {
+        MONGODB_URL: withDatabase(`first_${randomUUID()}`),
+        REDIS_URL: redisUrl,
+        QUEUE_PREFIX: `first-${randomUUID()}`,
+        MCP_SERVERS_FILE: serversFile,
+      };
+      const executor = start("executor", shared, "HEALTH_PORT");
+      const planner = start("planner", shared, "HEALTH_PORT");
+      onTestFinished(async () => {
+        for (const one of await Promise.all([executor, planner])) await one.kill();
+      });
+      const api = await start("api", shared, "PORT");
+      onTestFinished(() => api.kill());
+      const url = `http://127.0.0.1:${api.port}/graphql`;
+      const query = `Create author Zoe with email zoe${round}@post.org`;
+      const client = createClient({ url });
+      const { createPlan } = await client.execute(CREATE, { query });
+      await expect
+        .poll(() => client.readRequest(READ, createPlan.requestId), { timeout: 60_000, interval: 100 })
+        .toEqual({ status: "COMPLETED", error: null });
+      const ready = async () =>
+        z.json().parse(await (await fetch(`http://127.0.0.1:${api.port}/readyz`)).json());
+      await expect.poll(ready, { timeout: 10_000 }).toMatchObject({ status: "ready", missing: [] });
+    },
+  );
+}

@@ -1,7 +1,8 @@
 /** `npm start` and `planwright tools` report the servers that do not become ready. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -55,7 +56,8 @@ async function planwrightTools(port: number): Promise<string> {
 
 test("servers that do not become ready are named with the reason and their last lines, and the start continues", async () => {
   const folder = mkdtempSync(join(tmpdir(), "planwright-missing-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  // npm has ended before the servers that it started, which write until then.
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   const serversFile = join(folder, "mine.json");
   writeFileSync(serversFile, JSON.stringify({ mcpServers: MCP_SERVERS }));
   const port = await freePort();

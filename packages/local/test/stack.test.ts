@@ -210,7 +210,7 @@ test("a plan accepted while executor and Redis are dead completes after their re
   expect(request.status).toBe("COMPLETED");
 });
 
-test("one process works without Redis, and installs none", async () => {
+test("one process works without Redis, installs none, and has separate data beside another system", async () => {
   const dir = folder();
   const alone = await startStack({
     dataDir: dir,
@@ -223,12 +223,18 @@ test("one process works without Redis, and installs none", async () => {
     rmSync(dir, { recursive: true, force: true });
   });
   expect([alone.redisUrl, alone.processes.redis]).toEqual([undefined, undefined]);
+  expect([alone.apiUrl, alone.mongodbUrl]).not.toContain(stack.apiUrl);
+  const query = graphql(`{ requests { nodes { requestId } } }`);
+  const { requests } = await createClient({ url: alone.apiUrl }).execute(query, {});
+  expect(requests.nodes).toEqual([]);
   const requestId = await sendSentence(alone, exampleSentence(2));
   const { status } = await followToEnd(alone, requestId, () => undefined);
   expect(status).toBe("COMPLETED");
 });
 
-test("a second stack has separate data and addresses", async () => {
+test("a second stack of separate processes has separate data and addresses", {
+  tags: ["proof"],
+}, async () => {
   const dir = folder();
   const other = await startStack({ dataDir: dir, env, mains });
   onTestFinished(async () => {

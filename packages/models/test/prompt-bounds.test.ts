@@ -87,18 +87,27 @@ const asked: fc.Arbitrary<Asked> = fc.record(
   { requiredKeys: ["query"] },
 );
 
+/** The runs of a long property: `npm test` draws a tenth of them, `npm run proof` the others, with another seed. */
+const partsOf = (runs: number): { numRuns: number; options: { tags?: string[] } }[] => [
+  { numRuns: runs / 10, options: {} },
+  { numRuns: (runs * 9) / 10, options: { tags: ["proof"] } },
+];
+
 describe("a planning prompt with 1,000 tools", () => {
-  test.prop([asked], { numRuns: 150 })("is bounded for every request, repair and replan", (input) => {
-    const { spent, messages, shown } = cost(input);
-    const request = tokensOf(input.query) + tokensOf(input.replan?.note ?? "");
-    if (request <= boundFor(input)) expect(spent).toBeLessThanOrEqual(MAX_PROMPT_TOKENS);
-    expect(spent).toBeLessThanOrEqual(input.repair || input.replan ? 18_000 : 14_000);
-    expect(shown).toBeGreaterThan(0);
-    // Only requests above 11,000 tokens are cut, and the first diagnostic is always in the prompt.
-    if (tokensOf(input.query) <= 11_000)
-      expect(messages[1]?.content).toContain(JSON.stringify(input.query).replaceAll("<", "\\u003c"));
-    if (input.repair) expect(messages.at(-1)?.content).toContain('{"code":"TOOL_UNKNOWN"');
-  });
+  for (const { numRuns, options } of partsOf(150))
+    describe(`drawn ${numRuns} times`, options, () => {
+      test.prop([asked], { numRuns })("is bounded for every request, repair and replan", (input) => {
+        const { spent, messages, shown } = cost(input);
+        const request = tokensOf(input.query) + tokensOf(input.replan?.note ?? "");
+        if (request <= boundFor(input)) expect(spent).toBeLessThanOrEqual(MAX_PROMPT_TOKENS);
+        expect(spent).toBeLessThanOrEqual(input.repair || input.replan ? 18_000 : 14_000);
+        expect(shown).toBeGreaterThan(0);
+        // Only requests above 11,000 tokens are cut, and the first diagnostic is always in the prompt.
+        if (tokensOf(input.query) <= 11_000)
+          expect(messages[1]?.content).toContain(JSON.stringify(input.query).replaceAll("<", "\\u003c"));
+        if (input.repair) expect(messages.at(-1)?.content).toContain('{"code":"TOOL_UNKNOWN"');
+      });
+    });
 
   test.each([
     ["ASCII", "create an author and a blog. ", 10_000],
@@ -157,14 +166,17 @@ describe("a repair marks the parts that are left out", () => {
   });
 });
 
-test.prop([textOf(40_000)], { numRuns: 30 })(
-  "a request that is too long is cut in its middle, with a mark",
-  (query) => {
-    const { messages, spent } = cost({ query });
-    expect(spent).toBeLessThanOrEqual(14_000);
-    const request = /<request>\n(.*)\n<\/request>$/.exec(messages[1]?.content ?? "")?.[1] ?? "";
-    const shown: unknown = JSON.parse(request);
-    if (tokensOf(query) > 11_000) expect(shown).toMatch(/\n\[\d+ characters left out\]\n/);
-    else expect(shown).toBe(query);
-  },
-);
+for (const { numRuns, options } of partsOf(30))
+  describe(`drawn ${numRuns} times`, options, () => {
+    test.prop([textOf(40_000)], { numRuns })(
+      "a request that is too long is cut in its middle, with a mark",
+      (query) => {
+        const { messages, spent } = cost({ query });
+        expect(spent).toBeLessThanOrEqual(14_000);
+        const request = /<request>\n(.*)\n<\/request>$/.exec(messages[1]?.content ?? "")?.[1] ?? "";
+        const shown: unknown = JSON.parse(request);
+        if (tokensOf(query) > 11_000) expect(shown).toMatch(/\n\[\d+ characters left out\]\n/);
+        else expect(shown).toBe(query);
+      },
+    );
+  });

@@ -285,55 +285,71 @@ describe("for any calls and tools", () => {
   const limitOf = (tool: ToolDescriptor) =>
     tool["sequential"] === true ? 1 : Number(tool["max_concurrency"] ?? Infinity);
 
-  test("every call comes once, barriers alone, limits are respected, and order is broken only inside cycles", () => {
-    fc.assert(
-      fc.property(callsOf, toolsOf, policies, (calls, tools, policy) => {
-        const groups = orderToolCalls(calls, tools, policy);
-        expect(
-          groups
-            .flatMap((group) => group.calls)
-            .map(({ id }) => Number(id))
-            .toSorted((a, b) => a - b),
-        ).toEqual(calls.map((_, index) => index));
-        for (const { isBarrier, calls: group } of groups) {
-          for (const { tool } of group)
-            expect(tools.find(({ name }) => name === tool)?.sequential === true).toBe(isBarrier);
-          if (isBarrier) expect(group).toHaveLength(1);
-          for (const tool of tools) {
-            expect(group.filter((call) => call.tool === tool.name).length).toBeLessThanOrEqual(limitOf(tool));
-          }
-        }
-        const groupOf = new Map(
-          groups.flatMap((group, index) => group.calls.map(({ id }) => [Number(id), index])),
+  // `npm test` draws a tenth, `npm run proof` others.
+  for (const { numRuns, options } of [
+    { numRuns: 30, options: {} },
+    { numRuns: 270, options: { tags: ["proof"] } },
+  ])
+    test(
+      "every call comes once, barriers alone, limits are respected, and order is broken only inside cycles",
+      options,
+      () => {
+        fc.assert(
+          fc.property(callsOf, toolsOf, policies, (calls, tools, policy) => {
+            const groups = orderToolCalls(calls, tools, policy);
+            expect(
+              groups
+                .flatMap((group) => group.calls)
+                .map(({ id }) => Number(id))
+                .toSorted((a, b) => a - b),
+            ).toEqual(calls.map((_, index) => index));
+            for (const { isBarrier, calls: group } of groups) {
+              for (const { tool } of group)
+                expect(tools.find(({ name }) => name === tool)?.sequential === true).toBe(isBarrier);
+              if (isBarrier) expect(group).toHaveLength(1);
+              for (const tool of tools) {
+                expect(group.filter((call) => call.tool === tool.name).length).toBeLessThanOrEqual(
+                  limitOf(tool),
+                );
+              }
+            }
+            const groupOf = new Map(
+              groups.flatMap((group, index) => group.calls.map(({ id }) => [Number(id), index])),
+            );
+            const waits = waitsOf(calls, tools);
+            waits.forEach((list, position) => {
+              for (const other of list) {
+                const isSameCycle = isOnCycle(waits, position) && isOnCycle(waits, other);
+                if (!isSameCycle) expect(groupOf.get(other)).toBeLessThan(groupOf.get(position)!);
+              }
+            });
+          }),
+          { numRuns },
         );
-        const waits = waitsOf(calls, tools);
-        waits.forEach((list, position) => {
-          for (const other of list) {
-            const isSameCycle = isOnCycle(waits, position) && isOnCycle(waits, other);
-            if (!isSameCycle) expect(groupOf.get(other)).toBeLessThan(groupOf.get(position)!);
-          }
-        });
-      }),
-      { numRuns: 300 },
+      },
     );
-  });
 
-  test("a cycle error comes exactly when there is a cycle, and the listed cycle is real", () => {
-    fc.assert(
-      fc.property(callsOf, toolsOf, (calls, tools) => {
-        const waits = waitsOf(calls, tools);
-        const error = thrownBy(() => orderToolCalls(calls, tools, { ...ignore, onCycle: "error" }));
-        expect(error !== undefined).toBe(calls.some((_, index) => isOnCycle(waits, index)));
-        if (!(error instanceof DependencyCycleError)) return;
-        const cycle = error.facts.cycle.map(Number);
-        expect(new Set(cycle).size).toBe(cycle.length);
-        cycle.forEach((position, place) => {
-          expect(waits[position]).toContain(cycle[(place + 1) % cycle.length]);
-        });
-      }),
-      { numRuns: 300 },
-    );
-  });
+  // `npm test` draws a tenth, `npm run proof` others.
+  for (const { numRuns, options } of [
+    { numRuns: 30, options: {} },
+    { numRuns: 270, options: { tags: ["proof"] } },
+  ])
+    test("a cycle error comes exactly when there is a cycle, and the listed cycle is real", options, () => {
+      fc.assert(
+        fc.property(callsOf, toolsOf, (calls, tools) => {
+          const waits = waitsOf(calls, tools);
+          const error = thrownBy(() => orderToolCalls(calls, tools, { ...ignore, onCycle: "error" }));
+          expect(error !== undefined).toBe(calls.some((_, index) => isOnCycle(waits, index)));
+          if (!(error instanceof DependencyCycleError)) return;
+          const cycle = error.facts.cycle.map(Number);
+          expect(new Set(cycle).size).toBe(cycle.length);
+          cycle.forEach((position, place) => {
+            expect(waits[position]).toContain(cycle[(place + 1) % cycle.length]);
+          });
+        }),
+        { numRuns },
+      );
+    });
 
   test("without barriers and limits there are as many groups as the longest chain", () => {
     fc.assert(
@@ -348,22 +364,32 @@ describe("for any calls and tools", () => {
     );
   });
 
-  test("a call comes after every barrier before it in the list, unless that barrier waits for it", () => {
-    fc.assert(
-      fc.property(callsOf, toolsOf, (calls, tools) => {
-        const waits = waitsOf(calls, tools);
-        fc.pre(!calls.some((_, index) => isOnCycle(waits, index)));
-        const groups = orderToolCalls(calls, tools, ignore);
-        const groupOf = new Map(
-          groups.flatMap((group, index) => group.calls.map(({ id }) => [Number(id), index])),
+  // `npm test` draws a tenth, `npm run proof` others.
+  for (const { numRuns, options } of [
+    { numRuns: 50, options: {} },
+    { numRuns: 450, options: { tags: ["proof"] } },
+  ])
+    test(
+      "a call comes after every barrier before it in the list, unless that barrier waits for it",
+      options,
+      () => {
+        fc.assert(
+          fc.property(callsOf, toolsOf, (calls, tools) => {
+            const waits = waitsOf(calls, tools);
+            fc.pre(!calls.some((_, index) => isOnCycle(waits, index)));
+            const groups = orderToolCalls(calls, tools, ignore);
+            const groupOf = new Map(
+              groups.flatMap((group, index) => group.calls.map(({ id }) => [Number(id), index])),
+            );
+            barriersBefore(calls, tools, waits).forEach((barriers, position) => {
+              for (const barrier of barriers)
+                expect(groupOf.get(barrier)).toBeLessThan(groupOf.get(position)!);
+            });
+          }),
+          { numRuns },
         );
-        barriersBefore(calls, tools, waits).forEach((barriers, position) => {
-          for (const barrier of barriers) expect(groupOf.get(barrier)).toBeLessThan(groupOf.get(position)!);
-        });
-      }),
-      { numRuns: 500 },
+      },
     );
-  });
 
   test("no normal group could contain a call of the next group", () => {
     fc.assert(

@@ -7,7 +7,7 @@ import { emptyRequest, fold, type JournalEntry } from "@planwright/engine";
 import { type PlanId, parsePlan, type RequestId } from "@planwright/plan";
 import { createStore } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore, type MemoryStore } from "@planwright/store/memory";
-import { findDue, testServers } from "@planwright/testing";
+import { findDue, testAndProof, testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { expect, test } from "vitest";
 import { playRecords } from "./play-records.ts";
@@ -153,78 +153,92 @@ async function settle(world: World): Promise<void> {
 const MAX_OPERATIONS = 25;
 const POINTS = Array.from({ length: MAX_OPERATIONS }, (_, index) => index + 1);
 
-test.each(CHANGES)(
-  "a $name that waits while the request is removed is kept, or refused and gone",
-  async (change) => {
+// A rerun takes most operations. `npm run proof` tries the other changes.
+for (const { cases, options } of testAndProof(CHANGES, ({ name }) => name, ["rerun"])) {
+  test.each(cases)(
+    "a $name that waits while the request is removed is kept, or refused and gone",
+    options,
+    async (change) => {
+      for (const at of POINTS) {
+        const { world, of } = await prepare(change);
+        const slow = world.open(at, () => world.remove(world.open()));
+        const isAcknowledged = await change.act(slow, of);
+        expectKeptOrGone(world, of, isAcknowledged);
+      }
+    },
+  );
+
+  test.each(cases)("a removal that waits during a $name removes all, or nothing", options, async (change) => {
     for (const at of POINTS) {
-      const { world, of } = await prepare(change);
-      const slow = world.open(at, () => world.remove(world.open()));
-      const isAcknowledged = await change.act(slow, of);
-      expectKeptOrGone(world, of, isAcknowledged);
-    }
-  },
-);
-
-test.each(CHANGES)("a removal that waits during a $name removes all, or nothing", async (change) => {
-  for (const at of POINTS) {
-    const { world, of, before } = await prepare(change);
-    let isAcknowledged = false;
-    const slow = world.open(at, async () => {
-      isAcknowledged = await change.act(world.open(), of);
-    });
-    await world.remove(slow);
-    expectKeptOrGone(world, of, isAcknowledged);
-    if (isAcknowledged) expect(world.database.find("journal", {}).length).toBeGreaterThan(before);
-  }
-});
-
-test.each(CHANGES)("a removal without its entry would lose an acknowledged $name", async (change) => {
-  let vanished = 0;
-  for (const at of POINTS) {
-    const { world, of } = await prepare(change);
-    let isAcknowledged = false;
-    const act = async (): Promise<void> => {
-      isAcknowledged = await change.act(world.open(), of);
-    };
-    await world.remove(world.open(at, act, "journal.insertOne"));
-    const isThere = world.database.find("requests", { _id: of.requestId }).length > 0;
-    if (isAcknowledged && !isThere) vanished += 1;
-  }
-  expect(vanished).toBeGreaterThan(0);
-});
-
-test.each(CHANGES)("after a $name died at any point, the request is complete or gone", async (change) => {
-  for (const at of POINTS) {
-    for (const isRemovedFirst of [true, false]) {
-      const { world, of } = await prepare(change);
-      // Dead from this operation on, before which the request is removed or not.
-      let hasDied = false;
-      const dying = world.open(at, async () => {
-        hasDied = true;
-        if (isRemovedFirst) await world.remove(world.open());
-        return new Promise(() => undefined);
+      const { world, of, before } = await prepare(change);
+      let isAcknowledged = false;
+      const slow = world.open(at, async () => {
+        isAcknowledged = await change.act(world.open(), of);
       });
-      const done = await Promise.race([change.act(dying, of), delay(1).then(() => false)]);
-      await settle(world);
-      if (hasDied) await settle(world);
-      expectKeptOrGone(world, of, done);
-    }
-  }
-});
-
-test("a removal that died at any point is completed by the next one", async () => {
-  for (const [change] of CHANGES.map((one) => [one] as const)) {
-    for (const at of POINTS) {
-      const { world, of } = await prepare(change);
-      void world.remove(world.open(at));
-      await delay(1);
-      const isAcknowledged = await change.act(world.open(), of);
-      await settle(world);
+      await world.remove(slow);
       expectKeptOrGone(world, of, isAcknowledged);
-      if (!isAcknowledged) expect(world.left()).toEqual([]);
+      if (isAcknowledged) expect(world.database.find("journal", {}).length).toBeGreaterThan(before);
     }
-  }
-});
+  });
+
+  test.each(cases)(
+    "a removal without its entry would lose an acknowledged $name",
+    options,
+    async (change) => {
+      let vanished = 0;
+      for (const at of POINTS) {
+        const { world, of } = await prepare(change);
+        let isAcknowledged = false;
+        const act = async (): Promise<void> => {
+          isAcknowledged = await change.act(world.open(), of);
+        };
+        await world.remove(world.open(at, act, "journal.insertOne"));
+        const isThere = world.database.find("requests", { _id: of.requestId }).length > 0;
+        if (isAcknowledged && !isThere) vanished += 1;
+      }
+      expect(vanished).toBeGreaterThan(0);
+    },
+  );
+
+  test.each(cases)(
+    "after a $name died at any point, the request is complete or gone",
+    options,
+    async (change) => {
+      for (const at of POINTS) {
+        for (const isRemovedFirst of [true, false]) {
+          const { world, of } = await prepare(change);
+          // Dead from this operation on, before which the request is removed or not.
+          let hasDied = false;
+          const dying = world.open(at, async () => {
+            hasDied = true;
+            if (isRemovedFirst) await world.remove(world.open());
+            return new Promise(() => undefined);
+          });
+          const done = await Promise.race([change.act(dying, of), delay(1).then(() => false)]);
+          await settle(world);
+          if (hasDied) await settle(world);
+          expectKeptOrGone(world, of, done);
+        }
+      }
+    },
+  );
+
+  test.each(cases)(
+    "a removal that died at any point before a $name is completed by the next one",
+    options,
+    async (change) => {
+      for (const at of POINTS) {
+        const { world, of } = await prepare(change);
+        void world.remove(world.open(at));
+        await delay(1);
+        const isAcknowledged = await change.act(world.open(), of);
+        await settle(world);
+        expectKeptOrGone(world, of, isAcknowledged);
+        if (!isAcknowledged) expect(world.left()).toEqual([]);
+      }
+    },
+  );
+}
 
 test("no acknowledged rerun vanishes when requests are removed and rerun at the same time", async () => {
   const url = testServers().mongodbUrl;

@@ -7,11 +7,12 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 /**
- * Arguments with which a program ends by itself. Services end without settings; this one needs no settings,
- * so its script is invalid JSON.
+ * Arguments with which a program ends by itself. Services end without settings; the tools need no settings, so
+ * their script is invalid JSON; the commands of operators print their help.
  */
 const ARGS_TO_END: Partial<Record<BundledService, readonly string[]>> = {
   "counting-tools": ["--script", "none"],
+  operate: ["keys", "--help"],
 };
 
 /**
@@ -91,8 +92,8 @@ export async function bundleProgram(folder: string): Promise<string> {
 }
 
 /**
- * The programs that tests start as separate processes: the services, and the counting tool server. And the roles
- * of the services for the process of a test. Each has its source, from the root of the repository.
+ * The programs that tests start as separate processes: the services, the counting tool server, and the commands of
+ * operators. And the roles of the services for the process of a test. Each has its source, from the root of the repository.
  */
 export const SERVICE_MAINS = {
   api: "services/api/src/main.ts",
@@ -101,6 +102,7 @@ export const SERVICE_MAINS = {
   planner: "services/planner/src/main.ts",
   planwright: "services/planwright/src/main.ts",
   "counting-tools": "packages/testing/src/counting-tool-server/main.ts",
+  operate: "services/api/src/bin/operate.ts",
   "in-process": "services/planwright/test/in-process.ts",
 } as const;
 export type BundledService = keyof typeof SERVICE_MAINS;

@@ -1,18 +1,29 @@
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { bundleWithCodeCache } from "../src/index.ts";
 import { type Made, type Offer, type OnDemand, offerOnDemand } from "../src/offer-on-demand.ts";
 
 const ASKS = fileURLToPath(new URL("./asks-on-demand.ts", import.meta.url));
 
+/** Inside the repository, as every bundle. */
+const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/", import.meta.url));
+let bundled: string;
+let worker: string;
+beforeAll(async () => {
+  mkdirSync(CACHE, { recursive: true });
+  bundled = mkdtempSync(join(CACHE, "planwright-test-"));
+  worker = await bundleWithCodeCache(bundled, ASKS, [join(bundled, "no-folder"), "0"]);
+});
+afterAll(() => rmSync(bundled, { recursive: true, force: true }));
+
 /** The output of a worker that asks for the part. */
 async function ask({ folder, pid }: OnDemand): Promise<string> {
-  const args = ["--import", "tsx", "-C", "@planwright/source", ASKS, folder, String(pid)];
-  return (await promisify(execFile)(process.execPath, args)).stdout;
+  return (await promisify(execFile)(process.execPath, [worker, folder, String(pid)])).stdout;
 }
 
 /** An offer that counts how often its part was made and ended. */

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { spawnService } from "../src/index.ts";
+import { type BundledService, spawnService, testAndProof } from "../src/index.ts";
 
 const SECRET = "s3cret";
 const SERVERS = { MONGODB_URL: "mongodb://127.0.0.1:1/planwright", REDIS_URL: "redis://127.0.0.1:1" };
@@ -13,7 +13,9 @@ const HOSTS =
   "must be names of hosts with commas between them, such as tools.example.org: without http://, port and path";
 const WRONG = "Wrong setting in the environment: ";
 
-test.each([
+type Wrong = [service: BundledService, env: Record<string, string>, line: string | RegExp];
+
+const CASES: Wrong[] = [
   [
     "planner",
     { MODEL: "gpt-4o" },
@@ -58,18 +60,37 @@ test.each([
     /^executor: .*nope\.json: does not exist.*MCP_SERVERS_FILE.*\n$/,
   ],
   ["planwright", { MCP_HOSTS: "https://plans.example.org" }, `api: ${WRONG}MCP_HOSTS: ${HOSTS}`],
-] as const)("%s with %o ends with one line that says what is valid", async (service, env, line) => {
-  const child = spawnService(service, { ...SERVERS, ...env });
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout ?? expect.unreachable()),
-    text(child.stderr ?? expect.unreachable()),
-    once(child, "exit"),
-  ]);
-  expect({ code, stdout, stderr }).toEqual({
-    code: 1,
-    stdout: "",
-    stderr: typeof line === "string" ? `${line}\n` : expect.stringMatching(line),
-  });
-  expect(stderr.trimEnd().split("\n")).toHaveLength(1);
-  expect(stderr).not.toContain(SECRET);
-});
+];
+const nameOf = ([service, env]: Wrong) => `${service} ${Object.keys(env).join()}`;
+/** Each service, and each setting once. */
+const IN_TEST = [
+  "planner MODEL_PRICES_FILE",
+  "planner OTEL_TRACES_EXPORTER",
+  "planner MONGODB_URL",
+  "executor MCP_SERVERS_FILE,REDIS_URL",
+  "executor MCP_SERVERS_FILE",
+  "api JWKS_URL,JWT_ISSUER",
+  "planwright MODEL,MCP_SERVERS_FILE",
+  "planwright MCP_HOSTS",
+];
+
+for (const { cases, options } of testAndProof(CASES, nameOf, IN_TEST))
+  test.each(cases)(
+    "%s with %o ends with one line that says what is valid",
+    options,
+    async (service, env, line) => {
+      const child = spawnService(service, { ...SERVERS, ...env });
+      const [stdout, stderr, [code]] = await Promise.all([
+        text(child.stdout ?? expect.unreachable()),
+        text(child.stderr ?? expect.unreachable()),
+        once(child, "exit"),
+      ]);
+      expect({ code, stdout, stderr }).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: typeof line === "string" ? `${line}\n` : expect.stringMatching(line),
+      });
+      expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+      expect(stderr).not.toContain(SECRET);
+    },
+  );

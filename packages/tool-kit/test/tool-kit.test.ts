@@ -8,7 +8,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { bundleWithCodeCache, testServers } from "@planwright/testing";
+import { bundleWithCodeCache, testAndProof, testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -93,61 +93,66 @@ const call = (client: Client, name: string, args: object, key?: string) =>
   client.callTool({ name, arguments: { ...args }, ...(key === undefined ? {} : { _meta: { [KEY]: key } }) });
 const count = (product: string) => effects.countDocuments({ product });
 
-describe.each([
+const CLIENTS = [
   { transport: "HTTP", era: "newest", open: () => connect(NEWEST, toHttp()) },
   { transport: "HTTP", era: "older", open: () => connect({}, toHttp()) },
   { transport: "stdio", era: "newest", open: () => connect(NEWEST, toStdio()) },
   { transport: "stdio", era: "older", open: () => connect({}, toStdio()) },
-])("over $transport, for a client of the $era protocol", ({ open }) => {
-  let client: Client;
-  beforeAll(async () => void (client = await open()));
-  afterAll(() => client.close());
+];
+const nameOf = ({ transport, era }: (typeof CLIENTS)[number]) => `${transport} ${era}`;
 
-  test("an answer is structured, as text too, and holds what the output schema names", async () => {
-    expect(await call(client, "stock", {})).toMatchObject({
-      structuredContent: { product: "lamp", left: 3 },
-      content: [{ type: "text", text: '{"product":"lamp","left":3}' }],
+/** Each transport, and each protocol. `npm run proof` takes the others. */
+for (const { cases, options } of testAndProof(CLIENTS, nameOf, ["HTTP newest", "stdio older"]))
+  describe.each(cases)("over $transport, for a client of the $era protocol", options, ({ open }) => {
+    let client: Client;
+    beforeAll(async () => void (client = await open()));
+    afterAll(() => client.close());
+
+    test("an answer is structured, as text too, and holds what the output schema names", async () => {
+      expect(await call(client, "stock", {})).toMatchObject({
+        structuredContent: { product: "lamp", left: 3 },
+        content: [{ type: "text", text: '{"product":"lamp","left":3}' }],
+      });
+      expect(await call(client, "stock", {})).not.toHaveProperty("isError", true);
     });
-    expect(await call(client, "stock", {})).not.toHaveProperty("isError", true);
-  });
 
-  test("a refusal says that nothing happened", async () => {
-    const { product } = unused();
-    expect(await call(client, "order", { product, fault: "refuse" })).toMatchObject({
-      isError: true,
-      content: [{ type: "text", text: "sold out" }],
-      structuredContent: { product, left: 0 },
-      _meta: { [EFFECT]: "none" },
+    test("a refusal says that nothing happened", async () => {
+      const { product } = unused();
+      expect(await call(client, "order", { product, fault: "refuse" })).toMatchObject({
+        isError: true,
+        content: [{ type: "text", text: "sold out" }],
+        structuredContent: { product, left: 0 },
+        _meta: { [EFFECT]: "none" },
+      });
+      expect(await count(product)).toBe(0);
     });
-    expect(await count(product)).toBe(0);
-  });
 
-  test("another exception leaves open what happened, and tells nothing of the inside", async () => {
-    const { product } = unused();
-    const answer = call(client, "order", { product, fault: "throw" });
-    await expect(answer).rejects.toMatchObject(UNKNOWN("order"));
-    await expect(answer).rejects.not.toThrow(/hunter2|bank/);
-    expect(await count(product)).toBe(1);
-  });
-
-  test.each([
-    ["a field that is missing", {}, "product: is missing"],
-    ["a field of another type", { product: 5 }, "product: "],
-    ["a field that does not exist", { product: "lamp", colour: "red" }, "colour"],
-  ])("input with %s is refused before anything happens", async (_what, args, text) => {
-    const before = await effects.countDocuments();
-    expect(await call(client, "order", args)).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringMatching(`^Invalid arguments for order: .*${text}`) }],
-      _meta: { [EFFECT]: "none" },
+    test("another exception leaves open what happened, and tells nothing of the inside", async () => {
+      const { product } = unused();
+      const answer = call(client, "order", { product, fault: "throw" });
+      await expect(answer).rejects.toMatchObject(UNKNOWN("order"));
+      await expect(answer).rejects.not.toThrow(/hunter2|bank/);
+      expect(await count(product)).toBe(1);
     });
-    expect(await effects.countDocuments()).toBe(before);
-  });
 
-  test("a tool that does not exist is a protocol error", async () => {
-    await expect(call(client, "steal", {})).rejects.toMatchObject({ code: -32_602 });
+    test.each([
+      ["a field that is missing", {}, "product: is missing"],
+      ["a field of another type", { product: 5 }, "product: "],
+      ["a field that does not exist", { product: "lamp", colour: "red" }, "colour"],
+    ])("input with %s is refused before anything happens", async (_what, args, text) => {
+      const before = await effects.countDocuments();
+      expect(await call(client, "order", args)).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringMatching(`^Invalid arguments for order: .*${text}`) }],
+        _meta: { [EFFECT]: "none" },
+      });
+      expect(await effects.countDocuments()).toBe(before);
+    });
+
+    test("a tool that does not exist is a protocol error", async () => {
+      await expect(call(client, "steal", {})).rejects.toMatchObject({ code: -32_602 });
+    });
   });
-});
 
 test("the message of a refusal carries its mark, and that of an exception is a JSON-RPC error", async () => {
   const post = async (params: object): Promise<unknown> => {

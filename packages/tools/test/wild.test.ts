@@ -211,9 +211,21 @@ const deep: [string, [string, string], object][] = [
   ["an error that is a list", answered('"error":${LISTS N}'), { error: { code: "TOOL_FAILED" } }],
 ];
 
-describe.each(["json", "stream", "older", "stdio"])("over %s", (how) => {
-  test.each([3_000, 100_000].flatMap((levels) => deep.map((each) => [levels, ...each] as const)))(
+const TRANSPORTS = ["json", "stream", "older", "stdio"];
+const TOO_MANY = [3_000, 100_000].flatMap((levels) => deep.map((each) => [levels, ...each] as const));
+/** `npm test` takes each case over one transport, and each transport in turn; `npm run proof` the others. */
+const PARTS = TRANSPORTS.flatMap((how, turn) =>
+  [true, false].map((isTurn) => {
+    const isOf = (_: unknown, index: number) => (index % TRANSPORTS.length === turn) === isTurn;
+    const options = isTurn ? {} : { tags: ["proof"] };
+    return { how, options, tooMany: TOO_MANY.filter(isOf), ofForms: forms.filter(isOf) };
+  }),
+);
+
+describe.each(PARTS)("over $how", ({ how, options, tooMany, ofForms }) => {
+  test.each(tooMany)(
     "%d levels of %s leave out the tool, or end the call by name, and the server stays connected",
+    options,
     async (levels, _, [method, text], outcome) => {
       const clients = await answering(how, method, text.replace(" N}", ` ${levels}}`));
       expect(names(clients)).toEqual(["t"]);
@@ -226,7 +238,7 @@ describe.each(["json", "stream", "older", "stdio"])("over %s", (how) => {
     },
   );
 
-  test.each(forms)("%s is understood", async (_, method, text) => {
+  test.each(ofForms)("%s is understood", options, async (_, method, text) => {
     const clients = await answering(how, method, text);
     expect(clients.status()).toMatchObject([{ state: "connected" }]);
     expect(names(clients)).toEqual(["t"]);

@@ -1,16 +1,14 @@
 /** The commands of operators: API keys, upgrade, storage, backup and restore. */
-import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { startMongo } from "@planwright/local";
 import { BackupFileError, createStore, restoreDatabase } from "@planwright/store";
-import { startServerProxy, testServers } from "@planwright/testing";
+import { spawnService, startServerProxy, testServers } from "@planwright/testing";
 import { BSON, type Document, MongoClient, MongoServerError, type Timestamp } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
 import { CommandUsageError, parseKeysCommand, runKeysCommand } from "../src/access/keys-command.ts";
@@ -90,10 +88,12 @@ test.each([
 });
 
 async function run(args: string[], env: Record<string, string>) {
-  const main = fileURLToPath(new URL("../src/bin/operate.ts", import.meta.url));
-  const nodeArgs = ["--import", "tsx", "-C", "@planwright/source", main, ...args];
-  const child = spawn(process.execPath, nodeArgs, { env: { PATH: process.env["PATH"], ...env } });
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  const child = spawnService("operate", env, args);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout ?? expect.unreachable()),
+    text(child.stderr ?? expect.unreachable()),
+    once(child, "exit"),
+  ]);
   return { out, err, code };
 }
 

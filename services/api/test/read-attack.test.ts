@@ -26,7 +26,9 @@ const PLAN = {
   })),
 };
 
-test("many lists of large outputs requested at once do not crash the service, and a small answer is sent meanwhile", async () => {
+test("many lists of large outputs requested at once do not crash the service, and a small answer is sent meanwhile", {
+  tags: ["proof"],
+}, async () => {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
   const store = await createStore({ url: mongodbUrl });
   onTestFinished(() => store.close());
@@ -131,7 +133,10 @@ const MAX_POLL_MS = 5_000;
 /** The heap of the process, in MiB; it holds a few large answers, and not one for each alias. */
 const SMALL_HEAP = 256;
 
-test("large fields by many aliases neither delay the polls of another tenant nor exhaust the memory", async () => {
+test("large fields by many aliases neither delay the polls of another tenant nor exhaust the memory", {
+  tags: ["proof"],
+  timeout: 240_000,
+}, async () => {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
   const store = await createStore({ url: mongodbUrl });
   onTestFinished(() => store.close());
@@ -206,4 +211,4 @@ test("large fields by many aliases neither delay the polls of another tenant nor
   const peakKib = /VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
   expect(Number(peakKib)).toBeLessThan(2 * SMALL_HEAP * 1_024);
   child.kill("SIGTERM");
-}, 240_000);
+});

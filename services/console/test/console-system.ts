@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createClient, graphql } from "@planwright/client";
-import { type System, type SystemOptions, startSystem } from "@planwright/testing";
+import { type System, type SystemOptions, startSystem, testAndProof } from "@planwright/testing";
 import type { Result } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { expect, onTestFinished, vi } from "vitest";
@@ -16,6 +16,12 @@ const STATUS = graphql(`query ($requestId: ID!) { request(requestId: $requestId)
 
 /** The size of the screen, in pixels. */
 export const SCREEN = { width: 1280, height: 800 };
+
+/**
+ * The colour schemes. `npm test` looks in the light one, and at every page in both (`rendered.test.ts`);
+ * `npm run proof` also looks in the dark one.
+ */
+export const SCHEMES = testAndProof(["light", "dark"] as const, (scheme) => scheme, ["light"]);
 
 /** A browser that shows the console of a system. */
 export interface ConsoleView {

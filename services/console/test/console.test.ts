@@ -2,7 +2,13 @@
  * The console in a real browser, with the complete system: what a user sees first, and what the buttons do.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ConsoleSystem, expectAccessible, expectInSight, startConsole } from "./console-system.ts";
+import {
+  type ConsoleSystem,
+  expectAccessible,
+  expectInSight,
+  SCHEMES,
+  startConsole,
+} from "./console-system.ts";
 
 /** An answer of a tool that would run a script if it were read as HTML. */
 const HOSTILE = `<img src=x onerror="document.title='hacked'"> עברית`;
@@ -62,35 +68,36 @@ test("a call in doubt is settled only after its step's key was typed", async () 
   await system.expectStatus(requestId, "COMPLETED");
 });
 
-test.each(["light", "dark"] as const)("every view is accessible in %s", async (scheme) => {
-  const requestId = await system.submit(
-    "Read three values, then one more",
-    [
-      ...["a", "b", "c"].map((id) => ({ id, tool: "read_value", arguments: { value: id } })),
-      { id: "sum", tool: "read_value", arguments: { value: ["<<a>>", "<<b>>", "<<c>>"] } },
-      {
-        id: "each",
-        tool: "read_value",
-        forEach: { items: [1, 2], as: "it", do: { tool: "read_value", arguments: { value: "<<it>>" } } },
-      },
-    ].map(({ tool, ...step }) => ("forEach" in step ? step : { tool, ...step })),
-  );
-  await system.expectStatus(requestId, "COMPLETED");
-  const page = await system.open(`/r/${requestId}`, scheme);
-  await page.locator(".result").first().waitFor();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "graph", exact: true }).click();
-  await page.locator(".step-box").first().waitFor();
-  await expectAccessible(page);
-  for (const view of ["timeline", "steps", "journal", "model calls"]) {
-    await page.getByRole("button", { name: view, exact: true }).click();
-    await page.waitForURL(/view=/);
+for (const { cases, options } of SCHEMES)
+  test.each(cases)("every view is accessible in %s", options, async (scheme) => {
+    const requestId = await system.submit(
+      "Read three values, then one more",
+      [
+        ...["a", "b", "c"].map((id) => ({ id, tool: "read_value", arguments: { value: id } })),
+        { id: "sum", tool: "read_value", arguments: { value: ["<<a>>", "<<b>>", "<<c>>"] } },
+        {
+          id: "each",
+          tool: "read_value",
+          forEach: { items: [1, 2], as: "it", do: { tool: "read_value", arguments: { value: "<<it>>" } } },
+        },
+      ].map(({ tool, ...step }) => ("forEach" in step ? step : { tool, ...step })),
+    );
+    await system.expectStatus(requestId, "COMPLETED");
+    const page = await system.open(`/r/${requestId}`, scheme);
+    await page.locator(".result").first().waitFor();
     await expectAccessible(page);
-  }
-  await page.goto(new URL("/console/", system.apiUrl).href);
-  await page.getByText("Read three values, then one more").first().waitFor();
-  await expectAccessible(page);
-});
+    await page.getByRole("button", { name: "graph", exact: true }).click();
+    await page.locator(".step-box").first().waitFor();
+    await expectAccessible(page);
+    for (const view of ["timeline", "steps", "journal", "model calls"]) {
+      await page.getByRole("button", { name: view, exact: true }).click();
+      await page.waitForURL(/view=/);
+      await expectAccessible(page);
+    }
+    await page.goto(new URL("/console/", system.apiUrl).href);
+    await page.getByText("Read three values, then one more").first().waitFor();
+    await expectAccessible(page);
+  });
 
 test("steps are selected by the keyboard, and the address names the selected one", async () => {
   system.tools.script({ read_value: [{ type: "tool-error", message: "no" }] });

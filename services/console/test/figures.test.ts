@@ -10,7 +10,7 @@ import {
   type WholeSystem,
 } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ConsoleView, expectAccessible, expectInSight, openConsole } from "./console-system.ts";
+import { type ConsoleView, expectAccessible, expectInSight, openConsole, SCHEMES } from "./console-system.ts";
 
 let system: WholeSystem & ConsoleView;
 let store: Store;
@@ -74,61 +74,65 @@ test("a tool that was not called shows no figures", async () => {
   expect(await region.getByText("latency").count()).toBe(0);
 });
 
-test.each(["light", "dark"] as const)(
-  "a tool whose server is not connected shows since when, in %s",
-  async (scheme) => {
-    const descriptor = { name: "pay", server: "bank", inputSchema: { type: "object" } };
-    await store.publishTools("bank", [{ descriptor, digest: "bank" }]);
-    await store.publishServer({
-      server: "bank",
-      state: "unreachable",
-      tools: 1,
-      leftOut: [
-        {
-          server: "bank",
-          tool: "huge",
-          reason: "its descriptor has 83412 bytes; at most 65536 are accepted",
-        },
-        { server: "bank", tool: null, reason: "its entry in the list is not an object" },
-      ],
-      leftOutCount: 3,
-      error: "connection refused",
-      stderrTail: null,
-      since: new Date(Date.now() - 3_600_000 * 3),
-      nextAttemptAt: null,
-      executor: "e1",
-    });
-    const region = await lately("pay", scheme);
-    await region.getByText("Its server bank is not connected").waitFor();
-    await region.getByText("3 h ago").waitFor();
-    const page = region.page();
-    await page.getByRole("button", { name: /^pay/ }).getByText("gone").waitFor();
-    const server = page.getByRole("article", { name: "Server bank" });
-    await server.getByText("3 listed tools that plans cannot use").click();
-    await server.getByText("huge: its descriptor has 83412 bytes").waitFor();
-    await server.getByText("no name: its entry in the list is not an object").waitFor();
-    await server.getByText("and 1 other").waitFor();
-    await expectAccessible(page);
-  },
-);
+for (const { cases, options } of SCHEMES)
+  test.each(cases)(
+    "a tool whose server is not connected shows since when, in %s",
+    options,
+    async (scheme) => {
+      const descriptor = { name: "pay", server: "bank", inputSchema: { type: "object" } };
+      await store.publishTools("bank", [{ descriptor, digest: "bank" }]);
+      await store.publishServer({
+        server: "bank",
+        state: "unreachable",
+        tools: 1,
+        leftOut: [
+          {
+            server: "bank",
+            tool: "huge",
+            reason: "its descriptor has 83412 bytes; at most 65536 are accepted",
+          },
+          { server: "bank", tool: null, reason: "its entry in the list is not an object" },
+        ],
+        leftOutCount: 3,
+        error: "connection refused",
+        stderrTail: null,
+        since: new Date(Date.now() - 3_600_000 * 3),
+        nextAttemptAt: null,
+        executor: "e1",
+      });
+      const region = await lately("pay", scheme);
+      await region.getByText("Its server bank is not connected").waitFor();
+      await region.getByText("3 h ago").waitFor();
+      const page = region.page();
+      await page.getByRole("button", { name: /^pay/ }).getByText("gone").waitFor();
+      const server = page.getByRole("article", { name: "Server bank" });
+      await server.getByText("3 listed tools that plans cannot use").click();
+      await server.getByText("huge: its descriptor has 83412 bytes").waitFor();
+      await server.getByText("no name: its entry in the list is not an object").waitFor();
+      await server.getByText("and 1 other").waitFor();
+      await expectAccessible(page);
+    },
+  );
 
-test.each(["light", "dark"] as const)(
-  "the first page shows how many requests ended, run and wait, in %s",
-  async (scheme) => {
-    await makeCalls();
-    // There is no planner.
-    await store.createRequest({ tenant: "default", query: "Plan a journey", autoExecute: true });
-    const page = await system.open("/", scheme);
-    const workload = page.getByRole("region", { name: "Workload" });
-    await workload.getByText(/\d+ ended in the last hour/).waitFor();
-    await workload.getByText(/\d+ running now/).waitFor();
-    await workload.getByText(/[1-9]\d* waiting for a worker/).waitFor();
-    await workload.getByRole("link", { name: /^the oldest for/ }).waitFor();
-    await expectAccessible(page);
-    await workload.getByRole("link", { name: /\d+ failed/ }).click();
-    await page.waitForURL(/\?status=FAILED&status=PARTIAL$/);
-  },
-);
+for (const { cases, options } of SCHEMES)
+  test.each(cases)(
+    "the first page shows how many requests ended, run and wait, in %s",
+    options,
+    async (scheme) => {
+      await makeCalls();
+      // There is no planner.
+      await store.createRequest({ tenant: "default", query: "Plan a journey", autoExecute: true });
+      const page = await system.open("/", scheme);
+      const workload = page.getByRole("region", { name: "Workload" });
+      await workload.getByText(/\d+ ended in the last hour/).waitFor();
+      await workload.getByText(/\d+ running now/).waitFor();
+      await workload.getByText(/[1-9]\d* waiting for a worker/).waitFor();
+      await workload.getByRole("link", { name: /^the oldest for/ }).waitFor();
+      await expectAccessible(page);
+      await workload.getByRole("link", { name: /\d+ failed/ }).click();
+      await page.waitForURL(/\?status=FAILED&status=PARTIAL$/);
+    },
+  );
 
 test("a step shows the trace of its request as a link and to copy", async () => {
   const requestId = await makeCalls();

@@ -1,7 +1,7 @@
 /** The palette, the catalogue and the fleet in a real browser with the complete system. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
+import { type ConsoleSystem, expectAccessible, SCHEMES, startConsole } from "./console-system.ts";
 
 /** A server with one tool that has neither hints nor a contract. */
 const TRACKER = `
@@ -126,15 +126,16 @@ test("the fleet shows its problem, its workers and the work that waits", async (
     .waitFor();
 });
 
-test.each(["light", "dark"] as const)("palette, catalogue and fleet are accessible in %s", async (scheme) => {
-  const page = await system.open("/tools/read_value", scheme);
-  await page.getByRole("article", { name: "Tool read_value" }).waitFor();
-  await expectAccessible(page);
-  await page.keyboard.press("Control+k");
-  await page.getByRole("option").first().waitFor();
-  await expectAccessible(page);
-  await page.keyboard.press("Escape");
-  await page.getByRole("link", { name: "Fleet" }).click();
-  await page.getByRole("region", { name: "Executors" }).waitFor();
-  await expectAccessible(page);
-});
+for (const { cases, options } of SCHEMES)
+  test.each(cases)("palette, catalogue and fleet are accessible in %s", options, async (scheme) => {
+    const page = await system.open("/tools/read_value", scheme);
+    await page.getByRole("article", { name: "Tool read_value" }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option").first().waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await page.getByRole("link", { name: "Fleet" }).click();
+    await page.getByRole("region", { name: "Executors" }).waitFor();
+    await expectAccessible(page);
+  });

@@ -3,7 +3,7 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
+import { type ConsoleSystem, expectAccessible, SCHEMES, startConsole } from "./console-system.ts";
 
 let system: ConsoleSystem;
 beforeAll(async () => {
@@ -259,15 +259,16 @@ test("model calls show the budget, each call, and the answer beside the plan tha
   await expectAccessible(page);
 });
 
-test.each(["light", "dark"] as const)("the desk is accessible in %s, also with errors", async (scheme) => {
-  const page = await system.open("/desk", scheme);
-  await page.getByText("Write a plan").waitFor();
-  await expectAccessible(page);
-  await write(page, planOf({ id: "first", tool: "unknown", arguments: { a: [1, true, null, "x"] } }));
-  await page.getByText("TOOL_UNKNOWN").waitFor();
-  await page.locator(".step-box").waitFor();
-  await expectAccessible(page);
-});
+for (const { cases, options } of SCHEMES)
+  test.each(cases)("the desk is accessible in %s, also with errors", options, async (scheme) => {
+    const page = await system.open("/desk", scheme);
+    await page.getByText("Write a plan").waitFor();
+    await expectAccessible(page);
+    await write(page, planOf({ id: "first", tool: "unknown", arguments: { a: [1, true, null, "x"] } }));
+    await page.getByText("TOOL_UNKNOWN").waitFor();
+    await page.locator(".step-box").waitFor();
+    await expectAccessible(page);
+  });
 
 test("the desk of an unknown request shows NOT_FOUND", async () => {
   const page = await system.open("/desk/req_1700000000_abcdefghijklmnopqrst");

@@ -268,19 +268,29 @@ test("an open page asks whether the API lives without an operation, which would 
   expect(operations).toEqual([]);
 });
 
-test.each(PAGES)(
-  "$name is drawn well in both schemes and at each width, shows the focus and is accessible",
-  async ({ path, shown }) => {
-    const page = await system.open(path());
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 844 });
-        await page.locator(shown).first().waitFor();
-        await expectWellDrawn(page);
-        await expectAccessible(page);
-      }
-      await expectFocusShown(page);
-    }
+/** `npm test` looks at a page once in each scheme, at a width that the pages take in turn; `npm run proof` at all. */
+for (const { widthsOf, widths, options } of [
+  {
+    widths: "a width",
+    widthsOf: (turn: number) => WIDTHS.filter((_, index) => index === turn % WIDTHS.length),
+    options: {},
   },
-);
+  { widths: "each width", widthsOf: () => WIDTHS, options: { tags: ["proof"] } },
+])
+  test.each(PAGES.map((page, turn) => ({ ...page, turn })))(
+    `$name is drawn well in both schemes and at ${widths}, shows the focus and is accessible`,
+    options,
+    async ({ path, shown, turn }) => {
+      const page = await system.open(path());
+      for (const [more, colorScheme] of (["light", "dark"] as const).entries()) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        for (const width of widthsOf(turn + more)) {
+          await page.setViewportSize({ width, height: 844 });
+          await page.locator(shown).first().waitFor();
+          await expectWellDrawn(page);
+          await expectAccessible(page);
+        }
+        await expectFocusShown(page);
+      }
+    },
+  );

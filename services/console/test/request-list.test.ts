@@ -1,6 +1,6 @@
 /** The first page in a real browser: failures by cause, the list, and actions on many requests. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
+import { type ConsoleSystem, expectAccessible, SCHEMES, startConsole } from "./console-system.ts";
 
 let system: ConsoleSystem;
 beforeAll(async () => {
@@ -114,9 +114,8 @@ test("a filter without matches shows a link to all requests", async () => {
   await page.getByRole("row").nth(1).waitFor();
 });
 
-test.each(["light", "dark"] as const)(
-  "the first page is accessible in %s, with its menus open",
-  async (scheme) => {
+for (const { cases, options } of SCHEMES)
+  test.each(cases)("the first page is accessible in %s, with its menus open", options, async (scheme) => {
     system.tools.script({ keyed_effect: [{ type: "tool-error", message: "no" }] });
     const requestId = await system.submit("Fails", [
       { id: "a", tool: "keyed_effect", arguments: { value: 1 } },
@@ -127,5 +126,4 @@ test.each(["light", "dark"] as const)(
     await page.getByRole("row").nth(1).waitFor();
     await page.getByText("all of these …").click();
     await expectAccessible(page);
-  },
-);
+  });

@@ -5,7 +5,7 @@
 import { createClient, graphql } from "@planwright/client";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type ConsoleSystem, expectAccessible, SCREEN, startConsole } from "./console-system.ts";
+import { type ConsoleSystem, expectAccessible, SCHEMES, SCREEN, startConsole } from "./console-system.ts";
 import { openBrowser } from "./open-browser.ts";
 
 const SUBMIT = graphql(`mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { requestId } }`);
@@ -65,43 +65,45 @@ async function expectInside(inner: Locator, outer: Locator): Promise<void> {
     .toBe(true);
 }
 
-test.each(["light", "dark"] as const)(
-  "a completed request shows its results first: a sorted table, a chart, Markdown, fields, in %s",
-  async (scheme) => {
-    const requestId = await withOutputs({
-      people: [
-        { name: "Bob", age: 9 },
-        { name: "Ann", age: 10 },
-        { name: "Cid", age: 8 },
-      ],
-      days: [1, 2, 3, 4].map((day) => ({ day: `2026-10-0${day}`, total: day * 10 })),
-      report:
-        "# October\n\n**30** invoices, see [the shop](https://shop.test/x) and [this](javascript:alert(1)).",
-      facts: { count: 3, currency: "EUR" },
-    });
-    const page = await system.open(`/r/${requestId}`, scheme);
-    const people = page.getByRole("article", { name: "Output people" });
-    const names = () => people.locator("tbody td:first-child").allInnerTexts();
-    await expect.poll(names).toEqual(["Bob", "Ann", "Cid"]);
-    await people.getByRole("button", { name: "age" }).click();
-    await expect.poll(names).toEqual(["Cid", "Bob", "Ann"]);
-    await people.getByRole("button", { name: "age" }).click();
-    await expect.poll(names).toEqual(["Ann", "Bob", "Cid"]);
-    expect(await people.getByRole("columnheader", { name: "age" }).getAttribute("aria-sort")).toBe(
-      "descending",
-    );
-    expect((await boxOf(people)).y).toBeLessThan(300);
-    await page.getByRole("img", { name: "total: 4 values, from 10 to 40" }).waitFor();
-    const report = page.getByRole("article", { name: "Output report" });
-    await report.getByRole("heading", { name: "October" }).waitFor();
-    expect(
-      await report.getByRole("link").evaluateAll((links) => links.map((link) => link.getAttribute("href"))),
-    ).toEqual(["https://shop.test/x"]);
-    await page.getByRole("article", { name: "Output facts" }).getByText("EUR").waitFor();
-    expect(await page.locator(".request-head").innerText()).not.toContain("planwright ");
-    await expectAccessible(page);
-  },
-);
+for (const { cases, options } of SCHEMES)
+  test.each(cases)(
+    "a completed request shows its results first: a sorted table, a chart, Markdown, fields, in %s",
+    options,
+    async (scheme) => {
+      const requestId = await withOutputs({
+        people: [
+          { name: "Bob", age: 9 },
+          { name: "Ann", age: 10 },
+          { name: "Cid", age: 8 },
+        ],
+        days: [1, 2, 3, 4].map((day) => ({ day: `2026-10-0${day}`, total: day * 10 })),
+        report:
+          "# October\n\n**30** invoices, see [the shop](https://shop.test/x) and [this](javascript:alert(1)).",
+        facts: { count: 3, currency: "EUR" },
+      });
+      const page = await system.open(`/r/${requestId}`, scheme);
+      const people = page.getByRole("article", { name: "Output people" });
+      const names = () => people.locator("tbody td:first-child").allInnerTexts();
+      await expect.poll(names).toEqual(["Bob", "Ann", "Cid"]);
+      await people.getByRole("button", { name: "age" }).click();
+      await expect.poll(names).toEqual(["Cid", "Bob", "Ann"]);
+      await people.getByRole("button", { name: "age" }).click();
+      await expect.poll(names).toEqual(["Ann", "Bob", "Cid"]);
+      expect(await people.getByRole("columnheader", { name: "age" }).getAttribute("aria-sort")).toBe(
+        "descending",
+      );
+      expect((await boxOf(people)).y).toBeLessThan(300);
+      await page.getByRole("img", { name: "total: 4 values, from 10 to 40" }).waitFor();
+      const report = page.getByRole("article", { name: "Output report" });
+      await report.getByRole("heading", { name: "October" }).waitFor();
+      expect(
+        await report.getByRole("link").evaluateAll((links) => links.map((link) => link.getAttribute("href"))),
+      ).toEqual(["https://shop.test/x"]);
+      await page.getByRole("article", { name: "Output facts" }).getByText("EUR").waitFor();
+      expect(await page.locator(".request-head").innerText()).not.toContain("planwright ");
+      await expectAccessible(page);
+    },
+  );
 
 test("results are text: no HTML, no hidden characters, no picture from another place; they are copied and saved whole", async () => {
   const requestId = await withOutputs({

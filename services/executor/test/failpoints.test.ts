@@ -58,12 +58,9 @@ const IN_TEST = [
   "executor.claim.after=kill@1",
   "executor.intent.after=kill@1",
   "executor.call.before=kill@2",
-  "executor.call.after=kill@1",
   "executor.call.after=kill@3",
   "executor.call.after=kill@4",
   "executor.result.before=kill@1",
-  "executor.result.after=kill@2",
-  "executor.noted.after=kill@1",
   "executor.finish.before=kill@1",
   "executor.result.before=error@1",
 ];

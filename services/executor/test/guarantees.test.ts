@@ -3,6 +3,7 @@
  * them.
  */
 import { fileURLToPath } from "node:url";
+import { testAndProof } from "@planwright/testing";
 import { test } from "vitest";
 import { openWorkbench, TENANT } from "./executor-process.ts";
 import { healthPort } from "./health-port.ts";
@@ -136,38 +137,42 @@ test.concurrent("a plan is not POISONED when its executors lose the lease repeat
   }
 });
 
-test.concurrent.for([
+const CLOCKS = [
   { name: "an hour fast, then right", CLOCK_OFFSET_MS: HOUR_MS, CLOCK_JUMP_MS: -HOUR_MS },
   { name: "an hour slow, then right", CLOCK_OFFSET_MS: -HOUR_MS, CLOCK_JUMP_MS: HOUR_MS },
   { name: "right, then an hour fast", CLOCK_OFFSET_MS: 0, CLOCK_JUMP_MS: HOUR_MS },
-])(
-  "an executor whose clock is $name makes each call once and in time",
-  async ({ CLOCK_OFFSET_MS, CLOCK_JUMP_MS }, { expect }) => {
-    const bench = await openWorkbench();
-    try {
-      bench.tools.script({ read_value: [{ type: "status", status: 429, retryAfterSeconds: 1 }] });
-      await bench.startProcess({
-        NODE_OPTIONS: `--import ${JUMP_CLOCK}`,
-        CLOCK_OFFSET_MS: String(CLOCK_OFFSET_MS),
-        CLOCK_JUMP_MS: String(CLOCK_JUMP_MS),
-        CLOCK_JUMP_AFTER_MS: "1500",
-      });
-      const plan = await bench.submit([
-        { id: "retried", tool: "read_value", arguments: { value: 1 } },
-        { id: "slow", tool: "plain_effect", arguments: { value: "<<retried.value>>", latencyMs: 2_500 } },
-        { id: "last", tool: "keyed_effect", arguments: { value: "<<slow.value>>" } },
-      ]);
-      const { plan: ended, steps } = await bench.end(plan._id);
-      expect(ended).toMatchObject({ status: "COMPLETED", epoch: 1 });
-      expect(steps.get("retried")?.attempts).toHaveLength(2);
-      expect(await bench.tools.ledger()).toHaveLength(2);
-      const finishedAt = ended.finishedAt?.getTime() ?? 0;
-      for (const step of steps.values()) {
-        expect(step.startedAt?.getTime()).toBeLessThanOrEqual(finishedAt);
-        expect(finishedAt - (step.finishedAt?.getTime() ?? 0)).toBeLessThan(60_000);
+];
+
+for (const { cases, options } of testAndProof(CLOCKS, ({ name }) => name, ["an hour fast, then right"]))
+  test.concurrent.for(cases)(
+    "an executor whose clock is $name makes each call once and in time",
+    options,
+    async ({ CLOCK_OFFSET_MS, CLOCK_JUMP_MS }, { expect }) => {
+      const bench = await openWorkbench();
+      try {
+        bench.tools.script({ read_value: [{ type: "status", status: 429, retryAfterSeconds: 1 }] });
+        await bench.startProcess({
+          NODE_OPTIONS: `--import ${JUMP_CLOCK}`,
+          CLOCK_OFFSET_MS: String(CLOCK_OFFSET_MS),
+          CLOCK_JUMP_MS: String(CLOCK_JUMP_MS),
+          CLOCK_JUMP_AFTER_MS: "1500",
+        });
+        const plan = await bench.submit([
+          { id: "retried", tool: "read_value", arguments: { value: 1 } },
+          { id: "slow", tool: "plain_effect", arguments: { value: "<<retried.value>>", latencyMs: 2_500 } },
+          { id: "last", tool: "keyed_effect", arguments: { value: "<<slow.value>>" } },
+        ]);
+        const { plan: ended, steps } = await bench.end(plan._id);
+        expect(ended).toMatchObject({ status: "COMPLETED", epoch: 1 });
+        expect(steps.get("retried")?.attempts).toHaveLength(2);
+        expect(await bench.tools.ledger()).toHaveLength(2);
+        const finishedAt = ended.finishedAt?.getTime() ?? 0;
+        for (const step of steps.values()) {
+          expect(step.startedAt?.getTime()).toBeLessThanOrEqual(finishedAt);
+          expect(finishedAt - (step.finishedAt?.getTime() ?? 0)).toBeLessThan(60_000);
+        }
+      } finally {
+        await bench.close();
       }
-    } finally {
-      await bench.close();
-    }
-  },
-);
+    },
+  );

@@ -2,7 +2,7 @@
  * Calls whose answer was lost, compared with the ledger of the tool server: no step whose tool acted reports
  * that nothing happened.
  */
-import type { BehaviourInput } from "@planwright/testing";
+import { type BehaviourInput, testAndProof } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
@@ -123,33 +123,36 @@ test("a plan that ends POISONED reports that a call that waited for a retry may 
 
 const QUICK = { maxAttempts: 2, initialMs: 50, maxMs: 50 };
 
-test.each<[string, BehaviourInput]>([
+const REFUSALS: [name: string, then: BehaviourInput][] = [
   ["HTTP 404", { type: "status", status: 404 }],
   ["HTTP 429", { type: "status", status: 429, retryAfterSeconds: 0 }],
   ["HTTP 401", { type: "status", status: 401 }],
-])("a lost answer and then %s is no failure without an effect", async (_, then) => {
-  bench.tools.script({ keyed_effect: [LOST, ...Array.from({ length: 20 }, () => then)] });
-  await bench.startExecutor();
-  const { _id: planId } = await bench.submit({
-    steps: [{ id: "effect", tool: "keyed_effect", arguments: { value: 1 }, retry: QUICK }],
-    policy: { unreachableMs: 500 },
+];
+
+for (const { cases, options } of testAndProof(REFUSALS, ([name]) => name, ["HTTP 429"]))
+  test.each(cases)("a lost answer and then %s is no failure without an effect", options, async (_, then) => {
+    bench.tools.script({ keyed_effect: [LOST, ...Array.from({ length: 20 }, () => then)] });
+    await bench.startExecutor();
+    const { _id: planId } = await bench.submit({
+      steps: [{ id: "effect", tool: "keyed_effect", arguments: { value: 1 }, retry: QUICK }],
+      policy: { unreachableMs: 500 },
+    });
+    await bench.until(planId, ({ waitReason }) => waitReason === "in doubt");
+    expect((await bench.steps(planId)).get("effect")).toMatchObject({
+      status: "IN_DOUBT",
+      error: { code: "ANSWER_LOST" },
+    });
+    expect(await bench.tools.ledger()).toHaveLength(1);
+    // After its restart the server follows no script.
+    await bench.stopTools();
+    await bench.startTools();
+    await bench.store.resolveUnits(TENANT, planId, {
+      by: "operator",
+      decisions: [{ key: "effect", resolution: { type: "retry" } }],
+    });
+    expect((await bench.end(planId)).plan.status).toBe("COMPLETED");
+    expect(await bench.tools.ledger()).toHaveLength(1);
   });
-  await bench.until(planId, ({ waitReason }) => waitReason === "in doubt");
-  expect((await bench.steps(planId)).get("effect")).toMatchObject({
-    status: "IN_DOUBT",
-    error: { code: "ANSWER_LOST" },
-  });
-  expect(await bench.tools.ledger()).toHaveLength(1);
-  // After its restart the server follows no script.
-  await bench.stopTools();
-  await bench.startTools();
-  await bench.store.resolveUnits(TENANT, planId, {
-    by: "operator",
-    decisions: [{ key: "effect", resolution: { type: "retry" } }],
-  });
-  expect((await bench.end(planId)).plan.status).toBe("COMPLETED");
-  expect(await bench.tools.ledger()).toHaveLength(1);
-});
 
 test("a look-up that a restarting server does not answer is repeated until it is answered", async () => {
   const unavailable: BehaviourInput[] = [

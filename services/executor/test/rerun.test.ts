@@ -271,7 +271,7 @@ test(`${WORDS}removed and restored, renamed, with other limits, and behind a rea
   expect(await bench.tools.ledger()).toHaveLength(3);
 });
 
-test(`${WORDS}items of a list that has changed, also in batches`, async () => {
+test(`${WORDS}items of a list that has changed, also in batches`, { tags: ["proof"] }, async () => {
   await bench.close();
   const batch = { param: "value", max: 10, result_path: "value" };
   bench = await openWorkbench({}, { tools: { keyed_effect: { batch } } });

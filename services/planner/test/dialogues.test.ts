@@ -8,7 +8,7 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 import { bindTexts, fillGaps } from "@planwright/reading";
-import { answer, type ModelServer, startModelServer } from "@planwright/testing";
+import { answer, type ModelServer, startModelServer, testAndProof } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CATALOGUES, SENTENCES } from "../../../packages/offline/test/sentences.ts";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
@@ -124,29 +124,36 @@ const OFFLINE = [
   ...MORE.map(([query, tools]) => ({ query, tools, context: undefined })),
 ].flatMap((one) => MANNERS.map(([manner, say]) => ({ ...one, manner, say })));
 
+const nameOf = ({ query, manner }: (typeof OFFLINE)[number]) => `${query}, answered with ${manner}`;
+/** For `npm test`: every sentence, answered in one of the manners. */
+const EACH_QUERY = OFFLINE.filter(
+  (_, index) => index % MANNERS.length === Math.floor(index / MANNERS.length) % MANNERS.length,
+);
+
 test("there are at least 120 dialogues", () => {
   expect(OFFLINE.length + MODEL_DIALOGUES.length).toBeGreaterThanOrEqual(120);
 });
 
 describe("without a model, answers do not change the drafted calls", () => {
-  test.each(OFFLINE)("$query, answered with $manner", async ({ query, tools, context, say }) => {
-    const store = createMemoryPlanningStore({ query, tools: [...tools], ...(context && { context }) });
-    const drafter = createOfflineDrafter();
-    await planInProcess(store, { drafter });
-    expect(store.request.status).toBe("NEEDS_INPUT");
-    const values = store.request.questions.map((question) =>
-      valueFor(question.about?.schema ?? null, keyOf(question)),
-    );
-    const drafted = draftedCalls(store, values);
-    const texts = store.request.questions.map((question, index) =>
-      say(textOf(values[index] ?? null), keyOf(question)),
-    );
-    take(store, texts);
-    await planInProcess(store, { drafter });
-    expect(store.failures).toEqual([]);
-    expect(store.request.status).toBe("READY");
-    expect(plannedCalls(store)).toEqual(drafted);
-  });
+  for (const { cases, options } of testAndProof(OFFLINE, nameOf, EACH_QUERY.map(nameOf)))
+    test.each(cases)("$query, answered with $manner", options, async ({ query, tools, context, say }) => {
+      const store = createMemoryPlanningStore({ query, tools: [...tools], ...(context && { context }) });
+      const drafter = createOfflineDrafter();
+      await planInProcess(store, { drafter });
+      expect(store.request.status).toBe("NEEDS_INPUT");
+      const values = store.request.questions.map((question) =>
+        valueFor(question.about?.schema ?? null, keyOf(question)),
+      );
+      const drafted = draftedCalls(store, values);
+      const texts = store.request.questions.map((question, index) =>
+        say(textOf(values[index] ?? null), keyOf(question)),
+      );
+      take(store, texts);
+      await planInProcess(store, { drafter });
+      expect(store.failures).toEqual([]);
+      expect(store.request.status).toBe("READY");
+      expect(plannedCalls(store)).toEqual(drafted);
+    });
 });
 
 test("all values that are missing in a sentence are asked for at once, also over many steps", () => {

@@ -93,7 +93,6 @@ const IN_TEST = [
   "planner.record.before=kill by rules",
   "planner.settle.before=kill@2 repair",
   "planner.store.before=kill plan",
-  "planner.store.after=kill plan",
   "planner.fail.before=kill in vain",
   "planner.ask.before=kill with a question",
   "planner.direct.after=kill directly",

@@ -7,6 +7,7 @@ import {
   startModelServer,
   startRoles,
   type TestServers,
+  testAndProof,
   testServers,
 } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -159,30 +160,46 @@ test("a sentence outlives a model that answers 500, its planner, and a model tha
   expect(await waitOf()).toBeNull();
 });
 
-test.each([
+const REFUSALS: {
+  status: number;
+  retryAfterSeconds?: number;
+  MODEL_UNREACHABLE_MS?: string;
+  tries: number;
+  end: string;
+}[] = [
   { status: 429, retryAfterSeconds: 6, tries: 1, end: "READY" },
   { status: 429, retryAfterSeconds: 3_600, tries: 0, end: "FAILED" },
   { status: 401, tries: 0, end: "FAILED" },
   { status: 404, tries: 0, end: "FAILED" },
   { status: 500, MODEL_UNREACHABLE_MS: "500", tries: 1, end: "FAILED" },
-])(
-  "HTTP $status (Retry-After $retryAfterSeconds, at most $MODEL_UNREACHABLE_MS ms): $tries waits, then $end",
-  async ({ status, retryAfterSeconds, tries, end, ...env }) => {
-    const at: number[] = [];
-    model.script(() => {
-      at.push(performance.now());
-      return end === "READY" && at.length > 1
-        ? answer(ANSWER)
-        : { type: "error", status, ...(retryAfterSeconds && { retryAfterSeconds }) };
-    });
-    const request = await accept(SENTENCE);
-    await start({ ...withModel(), ...env });
-    await expect.poll(() => statusOf(request._id), { timeout: 40_000 }).toBe(end);
-    const events = (await store.listEventPages(TENANT, [request._id], { first: 100 })).get(request._id);
-    expect(events?.items.filter(({ event }) => event.type === "planning.postponed")).toHaveLength(tries);
-    if (end === "READY") expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(5_990);
-  },
-);
+];
+/** One that is waited for, one that is not, and one that lasts too long. */
+const REFUSALS_IN_TEST = ["429 READY", "401 FAILED", "500 FAILED"];
+
+for (const { cases, options } of testAndProof(
+  REFUSALS,
+  ({ status, end }) => `${status} ${end}`,
+  REFUSALS_IN_TEST,
+))
+  test.each(cases)(
+    "HTTP $status (Retry-After $retryAfterSeconds, at most $MODEL_UNREACHABLE_MS ms): $tries waits, then $end",
+    options,
+    async ({ status, retryAfterSeconds, tries, end, ...env }) => {
+      const at: number[] = [];
+      model.script(() => {
+        at.push(performance.now());
+        return end === "READY" && at.length > 1
+          ? answer(ANSWER)
+          : { type: "error", status, ...(retryAfterSeconds && { retryAfterSeconds }) };
+      });
+      const request = await accept(SENTENCE);
+      await start({ ...withModel(), ...env });
+      await expect.poll(() => statusOf(request._id), { timeout: 40_000 }).toBe(end);
+      const events = (await store.listEventPages(TENANT, [request._id], { first: 100 })).get(request._id);
+      expect(events?.items.filter(({ event }) => event.type === "planning.postponed")).toHaveLength(tries);
+      if (end === "READY") expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(5_990);
+    },
+  );
 
 test("a planner that is killed during the model call is replaced, and there is one plan", async () => {
   let asked = 0;

@@ -8,7 +8,7 @@ import {
   type ToolDescriptor,
   toolOfStep,
 } from "@planwright/plan";
-import { answer, type ModelServer, startModelServer } from "@planwright/testing";
+import { answer, type ModelServer, startModelServer, testAndProof } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import CASES from "./injection/cases.json" with { type: "json" };
 import { createMemoryPlanningStore } from "./memory-planning-store.ts";
@@ -147,22 +147,30 @@ async function systemPrompt(each: Case): Promise<string> {
   return messages[0]?.content ?? "";
 }
 
-describe.each(CASES)("$place: $name", (each) => {
-  test("a model that follows its task gives the plan of the request", async () => {
-    const store = await plan(each, ANSWER, factsOf(each));
-    expect(store.plans[0]?.plan?.steps).toMatchObject(STEPS);
-    expectSafePlans(store, each);
-    expectClosedBlocks(store, each, await systemPrompt(each));
-  });
+const nameOf = ({ place, name }: Case) => `${place}: ${name}`;
+const kindOf = ({ place, hidden, ends }: Case) => `${place} ${hidden} ${ends}`;
+/** The first case of each field, of each way to hide a text in it, and of each end. */
+const FIRST = CASES.filter(
+  (one, index) => CASES.findIndex((other) => kindOf(other) === kindOf(one)) === index,
+);
 
-  test("a model that obeys the text gets no unknown tool and no policy into a plan", async () => {
-    const obeyed: JsonObject | string = JSON.parse(JSON.stringify(each.obeyed));
-    const store = await plan(each, obeyed);
-    expect(store.plans.length === 1 ? "planned" : "refused").toBe(each.ends);
-    expectSafePlans(store, each);
-    expectClosedBlocks(store, each, await systemPrompt(each));
+for (const { cases, options } of testAndProof(CASES, nameOf, FIRST.map(nameOf)))
+  describe.each(cases)("$place: $name", options, (each) => {
+    test("a model that follows its task gives the plan of the request", async () => {
+      const store = await plan(each, ANSWER, factsOf(each));
+      expect(store.plans[0]?.plan?.steps).toMatchObject(STEPS);
+      expectSafePlans(store, each);
+      expectClosedBlocks(store, each, await systemPrompt(each));
+    });
+
+    test("a model that obeys the text gets no unknown tool and no policy into a plan", async () => {
+      const obeyed: JsonObject | string = JSON.parse(JSON.stringify(each.obeyed));
+      const store = await plan(each, obeyed);
+      expect(store.plans.length === 1 ? "planned" : "refused").toBe(each.ends);
+      expectSafePlans(store, each);
+      expectClosedBlocks(store, each, await systemPrompt(each));
+    });
   });
-});
 
 test.each(CASES.filter(({ place }) => place === "output"))(
   "the output of a tool is inserted unchanged and changes no plan: $name",

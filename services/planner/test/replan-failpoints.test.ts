@@ -92,8 +92,6 @@ async function ended(store: Store, work: "replan" | "answer"): Promise<RequestId
 const IN_TEST = [
   "planner.settle.before=kill replan",
   "planner.replan.before=kill replan",
-  "planner.replan.after=kill replan",
-  "planner.answer.before=kill answer",
   "planner.answer.after=kill answer",
 ];
 

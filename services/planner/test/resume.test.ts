@@ -12,6 +12,7 @@ import {
   type ModelServer,
   type ScriptedReply,
   startModelServer,
+  testAndProof,
 } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
@@ -210,58 +211,71 @@ function open({ query = SENTENCE, tools = TOOLS, record, work, limits, reply }: 
   return { store, seen };
 }
 
-test.each(SCENARIOS)("$name: a death at any point costs at most one more call", async (scenario) => {
-  const undisturbed = open(scenario);
-  await run(undisturbed.store);
-  const wanted = scenario.end(undisturbed.store);
-  expect(undisturbed.seen.answered).toBe(scenario.calls);
+/** One of each kind of work. `npm run proof` plays the others. */
+const IN_TEST = [
+  "a draft",
+  "a question from a repair",
+  "a direct call",
+  "a replan and a repair",
+  "results in words",
+];
+const PARTS = testAndProof(SCENARIOS, ({ name }) => name, IN_TEST);
 
-  let deaths = 0;
-  const reused: string[] = [];
-  for (let point = 0; ; point += 1) {
-    const { store, seen } = open(scenario);
-    const { dying, life } = dyingAt(point, store);
-    await run(dying).catch((error: unknown) => {
-      if (!life.hasEnded) throw error;
-    });
-    if (!life.hasEnded) break;
-    deaths += 1;
-    seen.isAfterDeath = true;
-    if (store.request.dueAt) store.request.lease = null;
-    await run(store, reused);
-    expect({
-      point,
-      end: scenario.end(store),
-      isCheap: seen.answered <= scenario.calls + 1,
-      // Every question was paid for once; the reservation of a lost call is kept.
-      paid: store.request.modelUse?.spent.modelCalls,
-    }).toEqual({ point, end: wanted, isCheap: true, paid: scenario.calls });
-  }
-  expect(deaths).toBeGreaterThanOrEqual(4 * scenario.calls + 2);
-  expect(reused.length).toBeGreaterThan(0);
-});
-
-test.each(SCENARIOS)(
-  "$name: a model that is away at any call delays the work, and changes nothing else",
-  async (scenario) => {
+for (const { cases, options } of PARTS)
+  test.each(cases)("$name: a death at any point costs at most one more call", options, async (scenario) => {
     const undisturbed = open(scenario);
     await run(undisturbed.store);
-    for (let call = 0; call < scenario.calls; call += 1) {
+    const wanted = scenario.end(undisturbed.store);
+    expect(undisturbed.seen.answered).toBe(scenario.calls);
+
+    let deaths = 0;
+    const reused: string[] = [];
+    for (let point = 0; ; point += 1) {
       const { store, seen } = open(scenario);
-      let waits = 0;
-      server.script((request) => {
-        if (seen.answered === call && waits === 0) return { type: "error", status: 503 };
-        const replied = scenario.reply(request, false);
-        if (replied.type === "answer") seen.answered += 1;
-        return replied;
+      const { dying, life } = dyingAt(point, store);
+      await run(dying).catch((error: unknown) => {
+        if (!life.hasEnded) throw error;
       });
-      while ((await run(store)).type === "postponed") waits += 1;
-      expect({ call, waits, end: scenario.end(store), answered: seen.answered }).toEqual({
-        call,
-        waits: 1,
-        end: scenario.end(undisturbed.store),
-        answered: scenario.calls,
-      });
+      if (!life.hasEnded) break;
+      deaths += 1;
+      seen.isAfterDeath = true;
+      if (store.request.dueAt) store.request.lease = null;
+      await run(store, reused);
+      expect({
+        point,
+        end: scenario.end(store),
+        isCheap: seen.answered <= scenario.calls + 1,
+        // Every question was paid for once; the reservation of a lost call is kept.
+        paid: store.request.modelUse?.spent.modelCalls,
+      }).toEqual({ point, end: wanted, isCheap: true, paid: scenario.calls });
     }
-  },
-);
+    expect(deaths).toBeGreaterThanOrEqual(4 * scenario.calls + 2);
+    expect(reused.length).toBeGreaterThan(0);
+  });
+
+for (const { cases, options } of PARTS)
+  test.each(cases)(
+    "$name: a model that is away at any call delays the work, and changes nothing else",
+    options,
+    async (scenario) => {
+      const undisturbed = open(scenario);
+      await run(undisturbed.store);
+      for (let call = 0; call < scenario.calls; call += 1) {
+        const { store, seen } = open(scenario);
+        let waits = 0;
+        server.script((request) => {
+          if (seen.answered === call && waits === 0) return { type: "error", status: 503 };
+          const replied = scenario.reply(request, false);
+          if (replied.type === "answer") seen.answered += 1;
+          return replied;
+        });
+        while ((await run(store)).type === "postponed") waits += 1;
+        expect({ call, waits, end: scenario.end(store), answered: seen.answered }).toEqual({
+          call,
+          waits: 1,
+          end: scenario.end(undisturbed.store),
+          answered: scenario.calls,
+        });
+      }
+    },
+  );

@@ -1,28 +1,28 @@
 /** A backup that is made while a system works, restored elsewhere: every request is whole, and nothing acts unnamed. */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
-import { startWholeSystem } from "@planwright/testing";
+import { bundledServices, spawnService, startSystem, startWholeSystem } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { ask, find, startVault, submit, WAITING_REQUESTS } from "./stored-databases/waiting-requests.ts";
 
-const OPERATE = fileURLToPath(new URL("../../api/src/bin/operate.ts", import.meta.url));
+/** Asked for here: bundling stops this process, and a connection that it holds would end. */
+bundledServices("operate");
 const NamedSchema = z.array(z.object({ requestId: z.string() }));
 const RestoredSchema = z.object({ paused: NamedSchema, notStarted: NamedSchema });
 
 /** Runs a command of operators as a process. @returns what it printed */
 async function operate(mongodbUrl: string, ...words: string[]): Promise<string> {
-  const args = ["--import", "tsx", "-C", "@planwright/source", OPERATE, ...words];
-  const child = spawn(process.execPath, args, {
-    env: { PATH: process.env["PATH"], MONGODB_URL: mongodbUrl },
-  });
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  const child = spawnService("operate", { MONGODB_URL: mongodbUrl }, words);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout ?? expect.unreachable()),
+    text(child.stderr ?? expect.unreachable()),
+    once(child, "exit"),
+  ]);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   return out;
 }
@@ -119,7 +119,7 @@ test("a backup of a system at work is whole elsewhere, and nothing acts there be
   let restored = RestoredSchema.parse({ paused: [], notStarted: [] });
   // The other machine has another key, so it cannot read the sign-in of the first.
   const target = {
-    ...(await startWholeSystem({
+    ...(await startSystem({
       ...vault.system,
       async fillDatabase(mongodbUrl) {
         restored = RestoredSchema.parse(JSON.parse(await operate(mongodbUrl, "restore", file, "--json")));

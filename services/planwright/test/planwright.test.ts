@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createStore } from "@planwright/store";
-import { spawnService, startCountingToolServer, testServers } from "@planwright/testing";
+import { spawnService, startCountingToolServer, testAndProof, testServers } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
 
 /** The process, with its log lines. */
@@ -187,17 +187,24 @@ test("roles apart need Redis", async () => {
   ]);
 });
 
-test.each([
+const FAILING: [role: string, env: Record<string, string>][] = [
   ["planner", { FAILPOINT: "planner.live.before=error" }],
   // The others are still starting then.
   ["api", { HOST: "127.0.0.1", PORT: new URL(testServers().redisUrl).port }],
-])("%s that cannot start ends the process with one fatal line that names it", async (role, env) => {
-  const { lines, exited } = await start(env);
-  expect(await exited).toEqual([1, null]);
-  expect(lines.filter((line) => "level" in line && line.level === "fatal")).toEqual([
-    expect.objectContaining({ service: role, msg: `${role} could not start` }),
-  ]);
-});
+];
+
+for (const { cases, options } of testAndProof(FAILING, ([role]) => role, ["planner"]))
+  test.each(cases)(
+    "%s that cannot start ends the process with one fatal line that names it",
+    options,
+    async (role, env) => {
+      const { lines, exited } = await start(env);
+      expect(await exited).toEqual([1, null]);
+      expect(lines.filter((line) => "level" in line && line.level === "fatal")).toEqual([
+        expect.objectContaining({ service: role, msg: `${role} could not start` }),
+      ]);
+    },
+  );
 
 const TWO = ["--processes", "2"];
 

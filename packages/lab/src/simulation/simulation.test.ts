@@ -4,7 +4,7 @@ import { INVARIANTS } from "./checker/invariants.ts";
 import { simulateSeed } from "./simulate-seed.ts";
 
 /** Of `npm test`; and of `npm run proof`, whose `npm run simulate` runs more. */
-const SEEDS = 60;
+const SEEDS = 25;
 const PROOF_SEEDS = 300;
 const PROOF = { tags: ["proof"] };
 /** An additional seed for a rare move: from RETRYING to IN_DOUBT. */

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ScopeSchema } from "@planwright/store";
+import { testAndProof } from "@planwright/testing";
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -46,6 +47,10 @@ const file = readCases(
 const credentials = file.credentials.flatMap((credential) =>
   file.ways.map((way) => ({ ...credential, name: `${credential.name} at ${way.name}`, path: way.path })),
 );
+/** For `npm test`: every credential once, and at every path some of them. */
+const eachCredential = file.credentials.map(
+  (_, index) => credentials[index * file.ways.length + (index % file.ways.length)]?.name ?? "",
+);
 
 const CLAIMS = {
   iss: "https://id.example.org/",
@@ -87,16 +92,17 @@ afterAll(async () => {
 describe("an invalid credential", () => {
   afterAll(() => running.expectWorking());
 
-  test.each(credentials)("$name: 401 UNAUTHENTICATED", async ({ name, path, ...credential }) => {
-    const authorization = await headerOf(credential);
-    const headers = authorization === undefined ? {} : { authorization };
-    const answer = await running.play(name, () =>
-      running.post(path, { query: "{ __typename }" }, { headers }),
-    );
-    expectRefusal(answer, { status: 401, code: "UNAUTHENTICATED" });
-    const secret = authorization?.split(" ")[1];
-    if (secret && secret.length > 8) expect(answer.text).not.toContain(secret);
-  });
+  for (const { cases, options } of testAndProof(credentials, ({ name }) => name, eachCredential))
+    test.each(cases)("$name: 401 UNAUTHENTICATED", options, async ({ name, path, ...credential }) => {
+      const authorization = await headerOf(credential);
+      const headers = authorization === undefined ? {} : { authorization };
+      const answer = await running.play(name, () =>
+        running.post(path, { query: "{ __typename }" }, { headers }),
+      );
+      expectRefusal(answer, { status: 401, code: "UNAUTHENTICATED" });
+      const secret = authorization?.split(" ")[1];
+      if (secret && secret.length > 8) expect(answer.text).not.toContain(secret);
+    });
 });
 
 describe("an operation that its caller may not use", () => {

@@ -1,6 +1,6 @@
 /** Invalid arguments of every operation, and complete invalid operations. */
 
-import { eventually } from "@planwright/testing";
+import { eventually, testAndProof } from "@planwright/testing";
 import {
   buildSchema,
   type GraphQLArgument,
@@ -76,13 +76,38 @@ function argumentPathsOf(operation: string, { args }: GraphQLField<unknown, unkn
 /** Each value for each argument, with the operation around it. */
 const wrongArguments = Object.entries(file.wrong).flatMap(([path, given]) => {
   const [operation = "", argument = "", field] = path.split(".");
-  const values = given.flatMap((one) => (typeof one === "string" ? (file.values[one] ?? []) : [one]));
-  return values.map(({ name, value, ...expected }) => {
+  const values = given.flatMap((one) =>
+    typeof one === "string"
+      ? (file.values[one] ?? []).map((of) => ({ ...of, list: one }))
+      : [{ ...one, list: "" }],
+  );
+  return values.map(({ name, value, list, ...expected }) => {
     const set = { [argument]: field === undefined ? value : { [field]: value } };
     const variables = { ...file.arguments[operation], ...set };
-    return { name: `${path}: ${name}`, query: operationOf(operation, variables), variables, ...expected };
+    const query = operationOf(operation, variables);
+    return { name: `${path}: ${name}`, path, value: `${list}: ${name}`, query, variables, ...expected };
   });
 });
+
+/**
+ * For `npm test`: every argument with one wrong value, and every wrong value at one argument. An argument takes a
+ * value that none before it has taken, if there is one.
+ */
+function eachOnce(): string[] {
+  const paths = new Set<string>();
+  const values = new Set<string>();
+  const take = (one: (typeof wrongArguments)[number]) => {
+    paths.add(one.path);
+    values.add(one.value);
+    return one.name;
+  };
+  const isNew = ({ value }: (typeof wrongArguments)[number]) => !values.has(value);
+  const ofPaths = wrongArguments.filter((one) => !paths.has(one.path) && isNew(one) && take(one));
+  const others = wrongArguments.filter((one) => !paths.has(one.path) && take(one));
+  return [...ofPaths, ...others, ...wrongArguments.filter((one) => isNew(one) && take(one))].map(
+    ({ name }) => name,
+  );
+}
 
 let running: RunningSystem;
 let ids: Record<string, string>;
@@ -97,7 +122,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-async function expectRefused(each: (typeof file.operations)[number]): Promise<void> {
+async function expectRefused(each: z.output<typeof OperationSchema>): Promise<void> {
   const { name, query } = each;
   const variables = { ...each.variables, ...(each.variables["plan"] === "[[plan]]" && { plan: BLOG_PLAN }) };
   const answer = await running.play(name, () => running.post("/graphql", { query, variables }, { ids }));
@@ -106,7 +131,8 @@ async function expectRefused(each: (typeof file.operations)[number]): Promise<vo
 
 describe("arguments", () => {
   afterAll(() => running.expectWorking());
-  test.each(wrongArguments)("$name: $code", expectRefused);
+  for (const { cases, options } of testAndProof(wrongArguments, ({ name }) => name, eachOnce()))
+    test.each(cases)("$name: $code", options, expectRefused);
 
   test("of every operation are among them", () => {
     const all = [...fields].flatMap(([operation, { field }]) => argumentPathsOf(operation, field));

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { httpCaseSchema, sendCase } from "./http-case.ts";
-import { expectClean, expectErrorText, messageOf, readCases, SaysSchema } from "./refusals.ts";
+import { expectClean, expectErrorText, firstOfEach, messageOf, readCases, SaysSchema } from "./refusals.ts";
 import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -41,24 +41,26 @@ function expectShortError(
 
 describe("calls of tools", () => {
   afterAll(expectToolsListed);
-  test.each(calls)("$name: $code", async ({ tool, arguments: given, ...expected }) => {
-    const params = { name: tool, ...(given && { arguments: given }) };
-    const answer = await running.play(expected.name, () => ask("tools/call", params));
-    expectClean(answer.text);
-    const { result } = messageOf(answer);
-    expect(result).toMatchObject({ isError: true, content: [{ type: "text" }] });
-    expectShortError(JSON.parse(result.content[0].text), expected);
-  });
+  for (const { cases: some, options } of firstOfEach(calls, ({ tool }) => tool))
+    test.each(some)("$name: $code", options, async ({ tool, arguments: given, ...expected }) => {
+      const params = { name: tool, ...(given && { arguments: given }) };
+      const answer = await running.play(expected.name, () => ask("tools/call", params));
+      expectClean(answer.text);
+      const { result } = messageOf(answer);
+      expect(result).toMatchObject({ isError: true, content: [{ type: "text" }] });
+      expectShortError(JSON.parse(result.content[0].text), expected);
+    });
 });
 
 describe("messages", () => {
   afterAll(expectToolsListed);
-  test.each(messages)("$name: $status $code", async (each) => {
-    const answer = await sendCase(running, each);
-    expectClean(answer.text);
-    expect(answer.status).toBe(each.status);
-    const { jsonrpc, error } = messageOf(answer);
-    expect(jsonrpc).toBe("2.0");
-    expectShortError({ message: error.message, ...error.data }, each);
-  });
+  for (const { cases: some, options } of firstOfEach(messages))
+    test.each(some)("$name: $status $code", options, async (each) => {
+      const answer = await sendCase(running, each);
+      expectClean(answer.text);
+      expect(answer.status).toBe(each.status);
+      const { jsonrpc, error } = messageOf(answer);
+      expect(jsonrpc).toBe("2.0");
+      expectShortError({ message: error.message, ...error.data }, each);
+    });
 });

@@ -1,6 +1,6 @@
 /** Checks for every refusal. */
 import { readFileSync } from "node:fs";
-import { testServers } from "@planwright/testing";
+import { type CasePart, testAndProof, testServers } from "@planwright/testing";
 import { expect } from "vitest";
 import { type ZodType, z } from "zod";
 import type { Answer } from "../running-api.ts";
@@ -23,6 +23,22 @@ export function readCases<T>(file: string, schema: ZodType<T>): T {
   const parsed = schema.safeParse(JSON.parse(readFileSync(new URL(file, import.meta.url), "utf8")));
   if (!parsed.success) throw new TypeError(`${file}: ${parsed.error.message}`);
   return parsed.data;
+}
+
+/**
+ * Splits cases: `npm test` runs the first of each kind, `npm run proof` the others.
+ * @param kindOf - what else than its code and its message makes a kind
+ */
+export function firstOfEach<Case extends { name: string; code?: unknown; status?: unknown; says?: unknown }>(
+  cases: readonly Case[],
+  kindOf: (one: Case) => unknown = () => "",
+): CasePart<Case>[] {
+  const kinds = new Map<string, string>();
+  for (const one of cases) {
+    const kind = JSON.stringify([one.code, one.status, one.says, kindOf(one)]);
+    if (!kinds.has(kind)) kinds.set(kind, one.name);
+  }
+  return testAndProof(cases, ({ name }) => name, [...kinds.values()]);
 }
 
 /** The JSON of an answer, which may be a stream with one event. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { z } from "zod";
 import { expandMacros } from "./expand-macros.ts";
 import { httpCaseSchema, sendCase } from "./http-case.ts";
-import { expectClean, expectRefusal, RefusalSchema, readCases } from "./refusals.ts";
+import { expectClean, expectRefusal, firstOfEach, RefusalSchema, readCases } from "./refusals.ts";
 import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const HEADERS = { "content-type": "application/json" };
@@ -29,9 +29,10 @@ afterAll(() => running.close());
 
 describe("HTTP", () => {
   afterAll(() => running.expectWorking());
-  test.each(http)("$name: $status $code", async (each) => {
-    expectRefusal(await sendCase(running, each), each);
-  });
+  for (const { cases: some, options } of firstOfEach(http))
+    test.each(some)("$name: $status $code", options, async (each) => {
+      expectRefusal(await sendCase(running, each), each);
+    });
 });
 
 describe("the wire", () => {
