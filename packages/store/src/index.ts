@@ -75,7 +75,7 @@ export {
   type StorageShare,
 } from "./reads/storage.ts";
 export type { ChangedRequest, ChangeListener, ChangeWatch } from "./reads/watch-changes.ts";
-export type { Workload } from "./reads/workload.ts";
+export type { ModelCost, ModelCosts, Workload } from "./reads/workload.ts";
 export type {
   EventHead,
   ModelCallHead,
