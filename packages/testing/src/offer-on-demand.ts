@@ -21,6 +21,18 @@ export interface Offer {
   close(): Promise<void>;
 }
 
+/** The folders of all parts, which an interrupted run would leave. */
+const folders = new Set<string>();
+
+function remove(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  folders.delete(folder);
+}
+
+function removeAll(): void {
+  for (const folder of folders) remove(folder);
+}
+
 /**
  * Makes a part when the first worker asks for it, once for the whole run. When it cannot be made, every
  * worker that asks receives the reason.
@@ -32,8 +44,8 @@ export interface Offer {
 export function offerOnDemand(make: (folder: string) => Promise<Made>, parent = tmpdir()): Offer {
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, "planwright-test-"));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  process.once("exit", remove);
+  if (!process.listeners("exit").includes(removeAll)) process.on("exit", removeAll);
+  folders.add(folder);
   let making: Promise<Made | undefined> = Promise.resolve(undefined);
   const reply = (content: Reply) => {
     const file = join(folder, REPLY_FILE);
@@ -61,8 +73,7 @@ export function offerOnDemand(make: (folder: string) => Promise<Made>, parent = 
     async close() {
       clearInterval(timer);
       await (await making)?.end?.();
-      process.off("exit", remove);
-      remove();
+      remove(folder);
     },
   };
 }
