@@ -276,6 +276,10 @@ export interface Exchange {
   cut: () => void;
 }
 
+/**
+ * What the tools declare. Plans in stored databases are pinned to it, so it must not change: the argument
+ * `answerAfterMs`, the time from the effect to the answer in milliseconds, is not in it.
+ */
 const InputSchema = z.looseObject({
   value: z.unknown().optional().describe("Returned as it is"),
   reference: z.string().max(500).optional().describe("Name of the effect, for find_effect"),
@@ -286,13 +290,6 @@ const InputSchema = z.looseObject({
     .max(600_000)
     .optional()
     .describe("How long the call takes, in milliseconds"),
-  answerAfterMs: z
-    .number()
-    .int()
-    .min(0)
-    .max(600_000)
-    .optional()
-    .describe("Time from the effect to the answer, in milliseconds"),
 });
 const OutputSchema = z.looseObject({});
 
