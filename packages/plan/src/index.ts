@@ -320,6 +320,7 @@ export {
   nameTools,
   qualifiedName,
   readTool,
+  remembered,
   type ToolAnnotations,
   type ToolDescriptor,
   type ToolIndex,

@@ -17,7 +17,7 @@ import type { RequestDocument } from "../records/request-document.ts";
 import type { PlanningClaim } from "./planning-store.ts";
 
 /** The next entry of a planner, if there is one, with the writes to documents that follow it. */
-interface PlannerTurn<Done> {
+type PlannerTurn<Done> = {
   /** Absent: no entry is appended. */
   events?: JournalEvent[];
   /** The version that the entry is about. Default: the version of the request when it was claimed. */
@@ -28,8 +28,11 @@ interface PlannerTurn<Done> {
    * stored in one transaction. Default false.
    */
   storesVersion?: boolean;
-  /** The result, once the entry is appended. Absent: undefined. */
-  done?: Done;
+} & (undefined extends Done ? Partial<Result<Done>> : Result<Done>);
+
+interface Result<Done> {
+  /** The result, once the entry is appended. Only undefined may be absent. */
+  done: Done;
 }
 
 /** Decides the next entry from the state after all earlier ones. */
@@ -66,7 +69,7 @@ export function createPlannerClaims({ journal, transact }: StoreDependencies) {
       return { planId, by, events, following, ...(isCold && { transact }) };
     });
     if (!decided) throw lost();
-    return decided.done as Done;
+    return decided.done as Done; // absent: undefined is one of its values
   }
 
   function inTurn<Done>(claim: PlanningClaim, next: Parameters<typeof append<Done>>[2]): Promise<Done> {

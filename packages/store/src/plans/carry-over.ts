@@ -30,6 +30,7 @@ import {
   planGraph,
   readersOf,
   referencedSteps,
+  remembered,
   type Step,
   type ToolDescriptor,
   toolOfStep,
@@ -45,6 +46,7 @@ import {
   isSameTool,
   originOf,
   settledBy,
+  stepsById,
 } from "./earlier-calls.ts";
 
 /** A step of an earlier version whose results a step of the new one has. */
@@ -75,23 +77,15 @@ export function unitsOfVersion(version: EarlierVersion): readonly Unit[] {
   return indexedUnits(version).all;
 }
 
-/** A cache, because versions are immutable. */
-const unitsOfVersions = new WeakMap<EarlierVersion, ReturnType<typeof indexUnits>>();
-
-function indexedUnits(version: EarlierVersion) {
-  const known = unitsOfVersions.get(version) ?? indexUnits(version);
-  unitsOfVersions.set(version, known);
-  return known;
-}
-
-function indexUnits(version: EarlierVersion) {
+/** Once for each version, because versions are immutable. */
+const indexedUnits = remembered((version: EarlierVersion) => {
   const { folded, ...document } = version;
   const outline = outlineOf({ ...document, status: folded.status });
   const all = [...unitsInOrder({ outline, plan: folded })].flatMap(({ unit, item }): Unit[] =>
     unit ? [{ ...unit, item, effect: effectOfUnit(unit) }] : [],
   );
   return { all, byStep: groupBy(all, ({ stepId }) => stepId) };
-}
+});
 
 /** The facts that decide a rerun. */
 interface RerunFacts {
@@ -261,7 +255,7 @@ function contextOf(version: EarlierVersion, { plan: { policy } }: VersionFacts) 
   const { units } = folded;
   const { all, byStep } = indexedUnits(version);
   const unfinished = unfinishedLists(all);
-  const steps = new Map(plan.steps.map((step) => [step.id as string, step]));
+  const steps = stepsById(plan);
   const isMerged = policy.mergeDependencyOutputs;
   const dependencies = isMerged ? planGraph(plan).dependencies : undefined;
   const sourceOf = (id: string): string => {

@@ -30,6 +30,7 @@ import {
   pinsByTool,
   type RequestId,
   referencedSteps,
+  remembered,
   type Step,
   type ToolPin,
   toolOfStep,
@@ -101,9 +102,14 @@ export function isSameCall(step: Step, of: ComparedPlan, other: Step, ofOther: C
   );
 }
 
+/** The steps of a plan, indexed once for each plan, because plans are immutable. Pure. */
+export const stepsById = remembered(
+  (plan: Plan): ReadonlyMap<string, Step> => new Map(plan.steps.map((step) => [step.id, step])),
+);
+
 /** True when both plans have a step with this id, and these are written to make the same calls. Pure. */
 export function isSameStep(id: string, of: ComparedPlan, ofOther: ComparedPlan): boolean {
-  const [step, other] = [of, ofOther].map(({ plan }) => plan.steps.find((one) => one.id === id));
+  const [step, other] = [stepsById(of.plan).get(id), stepsById(ofOther.plan).get(id)];
   return step !== undefined && other !== undefined && isSameCall(step, of, other, ofOther);
 }
 
@@ -240,7 +246,7 @@ export function createRepeats(
   now: EarlierVersion,
   earlier: readonly EarlierVersion[],
 ): (unit: UnitToCall) => Repeat {
-  const steps = new Map(now.plan.steps.map((step) => [step.id as string, step]));
+  const steps = stepsById(now.plan);
   const accepted = new Set(now.folded.accepted);
   /** Keys of the units of this version that stand for earlier calls, by origin. */
   const given = new Map<string, string>();

@@ -15,6 +15,7 @@
  */
 import type { JournalEntry } from "@planwright/engine";
 import { ENDED_REQUEST_STATUSES, groupBy, type RequestId } from "@planwright/plan";
+import type { Document } from "mongodb";
 import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere, isDuplicateKey } from "../database/transient-errors.ts";
@@ -133,14 +134,16 @@ async function removeRequests(
 }
 
 async function removeEntriesButLast(journal: Collections["journal"], requestId: RequestId): Promise<void> {
-  const last = await lastEntry(journal, requestId);
+  const last = await lastEntry(journal, requestId, { _id: 1 });
   if (last) await journal.deleteMany({ _id: { ...idsAfter({ requestId, seq: 0 }), $lt: last._id } });
 }
 
+/** @param projection - default: the whole entry */
 async function lastEntry(
   journal: Collections["journal"],
   requestId: RequestId,
+  projection: Document = {},
 ): Promise<JournalDocument | undefined> {
-  const found = journal.find({ _id: idsAfter({ requestId, seq: 0 }) });
+  const found = journal.find({ _id: idsAfter({ requestId, seq: 0 }) }, { projection });
   return (await found.sort({ _id: -1 }).limit(1).toArray())[0];
 }
