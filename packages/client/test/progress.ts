@@ -1,4 +1,4 @@
-import type { PlanRun, RequestRun, StepRun } from "../src/run.ts";
+import { NEVER_RAN, type PlanRun, type RequestRun, type StepRun } from "../src/run.ts";
 
 export const REQUEST_ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
 const PLAN_ID = "plan_1795253322_657fpktzrqn6kd5fqwdd";
@@ -21,26 +21,10 @@ export function stepOf(id: string, more: Partial<StepRun> = {}): StepRun {
   return {
     id,
     key: id,
-    item: null,
     tool: id,
     status: "PENDING",
     dependsOn: [],
-    waitReason: null,
-    error: null,
-    approved: false,
-    approvalHash: null,
-    settled: null,
-    carriedFrom: null,
-    effectClass: null,
-    effect: null,
-    attempts: [],
-    nextAttemptAt: null,
-    expiresAt: null,
-    startedAt: null,
-    finishedAt: null,
-    durationMs: null,
-    waitedForPeopleMs: null,
-    warnings: [],
+    ...NEVER_RAN,
     ...more,
   };
 }

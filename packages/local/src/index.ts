@@ -23,7 +23,7 @@ export {
   ServerNotSuitableError,
 } from "./errors.ts";
 export type { LocalServer, ServerOptions } from "./local-server.ts";
-export { freePort } from "./ports.ts";
+export { freePort, freePorts } from "./ports.ts";
 export { startMongo } from "./start-mongo.ts";
 export { startRedis } from "./start-redis.ts";
 export { apiPortOf, NotBuiltError, type ServiceName, WrongSettingsError } from "./start-service.ts";

@@ -29,7 +29,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** The first of several TCP ports, one behind the other, that were free just before, and are none of these. */
-export async function freePorts(count: number, taken: ReadonlySet<number>): Promise<number> {
+export async function freePorts(count: number, taken: ReadonlySet<number> = new Set()): Promise<number> {
   for (;;) {
     const first = await freePort();
     const ports = Array.from({ length: count }, (_, index) => first + index);

@@ -92,9 +92,9 @@ export interface Stack {
 }
 
 /**
- * Starts MongoDB, Redis if it is needed, and the built services as separate processes, each after the ones that it needs are
- * ready. Waits until the tools are known, except those of servers that cannot be reached or take too long.
- * When the start fails, no process stays running.
+ * Starts MongoDB, Redis if it is needed, and the built services as separate processes, each after the ones that it
+ * needs are ready. Waits until the tools are known, except those of servers that cannot be reached or take too
+ * long. When the start fails, no process stays running.
  * @throws {WrongSettingsError} {DataFolderError} {ServerNotAvailableError} {ServerNotSuitableError}
  * @throws {NotBuiltError}
  * @throws {ProcessNotReadyError} with the last log lines of the process that did not become ready

@@ -34,7 +34,7 @@ export class RoleNotReadError extends CodedError<{ role?: string }> {
  * @throws {RoleNotReadError} for the first role with a setting that cannot work
  */
 export async function readProcess(
-  { roles: [first, ...others], processes = 1 }: Pick<Arguments, "roles"> & Partial<Arguments>,
+  { roles: [first, ...others], processes }: Omit<Arguments, "check">,
   env: NodeJS.ProcessEnv,
 ): Promise<{ roles: [AnyRole, ...AnyRole[]]; healthPort: number; isAlone: boolean }> {
   const { HEALTH_PORT: healthPort, REDIS_URL } = parseSettings(PlanwrightSettingsSchema, env);

@@ -12,7 +12,7 @@ interface ProcessesOptions {
   count: number;
   /** Health port of the first; the others have those behind it. 0: any. */
   healthPort: number;
-  logger: Pick<Logger, "info" | "warn" | "error">;
+  logger: Pick<Logger, "info" | "warn">;
 }
 
 /** First and longest wait before a process is started again, in milliseconds; it doubles. */
@@ -26,7 +26,8 @@ const STABLE_MS = 60_000;
  * cannot work, and it has said so.
  */
 export function runProcesses({ count, healthPort, logger }: ProcessesOptions): void {
-  const running = new Map<Worker, { isReady: boolean }>();
+  /** When each was ready; null before. */
+  const running = new Map<Worker, number | null>();
   let exitCode = 0;
   let isStopping = false;
 
@@ -35,9 +36,9 @@ export function runProcesses({ count, healthPort, logger }: ProcessesOptions): v
     if (isStopping) return;
     isStopping = true;
     logger.info({ reason }, "stopping");
-    for (const [worker, { isReady }] of running) {
+    for (const [worker, readyAt] of running) {
       // A terminal signals all processes of the group, and a second signal would end this one at once.
-      if (isReady) worker.send({ stop: reason }, ignoreGone);
+      if (readyAt !== null) worker.send({ stop: reason }, ignoreGone);
       else worker.process.kill("SIGTERM");
     }
     if (running.size === 0) process.exit(exitCode);
@@ -46,13 +47,10 @@ export function runProcesses({ count, healthPort, logger }: ProcessesOptions): v
   function begin(index: number, failures = 0): void {
     if (isStopping) return;
     const worker = cluster.fork(healthPort === 0 ? {} : { HEALTH_PORT: String(healthPort + index) });
-    const state = { isReady: false, readyAt: 0 };
-    running.set(worker, state);
-    worker.once("message", () => {
-      state.isReady = true;
-      state.readyAt = performance.now();
-    });
+    running.set(worker, null);
+    worker.once("message", () => void running.set(worker, performance.now()));
     worker.once("exit", (code, signal) => {
+      const readyAt = running.get(worker) ?? null;
       running.delete(worker);
       if (isStopping) {
         exitCode = Math.max(exitCode, code ?? 1);
@@ -60,8 +58,9 @@ export function runProcesses({ count, healthPort, logger }: ProcessesOptions): v
         return;
       }
       const how = signal ? `was ended by ${signal}` : `exited with code ${code}`;
-      if (!state.isReady && failures === 0) return stop(`process ${index + 1} ${how} before it was ready`, 1);
-      const isStable = state.isReady && performance.now() - state.readyAt > STABLE_MS;
+      if (readyAt === null && failures === 0)
+        return stop(`process ${index + 1} ${how} before it was ready`, 1);
+      const isStable = readyAt !== null && performance.now() - readyAt > STABLE_MS;
       const before = isStable ? 0 : failures;
       const restartsInMs = Math.min(RESTART_MS.longest, RESTART_MS.first * 2 ** before);
       logger.warn({ process: index + 1, how, restartsInMs }, "a process ended and is started again");

@@ -3,10 +3,10 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { freePort, freePorts } from "@planwright/local";
 import { createStore } from "@planwright/store";
 import { spawnService, startCountingToolServer, testAndProof, testServers } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
@@ -133,14 +133,6 @@ test("it is not ready while one of its roles is not, and names the role", async 
 const ALONE = { REDIS_URL: "" };
 const testDatabase = () => ({ MONGODB_URL: testServers().mongodbUrl });
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address ? address.port : 0;
-}
-
 test("without Redis one process accepts a plan, executes it, and says what needs Redis", async () => {
   const { lines, said } = await start({ ...ALONE, SWEEP_EVERY_MS: "60000" });
   const [{ url = "" }] = [await said("api ready"), await said("executor ready"), await said("planner ready")];
@@ -208,22 +200,8 @@ for (const { cases, options } of testAndProof(FAILING, ([role]) => role, ["plann
 
 const TWO = ["--processes", "2"];
 
-/** Two ports, one behind the other, that are free. */
-async function twoFreePorts(): Promise<number> {
-  for (;;) {
-    const port = await freePort();
-    const next = createServer().listen(port + 1, "127.0.0.1");
-    const isFree = await once(next, "listening").then(
-      () => true,
-      () => false,
-    );
-    next.close();
-    if (isFree) return port;
-  }
-}
-
 test("two processes share the port of the API, one that is killed is started again, and a signal ends both in order", async () => {
-  const healthPort = await twoFreePorts();
+  const healthPort = await freePorts(2);
   const { lines, child, exited, mongodbUrl } = await start({ HEALTH_PORT: String(healthPort) }, TWO);
   const ready = (role: string) => lines.filter(({ msg }) => msg === `${role} ready`);
   const counts = () => ["api", "planner", "executor"].map((role) => ready(role).length);
