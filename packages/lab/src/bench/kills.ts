@@ -69,6 +69,8 @@ class NoPlanAcceptedError extends CodedError<{ system: string; killed: string }>
 interface ClientPlan extends AcceptedPlan {
   id: string;
   tool: string;
+  /** Its steps in doubt, each with how its attempts ended. */
+  doubts: readonly string[];
 }
 
 /** Clients that keep a constant number of plans running. */
@@ -109,7 +111,7 @@ function startClients(system: KillableSystem, inFlight: number): Clients {
     if (id === undefined) throw new NoPlanAcceptedError({ system: system.name, killed: "the last process" });
     const at = Date.now();
     const last = { state: "running" as const, at };
-    const plan: ClientPlan = { name, tool, id, acceptedAt: at, last, completed: [], inDoubt: [] };
+    const plan: ClientPlan = { name, tool, id, acceptedAt: at, last, completed: [], inDoubt: [], doubts: [] };
     plans.push(plan);
     running.add(plan);
     while (running.has(plan) && performance.now() < endsAt) {
@@ -121,9 +123,9 @@ function startClients(system: KillableSystem, inFlight: number): Clients {
   async function look(plan: ClientPlan): Promise<void> {
     const reading = await untilAnswered(() => system.read(plan.id));
     if (reading === undefined) return;
-    const { state, completed, inDoubt } = reading;
+    const { state, completed, inDoubt, doubts = [] } = reading;
     if (state !== plan.last.state) plan.last = { state, at: Date.now() };
-    Object.assign(plan, { completed, inDoubt });
+    Object.assign(plan, { completed, inDoubt, doubts });
     if (state !== "running") running.delete(plan);
   }
 
@@ -223,7 +225,10 @@ async function measure(
   };
 }
 
-/** A line for each plan that did not end, and for each effect that was doubled, to find them in the kept data. */
+/**
+ * A line for each plan that did not end, for each effect that was doubled, and for each plan that waits for a person
+ * although its tool honours keys.
+ */
 function evidenceOf({
   plans,
   ledger,
@@ -235,6 +240,9 @@ function evidenceOf({
   return [
     ...left.map(({ name, id, last }) => `${name} (${id}) is ${last.state}`),
     ...repeatsOf(ledger).map((entry) => `the effect ${nameOf(entry)} happened again`),
+    ...plans
+      .filter(({ last, tool }) => last.state === "waits" && tool === "keyed_effect")
+      .map(({ name, id, doubts }) => `${name} (${id}) waits for a person: ${doubts.join("; ")}`),
   ];
 }
 

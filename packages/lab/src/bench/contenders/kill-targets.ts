@@ -29,6 +29,8 @@ export interface EffectPlan {
 /** How a plan stands, as its system reports it. */
 export type PlanReading = Pick<AcceptedPlan, "completed" | "inDoubt"> & {
   state: AcceptedPlan["last"]["state"];
+  /** Its steps in doubt, each with how its attempts ended. */
+  doubts?: readonly string[];
 };
 
 /** A running system whose processes may be killed at any time. */
@@ -78,7 +80,7 @@ const SUBMIT = graphql(`mutation ($plan: JSON!, $key: String!) {
   submitPlan(plan: $plan, idempotencyKey: $key) { requestId }
 }`);
 const READ = graphql(`query ($id: ID!) {
-  request(requestId: $id) { status plan { status waitReason steps { key status } } }
+  request(requestId: $id) { status plan { status waitReason steps { key status attempts { error { code } } } } }
 }`);
 
 /**
@@ -159,7 +161,12 @@ function toReading({ request }: ResultOf<typeof READ>): PlanReading {
   const { status, plan } = request;
   const steps = plan?.steps ?? [];
   const idsOf = (wanted: string) => steps.filter((step) => step.status === wanted).map(({ key }) => key);
-  const facts = { completed: idsOf("COMPLETED"), inDoubt: idsOf("IN_DOUBT") };
+  const doubts = steps.flatMap(({ key, status: at, attempts }) =>
+    at === "IN_DOUBT"
+      ? [`${key} after ${attempts.map(({ error }) => error?.code ?? "no end").join(", ")}`]
+      : [],
+  );
+  const facts = { completed: idsOf("COMPLETED"), inDoubt: idsOf("IN_DOUBT"), doubts };
   if (status === "COMPLETED") return { state: "completed", ...facts };
   if (status === "EXECUTING") {
     const waits = plan?.status === "WAITING" && plan.waitReason === "in doubt";
