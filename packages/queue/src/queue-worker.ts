@@ -43,8 +43,23 @@ export interface WorkerOptions {
    * finds the work again.
    */
   handle: Handle;
+  /**
+   * Reserves work that is about to be stored as claimed by this process; null when the process does not take it. The
+   * next `handle` of this work ends the reservation. Default: nothing is reserved.
+   */
+  reserve?: ((id: string) => Pick<Place, "owner" | "leave"> | null) | undefined;
   /** Called for errors, the same message once in 10 s. */
   onError: OnError;
+}
+
+/** A place of this process for work that is about to be stored as claimed by it. */
+export interface Place {
+  /** The owner of the lease. */
+  owner: string;
+  /** The work is stored: begins with it when the gate of the slots is free. */
+  begin(): void;
+  /** The work is not stored, or that is not known: gives the place to other work. */
+  leave(): void;
 }
 
 /** A worker that takes jobs. */
@@ -53,6 +68,8 @@ export interface QueueWorker {
   isConnected(): boolean;
   /** Begins at once with a hint that is in no line. False, and nothing done, when this process has no room. */
   begin(hint: Hint): boolean;
+  /** Reserves a place for work that is about to be stored. Null when this process has no room. */
+  reserve(hint: Hint): Place | null;
   /** Number of hints that no worker has taken. Waits without limit while Redis does not answer. */
   countWaiting(): Promise<number>;
   /** Sets how many turns a tenant gets for one of a tenant that is not named; for all workers. */
@@ -123,6 +140,7 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
   return {
     isConnected: () => !isClosing && client.status === "ready",
     begin: (hint) => work.begin(hint),
+    reserve: (hint) => work.reserve(hint),
     countWaiting: () => hints.count(),
     setWeights: (weights) => hints.setWeights(weights),
     async close(graceMs = DEFAULT_GRACE_MS) {
@@ -168,13 +186,14 @@ interface HintWork {
    */
   takeAll(): Promise<void>;
   begin: QueueWorker["begin"];
+  reserve: QueueWorker["reserve"];
   /** Takes no more hints; resolves when no work is in progress. */
   end(): Promise<void>;
 }
 
 function createHintWork(
   hints: FairQueue,
-  { slots, handle }: Pick<WorkerOptions, "slots" | "handle">,
+  { slots, handle, reserve }: Pick<WorkerOptions, "slots" | "handle" | "reserve">,
   report: OnError,
 ): HintWork {
   const inProgress = new Set<Promise<void>>();
@@ -216,25 +235,55 @@ function createHintWork(
     while (!isEnding && slots.free() > 0) if (!(await takeNext())) return;
   }
 
+  /** Gives a slot back, to the next hint if there may be one. */
+  function giveBack(release: () => void): void {
+    release();
+    if (mayWait) takeAll().catch((error: unknown) => report(error));
+  }
+
+  /** Works without a hint in a slot. */
+  async function work(
+    { _id: id, tenant }: Hint,
+    release: () => void,
+    entering: Promise<() => void>,
+  ): Promise<void> {
+    const begun = await entering;
+    try {
+      await track(handle(id, tenant, begun), id);
+    } finally {
+      begun();
+      giveBack(release);
+    }
+  }
+
   return {
     takeAll,
-    begin({ _id: id, tenant }) {
+    begin(hint) {
       const begun = isEnding ? null : slots.enterNow();
-      const release = begun && slots.take(tenant);
+      const release = begun && slots.take(hint.tenant);
       if (!begun || !release) {
         begun?.();
         mayWait = true;
         return false;
       }
-      const work = Promise.resolve().then(() => handle(id, tenant, begun));
-      track(work, id)
-        .finally(() => {
-          begun();
-          release();
-        })
-        .then(() => (mayWait ? takeAll() : undefined))
-        .catch((error: unknown) => report(error));
+      work(hint, release, Promise.resolve(begun)).catch(report);
       return true;
+    },
+    reserve(hint) {
+      const release = isEnding ? null : slots.take(hint.tenant);
+      const reserved = release && reserve?.(hint._id);
+      if (!reserved) {
+        release?.();
+        return null;
+      }
+      return {
+        owner: reserved.owner,
+        begin: () => void work(hint, release, slots.enter()).catch(report),
+        leave() {
+          reserved.leave();
+          giveBack(release);
+        },
+      };
     },
     async end() {
       isEnding = true;
@@ -289,6 +338,7 @@ export function createLocalWorker(hints: FairQueue, options: WorkerOptions): Loc
     look,
     isConnected: () => !isClosing,
     begin: (hint) => work.begin(hint),
+    reserve: (hint) => work.reserve(hint),
     countWaiting: () => hints.count(),
     setWeights: (weights) => hints.setWeights(weights),
     async close(graceMs = DEFAULT_GRACE_MS) {

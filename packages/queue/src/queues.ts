@@ -13,6 +13,7 @@ import {
   createLocalWorker,
   createQueueWorker,
   type LocalWorker,
+  type Place,
   type QueueWorker,
   type WorkerOptions,
 } from "./queue-worker.ts";
@@ -42,6 +43,11 @@ export interface Queues {
   offerPlanning(request: Hint): void;
   /** Hints that a plan may be executed. Never throws, never waits; the same plan is queued once. */
   offerExecution(plan: Hint): void;
+  /**
+   * A place in the executor of this process for a plan that is about to be stored, so that it is stored as claimed.
+   * Null without such an executor, and when that has no room: then the plan is offered when it is stored.
+   */
+  reserveExecution(plan: Hint): Place | null;
   /** Starts to take hints; see {@link createQueueWorker}. */
   startWorker(options: WorkerOptions): Promise<QueueWorker>;
   /** The limits of tools, for one executor. */
@@ -91,6 +97,7 @@ export function createQueues(options: QueuesOptions): Queues {
   return {
     offerPlanning: (request) => offer("planning", request),
     offerExecution: (plan) => offer("execution", plan),
+    reserveExecution: () => null,
     startWorker: (worker) => createQueueWorker({ ...worker, redisUrl, prefix }),
     openToolLimits: (limits) => createToolLimits({ ...limits, redisUrl, prefix }),
     openPartialAnswerWriter: (shownText) => createPartialAnswerWriter({ redisUrl, prefix }, shownText),
@@ -126,6 +133,7 @@ export function createLocalFirstQueues(queues: Queues): Queues {
     offerExecution(plan) {
       if (!isTakenHere("execution", plan)) queues.offerExecution(plan);
     },
+    reserveExecution: (plan) => workers.get("execution")?.reserve(plan) ?? null,
     async startWorker(options) {
       const worker = await queues.startWorker(options);
       workers.set(options.queue, worker);
@@ -163,6 +171,7 @@ export function createLocalQueues({
   return {
     offerPlanning: (request) => offer("planning", request),
     offerExecution: (plan) => offer("execution", plan),
+    reserveExecution: (plan) => workers.get("execution")?.reserve(plan) ?? null,
     async startWorker(options) {
       const worker = createLocalWorker(lines[options.queue], options);
       workers.set(options.queue, worker);

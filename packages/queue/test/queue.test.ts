@@ -123,6 +123,37 @@ test("offers to a frozen Redis neither throw nor wait, and are handled once it c
   await expect.poll(() => handled).toHaveLength(101);
 });
 
+test.each([
+  ["in memory", () => createLocalQueues()],
+  ["in this process first", () => createLocalFirstQueues(queuesAt("redis://127.0.0.1:1").queues)],
+])("a place %s is held until its work has ended, or until it is left", async (_queues, open) => {
+  const queues = open();
+  expect(queues.reserveExecution(plan("plan_0"))).toBeNull();
+  const ends = new Map<string, () => void>();
+  const left: string[] = [];
+  const slots = slotsOf({ max: 2, isShared: () => false });
+  await workerOf(queues, {
+    slots,
+    handle: (id) => new Promise<void>((resolve) => void ends.set(id, resolve)),
+    reserve: (id) => (id === "refused" ? null : { owner: `owner of ${id}`, leave: () => void left.push(id) }),
+  });
+  expect(queues.reserveExecution(plan("refused"))).toBeNull();
+  const [one, two] = [queues.reserveExecution(plan("plan_1")), queues.reserveExecution(plan("plan_2"))];
+  expect([one?.owner, two?.owner, slots.free()]).toEqual(["owner of plan_1", "owner of plan_2", 0]);
+  expect(queues.reserveExecution(plan("plan_3"))).toBeNull();
+  one?.begin();
+  two?.leave();
+  await expect.poll(() => [...ends.keys()]).toEqual(["plan_1"]);
+  expect([left, slots.free()]).toEqual([["plan_2"], 1]);
+  ends.get("plan_1")?.();
+  await expect.poll(() => slots.free()).toBe(2);
+});
+
+test("queues that are only in Redis have no place in this process", async () => {
+  const { queues } = queuesAt("redis://127.0.0.1:1");
+  expect(queues.reserveExecution(plan("plan_1"))).toBeNull();
+});
+
 test("hints beyond the limit are dropped and reported while Redis is away", async () => {
   const redis = await ownRedis();
   await redis.kill();
@@ -387,6 +418,37 @@ test("a hint that did not fit is taken when work of the process ends, although i
   ends.get("a0")?.();
   await expect.poll(() => worker.countWaiting()).toBe(1);
   expect([...ends.keys()]).toEqual(["a0", "a1", "a2", "a3"]);
+});
+
+test.each([
+  ["in memory", () => createLocalQueues()],
+  ["in this process first", () => createLocalFirstQueues(queuesAt("redis://127.0.0.1:1").queues)],
+])("a place %s is held until its work has ended, or until it is left", async (_queues, open) => {
+  const queues = open();
+  expect(queues.reserveExecution(plan("plan_0"))).toBeNull();
+  const ends = new Map<string, () => void>();
+  const left: string[] = [];
+  const slots = slotsOf({ max: 2, isShared: () => false });
+  await workerOf(queues, {
+    slots,
+    handle: (id) => new Promise<void>((resolve) => void ends.set(id, resolve)),
+    reserve: (id) => (id === "refused" ? null : { owner: `owner of ${id}`, leave: () => void left.push(id) }),
+  });
+  expect(queues.reserveExecution(plan("refused"))).toBeNull();
+  const [one, two] = [queues.reserveExecution(plan("plan_1")), queues.reserveExecution(plan("plan_2"))];
+  expect([one?.owner, two?.owner, slots.free()]).toEqual(["owner of plan_1", "owner of plan_2", 0]);
+  expect(queues.reserveExecution(plan("plan_3"))).toBeNull();
+  one?.begin();
+  two?.leave();
+  await expect.poll(() => [...ends.keys()]).toEqual(["plan_1"]);
+  expect([left, slots.free()]).toEqual([["plan_2"], 1]);
+  ends.get("plan_1")?.();
+  await expect.poll(() => slots.free()).toBe(2);
+});
+
+test("queues that are only in Redis have no place in this process", async () => {
+  const { queues } = queuesAt("redis://127.0.0.1:1");
+  expect(queues.reserveExecution(plan("plan_1"))).toBeNull();
 });
 
 test("hints beyond the limit are dropped and reported while the process has no room for them", async () => {

@@ -17,7 +17,7 @@ import { createControlStore } from "./requests/create-control-store.ts";
 import { type RemoveEnded, removeEnded } from "./requests/remove-ended.ts";
 
 /** The parts that differ between MongoDB and memory, with the clocks of the process. */
-interface StoreParts extends Omit<StoreDependencies, "journal" | "transact" | "unitReads"> {
+interface StoreParts extends Omit<StoreDependencies, "acceptedHere" | "journal" | "transact" | "unitReads"> {
   /** Appends entries. */
   entryLog: EntryLog;
   /** Reads entries. */
@@ -65,6 +65,7 @@ export function assembleStore(parts: StoreParts) {
   const dependencies = {
     ...parts,
     accept,
+    acceptedHere: new Map(),
     journal,
     transact: transactFor("client"),
     unitReads,

@@ -139,7 +139,7 @@ export type {
   ToolDocument,
   ToolServerDocument,
 } from "./records/tool-documents.ts";
-export type { Idempotency } from "./requests/acceptance.ts";
+export type { Idempotency, Place } from "./requests/acceptance.ts";
 export type {
   AmendAnswer,
   AmendedPlan,

@@ -17,16 +17,27 @@ function planOf(...tools: string[]): Plan {
   return parsed.plan;
 }
 
+type Submission = Parameters<OpenStore["store"]["submitPlan"]>[0];
+
+const submissionOf = (...tools: string[]): Submission => ({
+  tenant: "t1",
+  query: null,
+  plan: planOf(...tools),
+  raw: "",
+  diagnostics: [],
+  autoExecute: true,
+});
+
 async function queued(...tools: string[]): Promise<string> {
-  const { plan } = await store.submitPlan({
-    tenant: "t1",
-    query: null,
-    plan: planOf(...tools),
-    raw: "",
-    diagnostics: [],
-    autoExecute: true,
-  });
+  const { plan } = await store.submitPlan(submissionOf(...tools));
   return plan._id;
+}
+
+/** A place in an executor of this process, and what became of it. */
+function placeOf(owner: string) {
+  const told: string[] = [];
+  const place = { owner, begin: () => void told.push("begin"), leave: () => void told.push("leave") };
+  return { told, reserve: () => place };
 }
 
 /**
@@ -75,6 +86,62 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const claims = results.filter((claim) => claim !== null);
       // Its steps have no events: they are PENDING.
       expect(claims.map(({ epoch, records }) => ({ epoch, records }))).toEqual([{ epoch: 1, records: [] }]);
+    });
+
+    test("of a plan that was stored as claimed gives the same as a claim, without a read or a write", async () => {
+      const { told, reserve } = placeOf("e1");
+      const accepted = await store.submitPlan({ ...submissionOf("a", "b"), reserve });
+      expect(told).toEqual(["begin"]);
+      expect(accepted.plan).toMatchObject({ status: "RUNNING", dueAt: null });
+      const here = await store.claimPlan(accepted.plan._id, "e1");
+      const later = await claimed(await queued("a", "b"));
+      const others = [
+        "_id",
+        "requestId",
+        "createdAt",
+        "queuedAt",
+        "startedAt",
+        "deadlineAt",
+        "updatedAt",
+        "writeId",
+      ];
+      const comparable = (claim: PlanClaim | null) => ({
+        ...claim,
+        plan: Object.fromEntries(
+          Object.entries(claim?.plan ?? {}).filter(([field]) => !others.includes(field)),
+        ),
+        journal: claim?.journal.seq(),
+        waited: claim?.waited?.reason,
+      });
+      expect(comparable(here)).toEqual(comparable(later));
+      expect(await store.getPlan("t1", accepted.plan._id)).toEqual(here?.plan);
+      // It has one owner, which gets it once.
+      expect(await store.claimPlan(accepted.plan._id, "e1")).toBeNull();
+      expect(await store.claimPlan(accepted.plan._id, "e2")).toBeNull();
+      // When its owner dies before its first entry, the next one continues.
+      await store.takeFromDead({ declaresSilent: false });
+      expect(await claimed(accepted.plan._id, "e2")).toMatchObject({ epoch: 2, records: [] });
+    });
+
+    test("fails under a name that its owner has had since it was stored, and the plan goes to any executor", async () => {
+      const { reserve } = placeOf("e1");
+      const { plan } = await store.submitPlan({ ...submissionOf("a"), reserve });
+      expect(await store.claimPlan(plan._id, "e1.2")).toBeNull();
+      await store.takeFromDead({ declaresSilent: false });
+      expect((await claimed(plan._id, "e1.2")).epoch).toBe(2);
+    });
+
+    test("leaves the place when a plan is not to run, not valid, or was stored earlier with the same key", async () => {
+      const idempotency = { key: "k", payloadHash: "h" };
+      const first = await store.submitPlan({ ...submissionOf("a"), idempotency });
+      const { told, reserve } = placeOf("e1");
+      const again = await store.submitPlan({ ...submissionOf("a"), idempotency, reserve });
+      expect([again.plan._id, again.plan.status, told]).toEqual([first.plan._id, "QUEUED", ["leave"]]);
+      await store.submitPlan({ ...submissionOf("a"), autoExecute: false, reserve });
+      await store.submitPlan({ ...submissionOf("a"), plan: null, reserve });
+      expect(told).toEqual(["leave"]);
+      const { plan } = await store.submitPlan({ ...submissionOf("a"), reserve: () => null });
+      expect(plan.status).toBe("QUEUED");
     });
 
     test("gives a plan to another owner when its owner is unknown, and fences the old one", async () => {

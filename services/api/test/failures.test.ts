@@ -2,7 +2,7 @@ import { createStore, type Store } from "@planwright/store";
 import { eventually, startServerProxy, testServers } from "@planwright/testing";
 import { expect, test } from "vitest";
 import { serveApi } from "../src/index.ts";
-import { BLOG_PLAN, startTestApi } from "./running-api.ts";
+import { BLOG_PLAN, NO_OFFERS, startTestApi } from "./running-api.ts";
 import { webSocketClient } from "./web-socket-client.ts";
 
 const LIST = JSON.stringify({ query: "{ requests { nodes { id } } }" });
@@ -13,7 +13,7 @@ async function startOver(store: Store) {
   const log = (facts: object, message: string) => void logged.push({ facts, message });
   const api = await serveApi({
     store,
-    offers: { offerPlanning: () => undefined, offerExecution: () => undefined },
+    offers: NO_OFFERS,
     logger: { info: log, warn: log, error: log },
     host: "127.0.0.1",
     ports: [0],

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createKnownTools } from "../src/operation/context.ts";
 import { createPlanWithRequestId, executeByRequestId } from "../src/resolvers/older-mutations.ts";
 import { bearer } from "./keys.ts";
-import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { BLOG_PLAN, NO_OFFERS, type RunningApi, startTestApi } from "./running-api.ts";
 import { AUTHOR, acceptedRequest, askAs, executeAs, failAs, failPlanningAs, planAs } from "./workers.ts";
 
 let running: RunningApi;
@@ -220,7 +220,7 @@ test("a plan that takes longer than the wait is returned in its current state, a
     knownTools: createKnownTools(running.store),
     tenant: "default",
     by: "test",
-    offers: { offerPlanning: () => undefined, offerExecution: () => undefined },
+    offers: NO_OFFERS,
   };
   const timeout = expect.objectContaining({ code: "TIMEOUT", retryable: true });
   await expect(createPlanWithRequestId(parts, { query: "never planned" }, 30)).rejects.toEqual(timeout);

@@ -53,6 +53,13 @@ export const BLOG_PLAN = {
   ],
 };
 
+/** Offers that no worker takes. */
+export const NO_OFFERS: ApiDependencies["offers"] = {
+  offerPlanning: () => undefined,
+  offerExecution: () => undefined,
+  reserveExecution: () => null,
+};
+
 /** Starts the service with the tools of {@link BLOG_TOOLS}. */
 export async function startTestApi(
   options: Partial<
@@ -96,6 +103,7 @@ export async function startTestApi(
     offers: {
       offerPlanning: ({ _id }: Hint) => void offered.push(`planning ${_id}`),
       offerExecution: ({ _id }: Hint) => void offered.push(`execution ${_id}`),
+      reserveExecution: () => null,
     },
     logger: { info: () => undefined, warn: log, error: log },
     host: "127.0.0.1",

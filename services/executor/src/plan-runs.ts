@@ -50,6 +50,11 @@ export interface PlanRuns {
   /** Number of plans that this process could start now. */
   capacity(): number;
   /**
+   * Reserves room for a plan that is about to be stored as claimed by this process, until it is taken. Null when this
+   * process has no room, holds less than usual, or is about to end.
+   */
+  reserve(planId: string): { owner: string; leave(): void } | null;
+  /**
    * Claims a plan and works on it. Resolves with the end of the work, or with null if the plan was not
    * claimed.
    */
@@ -84,6 +89,8 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
    * name.
    */
   const claiming = new Map<string, Promise<{ done: Promise<void> } | null>>();
+  /** Plans that are being stored as claimed by this process, or wait to be taken since. */
+  const reserved = new Set<string>();
   const tried = parts.serversTried;
   let areServersTried = tried === undefined;
   void tried?.then(() => {
@@ -99,7 +106,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     what: "plans",
     inProgress: () =>
       [...active.values()].map(({ claim }) => ({ ...heldBy(claim), requestId: claim.plan.requestId })),
-    isHeld: (planId) => active.has(planId) || claiming.has(planId),
+    isHeld: (planId) => active.has(planId) || claiming.has(planId) || reserved.has(planId),
     max: maxPlans,
     deadAfterMs,
     logger,
@@ -237,17 +244,24 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   }
 
   function capacity(): number {
-    return isClosing ? 0 : Math.max(0, leases.allowed() - active.size - claiming.size);
+    return isClosing ? 0 : Math.max(0, leases.allowed() - active.size - claiming.size - reserved.size);
   }
 
   return {
     capacity,
 
+    reserve(planId) {
+      if (leases.allowed() < maxPlans || capacity() === 0) return null;
+      reserved.add(planId);
+      return { owner: liveness.owner(), leave: () => void reserved.delete(planId) };
+    },
+
     async take(planId) {
+      const isReserved = reserved.delete(planId);
       if (isClosing || active.has(planId) || claiming.has(planId)) return null;
       // With no free capacity the offer of the queue is refused; a sweeper that has some finds the plan
       // later.
-      if (leases.allowed() < maxPlans && capacity() === 0) return null;
+      if (!isReserved && leases.allowed() < maxPlans && capacity() === 0) return null;
       const begun = begin(planId).finally(() => claiming.delete(planId));
       claiming.set(planId, begun);
       return begun;

@@ -204,6 +204,7 @@ export async function startExecutor(
     queue: "execution",
     slots,
     handle: jobs.handle,
+    reserve: (planId) => runs.reserve(planId),
     onError: service.report,
   });
   service.repeat(READ_TENANTS_EVERY_MS, async () => {

@@ -8,7 +8,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { freePort, freePorts } from "@planwright/local";
 import { createStore } from "@planwright/store";
-import { spawnService, startCountingToolServer, testAndProof, testServers } from "@planwright/testing";
+import {
+  type CountingToolServer,
+  spawnService,
+  startCountingToolServer,
+  testAndProof,
+  testServers,
+} from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
 
 /** The process, with its log lines. */
@@ -19,6 +25,8 @@ interface Planwright {
   child: ChildProcess;
   exited: Promise<unknown[]>;
   mongodbUrl: string;
+  /** The calls of its tool server. */
+  ledger: CountingToolServer["ledger"];
 }
 
 async function start(env: Record<string, string> = {}, args: readonly string[] = []): Promise<Planwright> {
@@ -68,7 +76,7 @@ async function start(env: Record<string, string> = {}, args: readonly string[] =
         throw new TypeError(`It ended: ${JSON.stringify(lines)}`);
     }
   };
-  return { lines, said, child, exited, mongodbUrl };
+  return { lines, said, child, exited, mongodbUrl, ledger: () => tools.ledger() };
 }
 
 /** Parsed JSON of any shape: a test checks the parts that it reads. */
@@ -158,6 +166,40 @@ test("a process without Redis that was killed continues its plans at its next st
     (await ask(again, `{ request(requestId: "${requestId}") { status } }`)).data.request.status;
   await expect.poll(status).toBe("COMPLETED");
 });
+
+/** Around the write of a plan that is stored as claimed, and around the claim without a write that follows. */
+const CLAIM_POINTS = ["api.submit", "executor.claim"].flatMap((point) =>
+  ["before", "after"].map((side) => `${point}.${side}`),
+);
+
+for (const { cases, options } of testAndProof(CLAIM_POINTS, (point) => point, ["api.submit.after"]))
+  test.for(cases)(
+    "a process that was killed at %s has accepted a plan once, and executes it once after its next start",
+    options,
+    async (point) => {
+      const env = { ...ALONE, ...testDatabase(), HEALTH_PORT: String(await freePort()) };
+      const submit = SUBMIT.replace("execute: true", 'execute: true, idempotencyKey: "k"').replace(
+        "read_value",
+        "keyed_effect",
+      );
+      const first = await start({ ...env, FAILPOINT: `${point}=kill` });
+      await first.said("executor ready");
+      const { url = "" } = await first.said("api ready");
+      await ask(url, submit).catch(() => undefined);
+      expect(await first.exited).toEqual([null, "SIGKILL"]);
+      const second = await start(env);
+      await second.said("executor ready");
+      const { url: again = "" } = await second.said("api ready");
+      const { requestId } = (await ask(again, submit)).data.submitPlan;
+      const status = async () =>
+        (await ask(again, `{ request(requestId: "${requestId}") { status } }`)).data.request.status;
+      await expect.poll(status).toBe("COMPLETED");
+      const { data } = await ask(again, "{ requests { edges { node { requestId } } } }");
+      expect(data.requests.edges).toHaveLength(1);
+      const ledgers = await Promise.all([first.ledger(), second.ledger()]);
+      expect(ledgers.flat().filter(({ tool }) => tool === "keyed_effect")).toHaveLength(1);
+    },
+  );
 
 test("a second process on the same database needs Redis", async () => {
   const env = { ...ALONE, ...testDatabase() };

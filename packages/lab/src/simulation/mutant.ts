@@ -14,6 +14,7 @@ import {
   type EntryLog,
   type ExecutionStore,
   entryIdOf,
+  type Place,
   type PlanClaim,
   type Repeat,
   type RetentionStore,
@@ -57,6 +58,8 @@ export interface Mutant {
   store?: (store: ExecutionStore) => ExecutionStore;
   /** Wraps the store of the API. */
   clientStore?: (store: MemoryStore, database: { database: MemoryDatabase; reach: Reach }) => MemoryStore;
+  /** Wraps the places that executors of the API's process give to plans that are about to be stored. */
+  place?: (place: Place) => Place;
   /** Wraps the connection of the API to the database. */
   clientReach?: (reach: Reach) => Reach;
   /** Wraps the memory for outputs of the executor. */

@@ -518,6 +518,39 @@ export const MUTANTS: readonly Mutant[] = [
       withRepeats(store, (repeat) => (repeat.type === "not accepted" ? { type: "new" } : repeat)),
   },
   {
+    name: "stored-as-claimed-and-never-begun",
+    violates: ["ends-in-time", "taken-over"],
+    settings: { composed: 4 },
+    place: (place) => ({ ...place, begin: () => undefined }),
+  },
+  {
+    name: "stored-as-claimed-under-the-same-epoch-as-the-next-claim",
+    violates: ["one-writer", "journal-folds", "call-within-lease", "plain-effect-once"],
+    settings: { composed: 4 },
+    clientStore: (store, { database }) => ({
+      ...store,
+      async submitPlan(submission) {
+        const accepted = await store.submitPlan(submission);
+        const set = { epoch: 0, dueAt: new Date(database.now()) };
+        const filter = { _id: accepted.plan._id, status: "RUNNING", epoch: 1 };
+        database.update("plans", filter, { set, isPipeline: false });
+        return accepted;
+      },
+    }),
+  },
+  {
+    name: "end-told-before-it-is-durable",
+    violates: ["told-is-durable"],
+    settings: { composed: 4 },
+    store: (store) => ({
+      ...store,
+      async finishPlan(...end) {
+        forget(store.finishPlan(...end));
+        return { isForPlanner: false };
+      },
+    }),
+  },
+  {
     name: "removal-without-a-claim",
     violates: ["acknowledged-is-kept"],
     firstSeed: 20,

@@ -106,7 +106,7 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
   const executors = startExecutors(world, tools);
   const workers = random.stream("workers");
   const queue = createJobQueue(world, (planId) => executors.any(workers)?.work(planId));
-  const api = startApi(world);
+  const api = startApi(world, executors);
   const isChanging = startClients(world, api, queue);
   operator = startOperator(world, api);
   scheduleFaults(world, { executors, api, queue, tools });

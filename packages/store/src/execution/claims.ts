@@ -38,7 +38,7 @@ const CLAIMED_OUTPUT_BYTES = 1_048_576;
 
 /** The part of the store that gives plans to executors. */
 export function createClaims(context: StoreDependencies, leases: LeaseTable<"plans">) {
-  const { collections, journal, unitReads, planTimeoutMs } = context;
+  const { acceptedHere, collections, journal, unitReads, planTimeoutMs } = context;
   const { plans } = collections;
   const settleLateControls = createSettleLateControls(context);
   const rules = {
@@ -148,10 +148,20 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
     }
   }
 
+  /** The plan if it was stored as claimed by this owner. An owner that was declared dead since has lost it. */
+  function takeAccepted(planId: PlanId, owner: string): PlanDocument | null {
+    const accepted = acceptedHere.get(planId);
+    acceptedHere.delete(planId);
+    return accepted?.lease?.owner === owner ? accepted : null;
+  }
+
   return {
-    /** Claims a plan that is due and that no executor holds; null when there is nothing to do. */
+    /**
+     * Claims a plan that is due and that no executor holds, or that was stored as claimed by this one; null when
+     * there is nothing to do.
+     */
     async claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null> {
-      const plan = await leases.claim(planId, owner, rules);
+      const plan = takeAccepted(planId, owner) ?? (await leases.claim(planId, owner, rules));
       if (!plan) await settleLateControls(planId);
       if (!plan || !hasPlan(plan)) return null;
       const claim = await openClaim(plan, owner);

@@ -6,6 +6,7 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { createBatches } from "../journal/group-commit.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
 import {
+  FIRST_EPOCH,
   type NewVersion,
   type NewWork,
   newPlan,
@@ -19,10 +20,12 @@ import type { AcceptanceLog, AcceptedEntry } from "./acceptance-log.ts";
 /** The part of the store that accepts new work. */
 export function createAcceptance({
   accept,
+  acceptedHere,
   collections: { requests, plans },
   clock,
+  planTimeoutMs,
   randomBytes,
-}: Pick<StoreDependencies, "collections" | "clock" | "randomBytes"> & { accept: Accept }) {
+}: Omit<StoreDependencies, "group" | "journal" | "transact" | "unitReads" | "sleep"> & { accept: Accept }) {
   const newIds = () => {
     const nowMs = clock.now();
     return {
@@ -59,6 +62,46 @@ export function createAcceptance({
       if (found.idempotency?.payloadHash !== payloadHash)
         throw new IdempotencyKeyReusedError({ requestId: found._id });
       return found;
+    }
+  }
+
+  /** The plan as the first claim of an executor leaves it. */
+  function claimedBy(owner: string, plan: PlanDocument): PlanDocument {
+    return {
+      ...plan,
+      status: "RUNNING",
+      lease: { owner, epoch: FIRST_EPOCH },
+      epoch: FIRST_EPOCH,
+      takenFrom: null,
+      claims: 1,
+      dueAt: null,
+      startedAt: plan.createdAt,
+      deadlineAt: new Date(plan.createdAt.getTime() + planTimeoutMs),
+    };
+  }
+
+  /**
+   * Stores a plan that is to run at once as claimed by this process, if that has room; otherwise as it is.
+   * @param store - returns the request that was stored, or the one that was stored earlier with the same key
+   */
+  async function storeHere(
+    { request, plan }: AcceptedEntry & { plan: PlanDocument },
+    reserve: ReservePlace | undefined,
+    store: (accepted: AcceptedEntry) => Promise<RequestDocument>,
+  ): Promise<{ request: RequestDocument; plan: PlanDocument }> {
+    const place = plan.status === "QUEUED" ? reserve?.(plan) : undefined;
+    if (!place) return { request: await store({ request, plan }), plan };
+    const claimed = claimedBy(place.owner, plan);
+    let isStored = false;
+    try {
+      const kept = await store({ request, plan: claimed });
+      isStored = kept._id === request._id;
+      return { request: kept, plan: claimed };
+    } finally {
+      if (isStored) {
+        acceptedHere.set(claimed._id, { ...claimed });
+        place.begin();
+      } else place.leave();
     }
   }
 
@@ -99,11 +142,14 @@ export function createAcceptance({
     /**
      * Accepts a submitted plan, valid or not: a request READY (or EXECUTING with `autoExecute`), or FAILED
      * with a plan INVALID. `plan` is null when the submission could not be read as a plan. A key that was
-     * used for the same plan returns the request that it made, with its first version. @throws
-     * {IdempotencyKeyReusedError}
+     * used for the same plan returns the request that it made, with its first version.
+     * @param submission.reserve - a place in an executor of this process: the plan is stored as claimed by it, and
+     *   RUNNING. Default: it waits for an executor
+     * @throws {IdempotencyKeyReusedError}
      */
     async submitPlan({
       idempotency,
+      reserve,
       plan,
       toolPins,
       raw,
@@ -114,6 +160,7 @@ export function createAcceptance({
         raw: string;
         query: string | null;
         idempotency?: Idempotency | undefined;
+        reserve?: ReservePlace | undefined;
       }) {
       const { autoExecute } = asked;
       const ids = newIds();
@@ -137,19 +184,33 @@ export function createAcceptance({
         status: isValid ? (autoExecute ? "QUEUED" : "READY") : "INVALID",
         now: ids.now,
       });
-      if (!idempotency) {
-        await accept.store({ request, plan: document });
-        return { request, plan: document };
-      }
+      const store = async (accepted: AcceptedEntry): Promise<RequestDocument> => {
+        if (idempotency) return acceptOnce(accepted, idempotency);
+        await accept.store(accepted);
+        return accepted.request;
+      };
       for (;;) {
-        const kept = await acceptOnce({ request, plan: document }, idempotency);
-        if (kept._id === request._id) return { request: kept, plan: document };
-        const first = await firstPlan(kept, document);
-        if (first) return { request: kept, plan: first };
+        const stored = await storeHere({ request, plan: document }, reserve, store);
+        if (stored.request._id === request._id) return stored;
+        const first = await firstPlan(stored.request, document);
+        if (first) return { request: stored.request, plan: first };
       }
     },
   };
 }
+
+/** A place in an executor of this process, for a plan that is about to be stored. */
+export interface Place {
+  /** The owner of the plan's lease. */
+  owner: string;
+  /** The plan is stored: the executor works on it. */
+  begin(): void;
+  /** The plan is not stored, or that is not known. Its lease is released like every lease without work. */
+  leave(): void;
+}
+
+/** Null when the executor has no room. */
+type ReservePlace = (plan: Pick<PlanDocument, "_id" | "tenant" | "priority">) => Place | null;
 
 /**
  * A client's name for a submission: sending it again does nothing twice. Valid for 24 h, within one tenant.

@@ -13,7 +13,7 @@ import { createReads, type Reads } from "./reads.ts";
  * Hints to planners and executors about new work. An offer never throws and never waits; sweepers find the
  * work of lost offers.
  */
-export type WorkOffers = Pick<Queues, "offerPlanning" | "offerExecution">;
+export type WorkOffers = Pick<Queues, "offerPlanning" | "offerExecution" | "reserveExecution">;
 
 /** Dependencies of the operations of one call. */
 export interface OperationContext {

@@ -40,6 +40,7 @@ export async function submitPlan(context: OperationContext, input: SubmitInput):
     ...options,
     trace: operation?.origin,
     idempotency,
+    reserve: (unstored) => offers.reserveExecution(unstored),
   });
   operation?.about(request._id, request.trace);
   if (plan.status === "INVALID") {

@@ -142,7 +142,12 @@ function survived(facts: PlanFacts, { after, actor }: PlanWrite, fail: Fail): vo
   facts.claimsWithoutAnyProgress = Math.max(0, facts.claimsWithoutAnyProgress - 1);
 }
 
-function claimed(facts: PlanFacts, { before, after, actor, now, calmSince }: PlanWrite, fail: Fail): void {
+/** Counts a claim, also that of a plan which is stored as claimed. */
+export function claimed(
+  facts: PlanFacts,
+  { before, after, actor, now, calmSince }: Omit<PlanWrite, "isGone" | "soon">,
+  fail: Fail,
+): void {
   facts.claimedAt = now;
   if (actor) facts.claimsOf.set(actor.process, (facts.claimsOf.get(actor.process) ?? 0) + 1);
   facts.claimsWithoutProgress += 1;

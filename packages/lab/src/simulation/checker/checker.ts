@@ -24,7 +24,7 @@ import {
   nameOfAnswer,
   type RecordsCheck,
 } from "./check-calls.ts";
-import { checkPlanWrite, checkRecordedControl, fenced } from "./check-plans.ts";
+import { checkPlanWrite, checkRecordedControl, claimed, fenced } from "./check-plans.ts";
 import type { Fail, Violation } from "./invariants.ts";
 import { nameOfUnit, type PlanFacts, planFactsOf, type StepFacts, unitOfName } from "./plan-facts.ts";
 
@@ -60,6 +60,8 @@ export interface Checker {
   } & Pick<EffectsCheck, "allowedAgain" | "repeatAccepted">;
   records: Pick<RecordsCheck, "resolvedByOperator" | "asked" | "toAccept">;
   unreachable: Pick<UnreachableCheck, "tried">;
+  /** A wait in the process of an executor is told that a request has ended. */
+  toldOfEnd(requestId: string): void;
   /** A client received the id of its plan. */
   accepted(planId: string): void;
   /** A document was removed. */
@@ -155,6 +157,10 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     if (first) effects.forget(facts.name);
     plans.set(after._id, facts);
     byName.set(facts.name, facts);
+    if (after.epoch > 0) {
+      const unclaimed = { ...after, lease: null, dueAt: null };
+      claimed(facts, { before: unclaimed, after, actor, now: now(), calmSince: calmSince() }, fail);
+    }
     soon(() => {
       if (after.version > 1 && !facts.isStoredInJournal)
         fail(
@@ -259,6 +265,11 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     },
     unreachable,
     records,
+    toldOfEnd(requestId) {
+      const latest = byRequest(requestId).at(-1);
+      if (latest && latest.endedInJournal === null)
+        fail("told-is-durable", `${latest.name} is told to have ended, and its journal has no end`);
+    },
     accepted(planId) {
       const facts = plans.get(planId);
       if (!facts) fail("accepted-is-durable", `${planId} was returned to a client and is not stored`);

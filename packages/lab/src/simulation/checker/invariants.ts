@@ -64,6 +64,7 @@ export const INVARIANTS = {
     "No call starts later than 1 s after its plan's deadline, except calls that resolve an earlier one",
   "poison-ends": "No call starts after 5 claims without progress",
   "progress-is-no-poison": "A plan ends POISONED only after 5 claims in a row that finished nothing",
+  "told-is-durable": "A process tells its own waits of an end only when the end is in the journal",
   "survived-once":
     "A claim is subtracted from the count of claims without progress at most once, by the process that made it",
   "no-surprise": "A run ends early only because its lease was lost or the database was unreachable",

@@ -25,7 +25,8 @@ import {
 import type { Random } from "../../random/random.ts";
 import { nameOfUnit, unitsOfStep } from "../checker/plan-facts.ts";
 import { CATALOGUE, DEADLY_TOOL, TENANT } from "../world/catalogue.ts";
-import { createProcess, type SimulatedProcess } from "../world/processes.ts";
+import { createProcess, type SimulatedProcess, type Timeline } from "../world/processes.ts";
+import type { Executors } from "./executors.ts";
 import { createReach, type JobQueue, type World } from "./world.ts";
 
 /** One client with one plan. */
@@ -101,7 +102,7 @@ async function offer(client: Client, submission: Submission, later: () => number
     sendControls(client, planId);
     readAgain(client, planId);
     if (!autoExecute) execute(client, planId, requestId);
-    else queue.offer(planId);
+    else if (accepted.status === "QUEUED") queue.offer(planId);
   } catch (error) {
     world.log.note("client received no answer to", name, String(error));
     if (idempotency) world.timeline.at(later(), () => void offer(client, submission, later));
@@ -448,10 +449,46 @@ export interface SimulatedApi {
 /** The API did not answer in time, or refused the connection. */
 class NoAnswerError extends TypeError {}
 
-/** Starts the API. */
-export function startApi(world: World): SimulatedApi {
-  const { settings, timeline, faults } = world;
+/** Starts the API, in a process of its own or in those of executors. */
+export function startApi(world: World, executors: Pick<Executors, "anyApi">): SimulatedApi {
   const random = world.random.stream("api");
+  return world.settings.composed > 0 ? composedApi(world, executors, random) : apiApart(world, random);
+}
+
+/** The API of the processes of executors: each request goes to one of them. */
+function composedApi(
+  { timeline }: World,
+  executors: Pick<Executors, "anyApi">,
+  random: Random,
+): SimulatedApi {
+  return {
+    process: () => executors.anyApi(random)?.process ?? null,
+    ask: (operation) =>
+      answered(timeline, () => {
+        const api = executors.anyApi(random);
+        if (!api) return null;
+        return new Promise((resolve, reject) => {
+          api.process.deliver(timeline.now(), () => void operation(api.store).then(resolve, reject));
+        });
+      }),
+  };
+}
+
+/** The answer to a request. @param send - null: the connection is refused */
+function answered<T>(timeline: Timeline, send: () => Promise<T> | null): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancelTimeout = timeline.at(timeline.now() + CLIENT_TIMEOUT_MS, () =>
+      reject(new NoAnswerError("no answer")),
+    );
+    const answer = send();
+    if (answer) return void answer.then(resolve, reject).finally(cancelTimeout);
+    // An API that is down refuses the connection after a short time.
+    timeline.at(timeline.now() + 100, () => reject(new NoAnswerError("refused")));
+  });
+}
+
+function apiApart(world: World, random: Random): SimulatedApi {
+  const { settings, timeline, faults } = world;
   const clocks = world.random.stream("clock of the api");
   let current: { process: SimulatedProcess; store: MemoryStore } | null = null;
 
@@ -489,16 +526,7 @@ export function startApi(world: World): SimulatedApi {
   start(0);
   return {
     process: () => current?.process ?? null,
-    ask: (operation) =>
-      new Promise((resolve, reject) => {
-        const cancelTimeout = timeline.at(timeline.now() + CLIENT_TIMEOUT_MS, () =>
-          reject(new NoAnswerError("no answer")),
-        );
-        // An API that is down refuses the connection after a short time.
-        if (!current)
-          return void timeline.at(timeline.now() + 100, () => reject(new NoAnswerError("refused")));
-        operation(current.store).then(resolve, reject).finally(cancelTimeout);
-      }),
+    ask: (operation) => answered(timeline, () => current && operation(current.store)),
   };
 }
 

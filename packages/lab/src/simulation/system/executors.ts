@@ -1,12 +1,13 @@
 import { type Heartbeat, type HeartbeatOptions, startHeartbeat } from "@planwright/runtime";
-import type { ExecutionStore } from "@planwright/store";
-import { createMemoryStore } from "@planwright/store/memory";
+import type { ExecutionStore, Store } from "@planwright/store";
+import { createMemoryStore, type MemoryStore } from "@planwright/store/memory";
 import {
   createOutputMemory,
   type OutputMemory,
 } from "../../../../../services/executor/src/outputs/output-memory.ts";
 import { createPlanRuns, type PlanRuns } from "../../../../../services/executor/src/plan-runs.ts";
 import { createSignInChecks } from "../../../../../services/executor/src/sign-ins.ts";
+import { tellEndsHere } from "../../../../../services/planwright/src/tell-ends-here.ts";
 import type { Random } from "../../random/random.ts";
 import { CATALOGUE } from "../world/catalogue.ts";
 import { createProcess, type SimulatedProcess } from "../world/processes.ts";
@@ -17,6 +18,8 @@ import { createReach, type World } from "./world.ts";
 export interface Executors {
   /** A random living executor; null when there is none. */
   any(random: Random): ExecutorProcess | null;
+  /** A random living process that has an API too and accepts requests; null when there is none. */
+  anyApi(random: Random): ComposedProcess | null;
 }
 
 /** Starts the number of executors in the settings. */
@@ -40,15 +43,25 @@ export function startExecutors(world: World, tools: SimulatedTools): Executors {
         timeline.at(at, () => start(index, life + 1));
       },
     });
-    lives[index] = startExecutor(world, process, tools);
+    lives[index] = startExecutor(world, process, tools, index < settings.composed);
   }
 
   for (let index = 0; index < settings.executors; index++) start(index, 0);
+  function pick<Life>(random: Random, [first, ...rest]: readonly Life[]): Life | null {
+    return first ? random.pick([first, ...rest]) : null;
+  }
+
   return {
-    any(random) {
-      const [first, ...rest] = lives.flatMap((life) => life ?? []);
-      return first ? random.pick([first, ...rest]) : null;
-    },
+    any: (random) =>
+      pick(
+        random,
+        lives.flatMap((life) => life ?? []),
+      ),
+    anyApi: (random) =>
+      pick(
+        random,
+        lives.flatMap((life) => (life?.api?.isOpen() ? life.api : [])),
+      ),
   };
 }
 
@@ -69,11 +82,27 @@ interface ExecutorProcess {
   work(planId: string): void;
   /** SIGTERM. */
   terminate(): void;
+  /** Its API, if it has one. */
+  api: ComposedProcess | undefined;
+}
+
+/** A process with an executor, as its clients see it. */
+interface ComposedProcess {
+  process: SimulatedProcess;
+  store: MemoryStore;
+  /** False when it is about to end. */
+  isOpen(): boolean;
 }
 
 /** Starts an executor: the real plan runs with an in-memory store and simulated tools and time. */
-function startExecutor(world: World, process: SimulatedProcess, tools: SimulatedTools): ExecutorProcess {
+function startExecutor(
+  world: World,
+  process: SimulatedProcess,
+  tools: SimulatedTools,
+  isComposed: boolean,
+): ExecutorProcess {
   const { settings, checker, log, mutant, faults, timeline } = world;
+  const ids = world.random.stream(`ids of ${process.name}`);
   const { clock, name } = process;
   const reach = createReach(world, process);
   const memoryStore = createMemoryStore({
@@ -88,6 +117,7 @@ function startExecutor(world: World, process: SimulatedProcess, tools: Simulated
     rewrite: mutant?.rewrite,
     rewriteLog: mutant?.log,
     serverNow: mutant?.hasLocalTime ? () => process.wall() : undefined,
+    randomBytes: (bytes) => bytes.forEach((_, index) => (bytes[index] = ids.whole(0, 255))),
   });
   const noTools = {
     publishTools: async () => undefined,
@@ -105,7 +135,7 @@ function startExecutor(world: World, process: SimulatedProcess, tools: Simulated
       return claim;
     },
   };
-  const store = mutant?.store?.(watched) ?? watched;
+  const store = tellingEnds(mutant?.store?.(watched) ?? watched);
   const retention = mutant?.retention?.({ database: world.database, reach }) ?? memoryStore;
   const memory = createOutputMemory({ maxBytes: settings.outputMemoryBytes });
   const outputMemory = watchedMemory(mutant?.outputMemory?.(memory) ?? memory, (bytes) =>
@@ -115,6 +145,23 @@ function startExecutor(world: World, process: SimulatedProcess, tools: Simulated
   let heartbeat: Heartbeat | undefined;
   let runs: PlanRuns | undefined;
   let isStopping = false;
+
+  /** As in a process with several roles: what waits in it for an end of a request is told of each. */
+  function tellingEnds(of: ExecutionStore): ExecutionStore {
+    if (!isComposed) return of;
+    const nothing = (): void => undefined;
+    const noWatch: Store["watchRequestsAtRest"] = () => ({
+      ready: Promise.resolve(),
+      close: async () => undefined,
+    });
+    const telling = tellEndsHere({ ...of, watchRequestsAtRest: noWatch });
+    telling.watchRequestsAtRest({
+      onChange: (requestId) => checker.toldOfEnd(requestId),
+      onGap: nothing,
+      onError: nothing,
+    });
+    return telling;
+  }
 
   function take(planId: string): void {
     // As in the queue and the sweeper: the sweep finds a failed job again.
@@ -179,6 +226,26 @@ function startExecutor(world: World, process: SimulatedProcess, tools: Simulated
     });
   }
 
+  /** As in the queues of a process with several roles: a plan is stored as claimed by it where it has room. */
+  const clientStore: MemoryStore = {
+    ...memoryStore,
+    submitPlan: (submission) =>
+      memoryStore.submitPlan({
+        ...submission,
+        reserve({ _id: planId }) {
+          const reserved = runs?.reserve(planId);
+          if (!reserved) return null;
+          const place = { ...reserved, begin: () => take(planId) };
+          return mutant?.place?.(place) ?? place;
+        },
+      }),
+  };
+  const api: ComposedProcess = {
+    process,
+    store: mutant?.clientStore?.(clientStore, { database: world.database, reach }) ?? clientStore,
+    isOpen: () => runs !== undefined && !isStopping,
+  };
+
   /** The same steps as in the shutdown of the service. */
   async function leave(): Promise<void> {
     const ignore = (error: unknown): void => log.note(name, "a step of stopping failed", String(error));
@@ -215,6 +282,7 @@ function startExecutor(world: World, process: SimulatedProcess, tools: Simulated
 
   return {
     process,
+    api: isComposed ? api : undefined,
     work: (planId) => process.deliver(timeline.now(), () => take(planId)),
     terminate() {
       process.deliver(timeline.now(), () => {

@@ -3,6 +3,8 @@ import type { Random } from "../../random/random.ts";
 /** The world of one seed. Durations are milliseconds of simulated time, rates are probabilities. */
 export interface WorldSettings {
   executors: number;
+  /** Number of executors whose process has an API too, which are then all APIs. 0: the API is a process of its own. */
+  composed: number;
   plans: number;
   /** An executor without heartbeats for this time is declared dead. */
   deadAfterMs: number;
@@ -79,7 +81,7 @@ export function drawSettings(random: Random): WorldSettings {
   const level = random.pick([0, 0.3, 1, 1, 2]);
   const rate = (most: number): number => (random.chance(0.6) ? level * most * random.next() : 0);
   const times = (most: number): number => (level > 0 && random.chance(0.5) ? random.whole(0, most) : 0);
-  return {
+  const apart = {
     executors: random.whole(1, 4),
     plans: random.pick([1, 2, 3, 4]),
     deadAfterMs: random.pick([2_000, 4_000, 10_000]),
@@ -115,6 +117,7 @@ export function drawSettings(random: Random): WorldSettings {
     keptMs: random.chance(0.12) ? random.whole(0, 4_000) : null,
     signOuts: times(2),
   };
+  return { ...apart, composed: random.chance(0.5) ? random.whole(1, apart.executors) : 0 };
 }
 
 function drawTools(random: Random): ToolSettings {
