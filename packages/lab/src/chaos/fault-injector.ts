@@ -47,13 +47,13 @@ export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
     return EXECUTORS.toSorted((a, b) => load(b) - load(a))[0] ?? EXECUTORS[0];
   }
 
-  async function inject(fault: Aimed<Fault>): Promise<void> {
-    say(describeFault(fault));
+  async function inject(fault: Aimed<Fault>, target: string): Promise<void> {
+    say(describeFault(fault, target));
     switch (fault.type) {
       case "kill": {
         const victim = system.victims[fault.target];
         const pid = victim.pid();
-        if (pid !== undefined) kills.push({ target: fault.target, pid, at: Date.now() });
+        if (pid !== undefined) kills.push({ target, pid, at: Date.now() });
         await victim.kill();
         await delay(fault.forMs);
         return await victim.restart();
@@ -96,8 +96,8 @@ export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
       for (const planned of schedule) {
         await until(planned.atMs);
         const fault = aim(planned, busiest);
-        const target = "target" in fault ? fault.target : fault.type;
-        const turn = (turns.get(target) ?? Promise.resolve()).then(() => inject(fault));
+        const target = "target" in fault ? system.processOf(fault.target) : fault.type;
+        const turn = (turns.get(target) ?? Promise.resolve()).then(() => inject(fault, target));
         turns.set(target, turn);
         running.push(turn);
       }

@@ -66,11 +66,12 @@ export async function playOut({
   say,
 }: RunDependencies): Promise<Observed> {
   const log = await startChangeLog(mongo);
-  const { apiUrl, keys } = system;
+  const { apiUrls, keys } = system;
+  const [first] = apiUrls;
   const clientOf: Record<Tenant, ApiClient> = {
-    large: createApiClient(apiUrl, keys.large),
-    middle: createApiClient(apiUrl, keys.middle),
-    small: createApiClient(apiUrl, keys.small),
+    large: createApiClient(first, keys.large),
+    middle: createApiClient(apiUrls.at(-1) ?? first, keys.middle),
+    small: createApiClient(first, keys.small),
   };
   const seen: BrokenPromise[] = [];
   const report = (violation: BrokenPromise): void => {

@@ -13,7 +13,7 @@ import { checkRun, type Verdict } from "./oracle/check-run.ts";
 import { versionsByRequest } from "./oracle/plan-versions.ts";
 import { type Observed, playOut } from "./play-out.ts";
 import type { ChaosSettings } from "./settings.ts";
-import { startSystem } from "./system.ts";
+import { hasExecutor, startSystem } from "./system.ts";
 
 /** Options of {@link runChaos}. */
 interface ChaosOptions {
@@ -34,6 +34,7 @@ export async function runChaos(options: ChaosOptions): Promise<{ report: Report;
   let toolStarts = 0;
   const system = await startSystem({
     folder,
+    layout: settings.layout,
     deadAfterMs: settings.deadAfterMs,
     planTimeoutMs: settings.planTimeoutMs,
     modelUrl: model.openAiUrl,
@@ -45,7 +46,7 @@ export async function runChaos(options: ChaosOptions): Promise<{ report: Report;
   });
   const mongo = await MongoClient.connect(system.mongodbUrl, { serverSelectionTimeoutMS: 60_000 });
   try {
-    await waitForTools(system.apiUrl, Object.keys(CHAOS_TOOLS));
+    for (const url of system.apiUrls) await waitForTools(url, Object.keys(CHAOS_TOOLS));
     say("everything is running");
     const observed = await playOut({ settings, plans, random, system, mongo, say });
     const verdict = checkRun(observed.evidence);
@@ -73,6 +74,7 @@ function endsToNote({ plans, requests }: Pick<Evidence, "plans" | "requests">): 
 /** The figures of a run. The seven figures after `faults` must be 0. */
 interface Report {
   seed: number;
+  layout: ChaosSettings["layout"];
   plans: number;
   /** Steps, and items of forEach steps. */
   steps: number;
@@ -145,10 +147,11 @@ function createReport(
   const expiredInDoubt = firstVersions.filter(
     ({ _id, status }) => status === "EXPIRED" && inDoubt.has(_id),
   ).length;
-  const executorKills = kills.filter(({ target }) => target.startsWith("executor"));
+  const executorKills = kills.filter(({ target }) => hasExecutor(target));
   const { inFlight, times } = recoveriesOf(changes, executorKills);
   return {
     seed: settings.seed,
+    layout: settings.layout,
     plans: accepted.length,
     steps: steps.length,
     faults: run.faults,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   freePort,
+  freePorts,
   type ManagedProcess,
   type SuperviseOptions,
   type Supervision,
@@ -21,9 +22,10 @@ import {
 } from "@planwright/testing";
 import { CHAOS_TOOLS, STEP_TIMEOUT_MS, TENANTS, type Tenant } from "./chaos-plan.ts";
 
-/** The whole system as processes. Each service connects through separate proxies. */
+/** The whole system as processes. Each process of services connects through separate proxies. */
 export interface System {
-  apiUrl: string;
+  /** Of each process with an API. */
+  apiUrls: readonly [string, ...string[]];
   /** URL without a proxy, with the name of the database. */
   mongodbUrl: string;
   /** URL without a proxy. */
@@ -33,7 +35,10 @@ export interface System {
   callsFile: string;
   /** The API key of each tenant. Its name is that of the tenant. */
   keys: Readonly<Record<Tenant, string>>;
+  /** The process of each name; services that share one have the same. */
   victims: Readonly<Record<VictimName, Victim>>;
+  /** The name of a service's process. */
+  processOf(name: VictimName): string;
   proxy(service: ServiceName, link: Link): TcpProxy;
   stop(): Promise<void>;
 }
@@ -42,6 +47,7 @@ export interface System {
 interface SystemOptions {
   /** Folder for data, logs and the ledger. */
   folder: string;
+  layout: Layout;
   /** A worker without heartbeats for this time is declared dead, in milliseconds. */
   deadAfterMs: number;
   planTimeoutMs: number;
@@ -63,7 +69,7 @@ const SERVICES_FOLDER = new URL("../../../../services/", import.meta.url);
 
 /** Starts all processes and waits until each is ready. */
 export async function startSystem(options: SystemOptions): Promise<System> {
-  const { folder, onCrash, toolScript } = options;
+  const { folder, layout, onCrash, toolScript } = options;
   const supervision: Supervision = { onUnexpectedEnd: onCrash, restartDelayMs: () => RESTART_DELAY_MS };
   mkdirSync(folder, { recursive: true });
   const [mongo, redis] = await Promise.all([
@@ -88,11 +94,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 
   const proxies = new Map<string, TcpProxy>();
   const portOf = (url: string): number => Number(/:(\d+)/.exec(url.replace(/^\w+:\/\//, ""))?.[1]);
-  const start = async (name: ServiceName) => {
+  const start = async (name: string, hasApi: boolean) => {
     const toMongo = await startTcpProxy(portOf(mongo.url));
     const toRedis = await startTcpProxy(portOf(redis.url));
     proxies.set(`${name}/mongo`, toMongo).set(`${name}/redis`, toRedis);
-    const port = await freePort();
+    const port = await freePorts(2);
+    const healthPort = name === "api" ? port : port + 1;
     const victim = await startVictim({
       ...supervision,
       name,
@@ -103,7 +110,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         HOME: process.env["HOME"],
         NODE_ENV: "production",
         HOST: "127.0.0.1",
-        [name === "api" ? "PORT" : "HEALTH_PORT"]: String(port),
+        PORT: String(port),
+        HEALTH_PORT: String(healthPort),
         // Without directConnection the driver would use the address that the replica set reports, which is
         // not the proxy.
         MONGODB_URL: `mongodb://127.0.0.1:${toMongo.port}/${DATABASE}?directConnection=true`,
@@ -121,45 +129,53 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         MODEL_TIMEOUT_MS: "10000",
       },
       logFile: join(folder, "logs", `${name}.log`),
-      isReady: () => answersOk(`http://127.0.0.1:${port}/readyz`),
+      isReady: () => answersOk(`http://127.0.0.1:${healthPort}/readyz`),
     });
-    return { victim, port };
+    return { victim, apiUrls: hasApi ? [`http://127.0.0.1:${port}/graphql`] : [] };
   };
+  const processes: Record<ServiceName, string> = LAYOUTS[layout];
+  const processOf = (name: VictimName): string => (name in processes ? processes[name as ServiceName] : name);
+  const names = [...new Set(Object.values(processes))];
   const started = new Map(
-    await Promise.all(SERVICES.map(async (name) => [name, await start(name)] as const)),
+    await Promise.all(
+      names.map(async (name) => [name, await start(name, /^(api|planwright)/.test(name))] as const),
+    ),
   );
-  const service = (name: ServiceName) => {
-    const found = started.get(name);
+  const service = (name: ServiceName): Victim => {
+    const found = started.get(processOf(name));
     if (found === undefined) throw new TypeError(`${name} was never started`);
-    return found;
+    return found.victim;
   };
   const victims: Record<VictimName, Victim> = {
-    api: service("api").victim,
-    "planner-1": service("planner-1").victim,
-    "planner-2": service("planner-2").victim,
-    "executor-1": service("executor-1").victim,
-    "executor-2": service("executor-2").victim,
-    "executor-3": service("executor-3").victim,
+    api: service("api"),
+    "planner-1": service("planner-1"),
+    "planner-2": service("planner-2"),
+    "executor-1": service("executor-1"),
+    "executor-2": service("executor-2"),
+    "executor-3": service("executor-3"),
     tools: tools.victim,
     mongo: victimOf(mongo),
     redis: victimOf(redis),
   };
+  const [firstUrl, ...otherUrls] = [...started.values()].flatMap(({ apiUrls }) => apiUrls);
+  if (firstUrl === undefined) throw new TypeError("no API was started");
   return {
-    apiUrl: `http://127.0.0.1:${service("api").port}/graphql`,
+    apiUrls: [firstUrl, ...otherUrls],
     mongodbUrl,
     redisUrl: redis.url,
     ledgerFile,
     callsFile,
     keys,
     victims,
+    processOf,
     proxy(name, link) {
-      const found = proxies.get(`${name}/${link}`);
+      const found = proxies.get(`${processOf(name)}/${link}`);
       if (found === undefined) throw new TypeError(`There is no proxy from ${name} to ${link}`);
       return found;
     },
     async stop() {
       // By SIGKILL, because the evidence is complete and no data is needed later.
-      await Promise.all(["api" as const, ...PLANNERS, ...EXECUTORS].map((name) => victims[name].kill()));
+      await Promise.all([...started.values()].map(({ victim }) => victim.kill()));
       await tools.victim.kill();
       await Promise.all([victims.mongo.kill(), victims.redis.kill()]);
       await Promise.all([...proxies.values()].map((proxy) => proxy.close()));
@@ -273,6 +289,32 @@ export const PLANNERS = ["planner-1", "planner-2"] as const;
 export const SERVICES = ["api", ...PLANNERS, ...EXECUTORS] as const;
 type ServiceName = (typeof SERVICES)[number];
 type VictimName = ServiceName | "mongo" | "redis" | "tools";
+
+/** The process of each service: its own, or in `composed` one of two with all roles, beside a lone executor. */
+const LAYOUTS = {
+  apart: {
+    api: "api",
+    "planner-1": "planner-1",
+    "planner-2": "planner-2",
+    "executor-1": "executor-1",
+    "executor-2": "executor-2",
+    "executor-3": "executor-3",
+  },
+  composed: {
+    api: "planwright-1",
+    "planner-1": "planwright-1",
+    "planner-2": "planwright-2",
+    "executor-1": "planwright-1",
+    "executor-2": "planwright-2",
+    "executor-3": "executor-3",
+  },
+} as const satisfies Record<string, Record<ServiceName, string>>;
+
+/** Which processes run the services. */
+export type Layout = keyof typeof LAYOUTS;
+
+/** True for a process with an executor. */
+export const hasExecutor = (process: string): boolean => /^(executor|planwright)-/.test(process);
 /** The executor that holds the most plans when the fault begins. */
 export const BUSIEST = "busiest executor";
 
@@ -292,17 +334,17 @@ export type Fault = { atMs: number } /** SIGKILL, and a start `forMs` later. */ 
 );
 type Link = "mongo" | "redis";
 
-/** One line about a fault, such as "SIGSTOP executor-2 for 1200 ms". */
-export function describeFault(fault: Fault): string {
+/** One line about a fault, such as "SIGSTOP executor-2 for 1200 ms". @param target - the process that it hits */
+export function describeFault(fault: Fault, target: string): string {
   switch (fault.type) {
     case "kill":
-      return `SIGKILL ${fault.target}, restarted after ${fault.forMs} ms`;
+      return `SIGKILL ${target}, restarted after ${fault.forMs} ms`;
     case "pause":
-      return `SIGSTOP ${fault.target} for ${fault.forMs} ms`;
+      return `SIGSTOP ${target} for ${fault.forMs} ms`;
     case "cut":
-      return `${fault.target} cut off from ${fault.link} for ${fault.forMs} ms`;
+      return `${target} cut off from ${fault.link} for ${fault.forMs} ms`;
     case "freeze":
-      return `no data passes between ${fault.target} and ${fault.link} for ${fault.forMs} ms`;
+      return `no data passes between ${target} and ${fault.link} for ${fault.forMs} ms`;
     case "flush":
       return "FLUSHALL";
     case "duplicates":
