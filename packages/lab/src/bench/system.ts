@@ -1,16 +1,17 @@
 /**
  * Measures plans from the HTTP request to their end. The built system runs twice: its roles in one process, and
  * each in its own. The tools are a separate process, over MCP. With --peers it also measures alternatives on the
- * same steps. The clients run in this process. All contenders stay up and take turns, so that other load on the
+ * same steps: once with steps that do nothing in their process, and once with the same calls over MCP as ours. The clients run in this process. All contenders stay up and take turns, so that other load on the
  * machine affects all of them.
  *
  * npm run bench -- system [--seconds 10] [--clients 64] [--rounds 3] [--peers] [--node 24] [--json] The exit code is 1
  * when a plan does not end COMPLETED. Slow figures do not fail the run: they depend on the machine.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { countingToolServerCommand } from "@planwright/testing";
 import { developerCommand, print, printJson, say, wholeNumberOption } from "../command/developer-command.ts";
 import { type Contender, PlanNotCompletedError, startPlanwright } from "./contenders/contender.ts";
 import { installPeers, startDbos, startRestate } from "./contenders/peers.ts";
@@ -108,6 +109,7 @@ function readSettings(args: readonly string[]): Settings {
 const { seconds, clients, rounds, peers, json } = readSettings(process.argv.slice(2));
 const forMs = seconds * 1_000;
 const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
+await chmod(folder, 0o755); // PostgreSQL refuses to run as root, so it runs as another user
 const contenders: Contender[] = [];
 /** Plans before the measurements, so that the JIT has compiled the code. Fewer on a slow machine. */
 const WARM_UP_PLANS = 1_000;
@@ -120,8 +122,15 @@ async function startAll(): Promise<void> {
   }
   if (!peers) return;
   const installed = installPeers();
-  contenders.push(await startRestate({ dataDir: folder, clients, installed }));
-  contenders.push(await startDbos({ dataDir: folder, clients, installed }));
+  for (const isMcp of [false, true]) {
+    const dataDir = join(folder, isMcp ? "peers-mcp" : "peers");
+    const tools = isMcp
+      ? countingToolServerCommand({ ledgerFile: join(dataDir, "ledger.jsonl"), stdio: true })
+      : undefined;
+    await mkdir(dataDir);
+    contenders.push(await startRestate({ dataDir, clients, installed, tools }));
+    contenders.push(await startDbos({ dataDir, clients, installed, tools }));
+  }
 }
 
 async function measureAll(): Promise<Measurement[]> {

@@ -1,10 +1,10 @@
 /**
- * The diamond as a DBOS workflow behind a small HTTP server, as a separate process: once with steps that do
- * nothing, and once with steps that call a tool of the server at TOOLS_URL.
+ * The diamond as a DBOS workflow behind a small HTTP server, as a separate process: once for `bench -- system`, and
+ * once with steps that call a tool of the server at TOOLS_URL, for `bench -- kills`.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import { requirePeer } from "./peer-packages.ts";
+import { openStep, requirePeer } from "./peer-packages.ts";
 
 /** The part of the SDK's API that is used here. */
 interface DbosSdk {
@@ -27,7 +27,8 @@ type Workflow<Args extends unknown[]> = (...args: Args) => Promise<object>;
 
 const { DBOS } = requirePeer("@dbos-inc/dbos-sdk") as DbosSdk;
 
-const step = (name: string) => DBOS.runStep(() => Promise.resolve({ tool: name, value: 1 }), { name });
+const act = await openStep();
+const step = (name: string) => DBOS.runStep(() => act(name), { name });
 const diamond = DBOS.registerWorkflow(
   async () => {
     const a = await step("a");
@@ -98,7 +99,7 @@ async function serveEffects(id: string, request: IncomingMessage): Promise<objec
   return { id };
 }
 
-/** `GET /` is the health check; `POST /` runs the diamond without effects and answers at its end. */
+/** `GET /` is the health check; `POST /` runs the diamond and answers at its end. */
 async function serve(request: IncomingMessage): Promise<object | null> {
   const [, id] = /^\/effects\/(.+)$/.exec(request.url ?? "") ?? [];
   if (id !== undefined) return serveEffects(id, request);

@@ -12,7 +12,7 @@ import {
   supervise,
 } from "@planwright/local";
 import { CodedError } from "@planwright/plan";
-import { bundleWithCodeCache } from "@planwright/testing";
+import { bundleWithCodeCache, type countingToolServerCommand } from "@planwright/testing";
 import { z } from "zod";
 import { installPackages } from "../../servers/servers.ts";
 import { createBenchClient } from "../bench-client.ts";
@@ -27,21 +27,31 @@ interface PeerOptions {
   clients: number;
   /** The folder that {@link installPeers} returns. */
   installed: string;
+  /** The command of the tool server that its steps call over MCP. Absent: its steps do nothing, in its process. */
+  tools?: ToolServerCommand | undefined;
 }
+
+/** How the tool server of a peer is started. */
+type ToolServerCommand = Pick<ReturnType<typeof countingToolServerCommand>, "command" | "args">;
+
+/** Where the steps of a peer run. */
+const stepsOf = ({ tools }: PeerOptions): string => (tools ? "over MCP" : "in process");
+/** Its name in tables: both kinds may run beside each other. */
+const nameOf = (peer: string, { tools }: PeerOptions): string => (tools ? `${peer}, MCP` : peer);
 
 /**
  * Starts a file of this folder as a separate process. PEERS names the folder of the packages, PORT the port.
  */
 export function startPeerService(
   file: "restate-service.ts" | "dbos-service.ts",
-  { dataDir, installed, port, env }: PeerOptions & { port: number; env?: Record<string, string> },
+  { dataDir, installed, port, tools, env }: PeerOptions & { port: number; env?: Record<string, string> },
 ): Promise<Child> {
   const tsx = createRequire(import.meta.url).resolve("tsx");
   return startChild({
     name: file,
     command: process.execPath,
     args: ["--import", tsx, fileURLToPath(new URL(file, import.meta.url))],
-    env: { ...peerEnvironment({ installed, port }), ...env },
+    env: { ...peerEnvironment({ installed, port }), ...(tools && { TOOLS: JSON.stringify(tools) }), ...env },
     logFile: join(dataDir, "logs", `${file}.log`),
   });
 }
@@ -99,16 +109,19 @@ export async function startDbos(options: PeerOptions): Promise<Contender> {
     env: { DATABASE_URL: postgres.url },
   });
   await service.ready(async () => (await fetch(url)).ok, 60_000);
-  const client = createPeerClient(DBOS, url, options.clients);
+  const name = nameOf(DBOS, options);
+  const client = createPeerClient(name, url, options.clients);
   return {
-    name: DBOS,
+    name,
     versions: { version: PEER_PACKAGES["@dbos-inc/dbos-sdk"], PostgreSQL: postgres.version },
-    steps: "in process",
+    steps: stepsOf(options),
     end: "the answer",
     processes: [
       ["dbos-service", "service"],
       ["postgres", "postgres"],
+      ["counting-tool-server", "tools"],
     ],
+    pids: [service.pid, postgres.process.pid() ?? 0],
     runPlan: () => client.runPlan(),
     async close() {
       client.close();
@@ -281,19 +294,22 @@ export async function startRestate(options: PeerOptions): Promise<Contender> {
   });
   const service = await startPeerService("restate-service.ts", { ...options, port });
   await server.ready(() => register(`http://127.0.0.1:${admin}`, `http://127.0.0.1:${port}`), 60_000);
-  const client = createPeerClient(RESTATE, `http://127.0.0.1:${ingress}/plans/diamond`, clients);
+  const name = nameOf(RESTATE, options);
+  const client = createPeerClient(name, `http://127.0.0.1:${ingress}/plans/diamond`, clients);
   return {
-    name: RESTATE,
+    name,
     versions: {
       version: PEER_PACKAGES["@restatedev/restate-server"],
       "Restate SDK": PEER_PACKAGES["@restatedev/restate-sdk"],
     },
-    steps: "in process",
+    steps: stepsOf(options),
     end: "the answer",
     processes: [
       ["restate-server", "restate"],
       ["restate-service", "service"],
+      ["counting-tool-server", "tools"],
     ],
+    pids: [server.pid, service.pid],
     runPlan: () => client.runPlan(),
     async close() {
       client.close();

@@ -1,5 +1,5 @@
 /** The diamond as a Restate service, as a separate process. */
-import { requirePeer } from "./peer-packages.ts";
+import { openStep, requirePeer } from "./peer-packages.ts";
 
 /** The part of the SDK's API that is used here. */
 interface RestateSdk {
@@ -11,7 +11,7 @@ interface RestateSdk {
   RestatePromise: { all<T>(promises: Promise<T>[]): Promise<T[]> };
 }
 interface Context {
-  run<T>(name: string, action: () => T): Promise<T>;
+  run<T>(name: string, action: () => Promise<T>): Promise<T>;
 }
 
 // The SDK needs Promise.withResolvers, which Node 20 does not have.
@@ -23,9 +23,10 @@ Object.assign(Promise, {
   },
 });
 const restate = requirePeer("@restatedev/restate-sdk") as RestateSdk;
+const act = await openStep();
 
 async function diamond(context: Context): Promise<object> {
-  const step = (name: string) => context.run(name, () => ({ tool: name, value: 1 }));
+  const step = (name: string) => context.run(name, () => act(name));
   const a = await step("a");
   const [b, c, d] = await restate.RestatePromise.all([step("b"), step("c"), step("d")]);
   const e = await step("e");
