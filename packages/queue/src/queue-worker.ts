@@ -44,8 +44,8 @@ export interface WorkerOptions {
    */
   handle: Handle;
   /**
-   * Reserves work that is about to be stored as claimed by this process; null when the process does not take it. The
-   * next `handle` of this work ends the reservation. Default: nothing is reserved.
+   * Reserves work that is about to be stored as claimed by this process; null when the process does not take it.
+   * `leave` is called when it is not stored, and after its `handle`. Default: nothing is reserved.
    */
   reserve?: ((id: string) => Pick<Place, "owner" | "leave"> | null) | undefined;
   /** Called for errors, the same message once in 10 s. */
@@ -68,7 +68,7 @@ export interface QueueWorker {
   isConnected(): boolean;
   /** Begins at once with a hint that is in no line. False, and nothing done, when this process has no room. */
   begin(hint: Hint): boolean;
-  /** Reserves a place for work that is about to be stored. Null when this process has no room. */
+  /** Reserves a place for work that is about to be stored. Null when this process has no room, or hints may wait. */
   reserve(hint: Hint): Place | null;
   /** Number of hints that no worker has taken. Waits without limit while Redis does not answer. */
   countWaiting(): Promise<number>;
@@ -270,19 +270,21 @@ function createHintWork(
       return true;
     },
     reserve(hint) {
-      const release = isEnding ? null : slots.take(hint.tenant);
+      // Hints that wait come first.
+      const release = isEnding || mayWait ? null : slots.take(hint.tenant);
       const reserved = release && reserve?.(hint._id);
       if (!reserved) {
         release?.();
         return null;
       }
+      const leave = (): void => {
+        reserved.leave();
+        release();
+      };
       return {
         owner: reserved.owner,
-        begin: () => void work(hint, release, slots.enter()).catch(report),
-        leave() {
-          reserved.leave();
-          giveBack(release);
-        },
+        begin: () => void work(hint, leave, slots.enter()).catch(report),
+        leave: () => giveBack(leave),
       };
     },
     async end() {
@@ -334,6 +336,7 @@ export function createLocalWorker(hints: FairQueue, options: WorkerOptions): Loc
   }
 
   void lookForAll();
+  look();
   return {
     look,
     isConnected: () => !isClosing,

@@ -125,7 +125,7 @@ test("offers to a frozen Redis neither throw nor wait, and are handled once it c
 
 test.each([
   ["in memory", () => createLocalQueues()],
-  ["in this process first", () => createLocalFirstQueues(queuesAt("redis://127.0.0.1:1").queues)],
+  ["in this process first", () => createLocalFirstQueues(inRedis())],
 ])("a place %s is held until its work has ended, or until it is left", async (_queues, open) => {
   const queues = open();
   expect(queues.reserveExecution(plan("plan_0"))).toBeNull();
@@ -137,6 +137,18 @@ test.each([
     handle: (id) => new Promise<void>((resolve) => void ends.set(id, resolve)),
     reserve: (id) => (id === "refused" ? null : { owner: `owner of ${id}`, leave: () => void left.push(id) }),
   });
+  // Until the worker has seen that no hint waits, it has no place.
+  queues.offerExecution(plan("plan_0"));
+  await expect.poll(() => [...ends.keys()]).toEqual(["plan_0"]);
+  ends.get("plan_0")?.();
+  ends.clear();
+  const freed = () => {
+    const place = queues.reserveExecution(plan("plan_0"));
+    place?.leave();
+    return place;
+  };
+  await expect.poll(freed).not.toBeNull();
+  left.length = 0;
   expect(queues.reserveExecution(plan("refused"))).toBeNull();
   const [one, two] = [queues.reserveExecution(plan("plan_1")), queues.reserveExecution(plan("plan_2"))];
   expect([one?.owner, two?.owner, slots.free()]).toEqual(["owner of plan_1", "owner of plan_2", 0]);
@@ -147,6 +159,7 @@ test.each([
   expect([left, slots.free()]).toEqual([["plan_2"], 1]);
   ends.get("plan_1")?.();
   await expect.poll(() => slots.free()).toBe(2);
+  expect(left).toEqual(["plan_2", "plan_1"]);
 });
 
 test("queues that are only in Redis have no place in this process", async () => {
@@ -422,7 +435,7 @@ test("a hint that did not fit is taken when work of the process ends, although i
 
 test.each([
   ["in memory", () => createLocalQueues()],
-  ["in this process first", () => createLocalFirstQueues(queuesAt("redis://127.0.0.1:1").queues)],
+  ["in this process first", () => createLocalFirstQueues(inRedis())],
 ])("a place %s is held until its work has ended, or until it is left", async (_queues, open) => {
   const queues = open();
   expect(queues.reserveExecution(plan("plan_0"))).toBeNull();
@@ -434,6 +447,18 @@ test.each([
     handle: (id) => new Promise<void>((resolve) => void ends.set(id, resolve)),
     reserve: (id) => (id === "refused" ? null : { owner: `owner of ${id}`, leave: () => void left.push(id) }),
   });
+  // Until the worker has seen that no hint waits, it has no place.
+  queues.offerExecution(plan("plan_0"));
+  await expect.poll(() => [...ends.keys()]).toEqual(["plan_0"]);
+  ends.get("plan_0")?.();
+  ends.clear();
+  const freed = () => {
+    const place = queues.reserveExecution(plan("plan_0"));
+    place?.leave();
+    return place;
+  };
+  await expect.poll(freed).not.toBeNull();
+  left.length = 0;
   expect(queues.reserveExecution(plan("refused"))).toBeNull();
   const [one, two] = [queues.reserveExecution(plan("plan_1")), queues.reserveExecution(plan("plan_2"))];
   expect([one?.owner, two?.owner, slots.free()]).toEqual(["owner of plan_1", "owner of plan_2", 0]);
@@ -444,6 +469,7 @@ test.each([
   expect([left, slots.free()]).toEqual([["plan_2"], 1]);
   ends.get("plan_1")?.();
   await expect.poll(() => slots.free()).toBe(2);
+  expect(left).toEqual(["plan_2", "plan_1"]);
 });
 
 test("queues that are only in Redis have no place in this process", async () => {
