@@ -8,10 +8,13 @@ import { readmeBlocks } from "../src/readme-blocks.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const FILE = "docs/architecture.md";
-/** A submitted plan needs no planning, and one that is executed at once begins as QUEUED. */
+/**
+ * A submitted plan needs no planning, and one that is executed at once begins as QUEUED, or as RUNNING where it is
+ * stored as claimed.
+ */
 const DIAGRAMS = {
   request: stateDiagram(REQUEST_LIFECYCLE, ["PLANNING", "READY", "EXECUTING", "FAILED"]),
-  plan: stateDiagram(PLAN_LIFECYCLE, ["INVALID", "READY", "QUEUED"]),
+  plan: stateDiagram(PLAN_LIFECYCLE, ["INVALID", "READY", "QUEUED", "RUNNING"]),
   step: stateDiagram(STEP_LIFECYCLE, ["PENDING"]),
 };
 const BLOCK = /(?<=<!-- states of a (request|plan|step) -->\n```mermaid\n)[\s\S]*?(?=\n?```)/g;
