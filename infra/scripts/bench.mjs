@@ -38,6 +38,7 @@ const BENCHMARKS = {
   system: () => onTheBuild("system.ts"),
   kills: () => onTheBuild("kills.ts"),
   console: ofTheConsole,
+  "first-result": () => fromSource("first-result.ts"),
 };
 const run = BENCHMARKS[name];
 if (!run) {

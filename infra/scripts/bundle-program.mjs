@@ -14,6 +14,8 @@ const IMPORT = /^(?:import\b.*|\}) from ".*";$/gm;
  * as without a cache.
  */
 const V8_OPTIONS = [[], ["--max-semi-space-size=32"]];
+/** A program that has little to do is started so: its young generation stays small. */
+const SMALL_OPTIONS = ["--max-semi-space-size=2"];
 
 /**
  * Loads a bundle with V8's code cache, which Node itself can do from version 22.8. The first run that ends by
@@ -85,7 +87,12 @@ export async function bundleProgram({ main, folder, name = "bundle", plugins = [
   const bundle = await rolldown({
     input: { [name]: main },
     platform: "node",
-    resolve: { conditionNames: ["@planwright/source", "node"] },
+    resolve: {
+      conditionNames: ["@planwright/source", "node"],
+      // The driver of MongoDB reads its addresses with a URL in JavaScript, whose tables and code take over 1 MiB in
+      // each process. Node has the same standard built in.
+      alias: { "whatwg-url": "node:url" },
+    },
     plugins: [...plugins, notingWorkers(workers), awaitInFunction(main)],
     // Libraries use features that bundlers warn of: eval, optional modules that are not installed.
     logLevel: "silent",
@@ -120,9 +127,10 @@ const escaped = (text) =>
  * @param {string} folder - with `bundle.cjs`
  * @param {readonly string[]} endWith - arguments with which the program ends by itself, in an empty
  *   environment; the functions that it uses until then are stored compiled
+ * @param {{ isSmall?: boolean }} options - `isSmall`: it is also started with a small young generation
  * @returns {string} the path of `start.cjs`
  */
-export function storeCompiled(folder, endWith) {
+export function storeCompiled(folder, endWith, { isSmall = false } = {}) {
   const start = join(folder, "start.cjs");
   const bundle = join(folder, "bundle.cjs");
   const source = module.wrap(readFileSync(bundle, "utf8").replace(LEGAL, escaped));
@@ -131,7 +139,7 @@ export function storeCompiled(folder, endWith) {
   const encoding = Buffer.byteLength(source) === source.length ? "latin1" : "utf8";
   for (const name of readdirSync(folder)) if (/^bundle\.cjs\..*cache$/.test(name)) rmSync(join(folder, name));
   writeFileSync(start, loaderOf(hash, encoding));
-  for (const options of V8_OPTIONS)
+  for (const options of isSmall ? [...V8_OPTIONS, SMALL_OPTIONS] : V8_OPTIONS)
     spawnSync(process.execPath, [...options, start, ...endWith], {
       env: { PATH: process.env.PATH ?? "", WRITE_CODE_CACHE: "1" },
       stdio: "ignore",

@@ -1,4 +1,4 @@
-// node infra/scripts/bundle.mjs [--main src/main.ts] [--folder dist] [--entry dist/main.js] [--end-with ARG]...
+// node infra/scripts/bundle.mjs [--main src/main.ts] [--folder dist] [--entry dist/main.js] [--end-with ARG]... [--small]
 //
 // Bundles a program of this repository from its source, with everything that it imports, and stores it with its
 // compiled code: Node starts it in a quarter of the processor time that single modules need. Writes the bundle
@@ -16,11 +16,13 @@ const { values } = parseArgs({
     // Arguments with which the program ends by itself, in an empty environment; the functions that it uses until
     // then are stored compiled.
     "end-with": { type: "string", multiple: true, default: [] },
+    // It is also started with a small young generation.
+    small: { type: "boolean", default: false },
   },
 });
 const folder = resolve(values.folder);
 await bundleProgram({ main: resolve(values.main), folder });
-const start = storeCompiled(folder, values["end-with"]);
+const start = storeCompiled(folder, values["end-with"], { isSmall: values.small });
 if (values.entry !== undefined) {
   const entry = resolve(values.entry);
   const path = relative(dirname(entry), start).replaceAll("\\", "/");

@@ -2,9 +2,11 @@
 // path of a program it then runs that in this same process, with the arguments behind it: a signal to `npm
 // start` reaches the program, no shell in between. Plain JavaScript without dependencies, because it runs
 // before anything is installed.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -15,23 +17,50 @@ if (!supported) {
   process.exit(1);
 }
 
-/** Runs a command, quietly if it may be quiet; shows what it printed and ends this process when it fails. */
-function run(command, args, { isQuiet = false } = {}) {
-  const result = spawnSync(command, args, {
+/**
+ * Runs a command quietly; a terminal shows the seconds that it has taken. Shows what it printed and ends this process
+ * when it fails.
+ */
+async function run(command, args) {
+  const child = spawn(command, args, {
     cwd: root,
-    stdio: isQuiet ? ["ignore", "pipe", "pipe"] : "inherit",
-    encoding: "utf8",
-    maxBuffer: 64 * 1_048_576,
+    stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
     shell: process.platform === "win32",
   });
-  if (result.error) {
-    console.error(`Could not run ${command}: ${result.error.message}`);
+  const seconds = showSeconds();
+  try {
+    const [stdout, stderr, [status]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close"),
+    ]);
+    seconds.end();
+    if (status === 0) return;
+    process.stderr.write(`${stdout}\n${stderr}\n`);
+    process.exit(status ?? 1);
+  } catch (error) {
+    seconds.end();
+    console.error(`Could not run ${command}: ${error.message}`);
     process.exit(1);
   }
-  if (result.status === 0) return;
-  if (isQuiet) process.stderr.write(`${result.stdout}\n${result.stderr}\n`);
-  process.exit(result.status ?? 1);
+}
+
+/** Counts the seconds in the last line of a terminal, so that a person sees that something happens, until `end()`. */
+function showSeconds() {
+  const { stdout } = process;
+  if (!stdout.isTTY) return { end: () => undefined };
+  const startedAt = performance.now();
+  const timer = setInterval(() => {
+    stdout.write(`\r  ${Math.round((performance.now() - startedAt) / 1_000)} s`);
+  }, 1_000);
+  return {
+    end() {
+      clearInterval(timer);
+      // Removes the line.
+      stdout.write("\r\u001b[K");
+    },
+  };
 }
 
 /**
@@ -89,13 +118,11 @@ function isInstalled() {
 const release = holdLock();
 if (!isInstalled()) {
   console.log("Installing packages (first time, about a minute) ...");
-  run("npm", ["ci", "--loglevel=error"], { isQuiet: true });
+  await run("npm", ["ci", "--loglevel=error"]);
 }
 if (!existsSync(join(root, "packages", "local", "dist")))
   console.log("Building (first time, about half a minute) ...");
-run(join(root, "node_modules", ".bin", "turbo"), ["run", "build", "--output-logs=errors-only"], {
-  isQuiet: true,
-});
+await run(join(root, "node_modules", ".bin", "turbo"), ["run", "build", "--output-logs=errors-only"]);
 release();
 
 const [node, , program, ...programArguments] = process.argv;

@@ -14,10 +14,12 @@ export type ServiceName = RoleName | "blog-tools" | "planwright";
 const PACKED = new URL("../services/", import.meta.url);
 const SERVICES = existsSync(PACKED) ? PACKED : new URL("../../../services/", import.meta.url);
 /**
- * Size of a semi-space, in MiB: most objects are short-lived, and a small young generation is collected too
- * often.
+ * Size of a semi-space, in MiB. In the roles most objects are short-lived, and a small young generation is collected
+ * too often. The blog tools do little between two calls: with 2 MiB calls take the same processor time under load, and
+ * the process 50 MiB less memory.
  */
-const YOUNG_GENERATION = "--max-semi-space-size=32";
+const youngGeneration = (name: ServiceName): string =>
+  `--max-semi-space-size=${name === "blog-tools" ? 2 : 32}`;
 /** Longer than a service needs to finish its running calls, in milliseconds. */
 const STOP_MS = 45_000;
 
@@ -51,7 +53,7 @@ interface ServiceOptions {
 export async function startService(options: ServiceOptions): Promise<ManagedProcess> {
   const { name, env, readyUrls, logFile, supervision } = options;
   const main = options.main ?? builtProgram(name, "main.js");
-  const args = [YOUNG_GENERATION, main, ...(options.args ?? [])];
+  const args = [youngGeneration(name), main, ...(options.args ?? [])];
   return supervise({
     ...supervision,
     name,

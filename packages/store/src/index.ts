@@ -19,6 +19,7 @@ export {
   type Store,
   type StoreOptions,
 } from "./create-store.ts";
+export { createMongoClient } from "./database/mongo-client.ts";
 export { isTransient } from "./database/transient-errors.ts";
 export type { PlanClaim } from "./execution/claims.ts";
 export type {

@@ -26,7 +26,7 @@ export async function bundleService(service: BundledService, folder: string): Pr
   const main = join(ROOT, SERVICE_MAINS[service]);
   const built = main.replace(/src[\\/]main\.ts$/, join("dist", "start.cjs"));
   if (built !== main && isNewest(built)) return built;
-  return bundleWithCodeCache(folder, main, ARGS_TO_END[service] ?? []);
+  return bundleWithCodeCache(folder, main, ARGS_TO_END[service] ?? [], { isSmall: service === "blog-tools" });
 }
 
 /** True for a file that was written after every source, and after the last time that one was added or removed. */
@@ -55,6 +55,7 @@ const BUNDLE = fileURLToPath(new URL("../../../infra/scripts/bundle.mjs", import
  * @param main - source of the program; its code after the imports may use `await`
  * @param args - arguments with which the program ends by itself, in an empty environment; the functions that
  * it uses are cached
+ * @param options - `isSmall`: also for a start with a small young generation
  * @returns the argument for Node that starts it
  * @throws {TypeError} when the bundling fails; its messages are on standard error
  */
@@ -62,9 +63,10 @@ export async function bundleWithCodeCache(
   folder: string,
   main: string,
   args: readonly string[],
+  { isSmall = false } = {},
 ): Promise<string> {
-  const endWith = args.map((arg) => `--end-with=${arg}`);
-  const child = spawn(process.execPath, [BUNDLE, "--main", main, "--folder", folder, ...endWith], {
+  const options = [...args.map((arg) => `--end-with=${arg}`), ...(isSmall ? ["--small"] : [])];
+  const child = spawn(process.execPath, [BUNDLE, "--main", main, "--folder", folder, ...options], {
     stdio: ["ignore", "ignore", "inherit"],
   });
   const [code] = await once(child, "exit");

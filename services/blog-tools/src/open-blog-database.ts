@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
+import { createMongoClient } from "@planwright/store";
 import { CallOpenError } from "@planwright/tool-kit";
 import {
   type Collection,
   type Filter,
   type IndexDescription,
-  MongoClient,
   MongoServerError,
   type ObjectId,
   type OptionalUnlessRequiredId,
@@ -33,7 +33,7 @@ export interface BlogDatabase {
  * @param url - with the name of the database in its path; `blog` when it names none
  */
 export async function openBlogDatabase(url: string): Promise<BlogDatabase> {
-  const client = await MongoClient.connect(url, {
+  const client = createMongoClient(url, {
     appName: "planwright-blog-tools",
     serverSelectionTimeoutMS: OPERATION_TIMEOUT_MS,
     connectTimeoutMS: OPERATION_TIMEOUT_MS,
@@ -53,6 +53,7 @@ export async function openBlogDatabase(url: string): Promise<BlogDatabase> {
     close: () => client.close(),
   };
   try {
+    await client.connect();
     await createIndexes(blogDatabase);
   } catch (error) {
     await client.close();
