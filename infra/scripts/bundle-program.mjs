@@ -87,12 +87,7 @@ export async function bundleProgram({ main, folder, name = "bundle", plugins = [
   const bundle = await rolldown({
     input: { [name]: main },
     platform: "node",
-    resolve: {
-      conditionNames: ["@planwright/source", "node"],
-      // The driver of MongoDB reads its addresses with a URL in JavaScript, whose tables and code take over 1 MiB in
-      // each process. Node has the same standard built in.
-      alias: { "whatwg-url": "node:url" },
-    },
+    resolve: { conditionNames: ["@planwright/source", "node"] },
     plugins: [...plugins, notingWorkers(workers), awaitInFunction(main)],
     // Libraries use features that bundlers warn of: eval, optional modules that are not installed.
     logLevel: "silent",
