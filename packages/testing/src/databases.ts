@@ -39,6 +39,19 @@ export function takeDatabase(url: string): string {
   return name;
 }
 
+/**
+ * Gives back a database before the end of the file: the caller has closed everything that used it, and needs
+ * none of its documents. A file that opens something for each test so makes one database, not one for each test.
+ * @param url - the address that `testServers()` gave; of any other database nothing is changed
+ */
+export async function returnDatabase(url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  const at = databases.taken.indexOf(name);
+  if (at === -1 || databases.hasFailed) return;
+  databases.taken.splice(at, 1);
+  await giveBack([name]);
+}
+
 /** A test of the file has started, or has failed. */
 export function noteTest(state: "started" | "failed"): void {
   databases[state === "started" ? "hasStarted" : "hasFailed"] = true;
