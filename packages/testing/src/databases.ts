@@ -70,7 +70,11 @@ async function giveBack(names: readonly string[]): Promise<void> {
   const { MongoClient } = await import("mongodb");
   const client = await MongoClient.connect(databases.url, { maxPoolSize: 1 });
   try {
-    for (const name of names) if (await empty(client.db(name))) databases.free.push(name);
+    const free: string[] = [];
+    for (const name of names) if (await empty(client.db(name))) free.push(name);
+    // A change stream begins with the last operation before it, which must not be a removal of these.
+    await client.db("admin").command({ appendOplogNote: 1, data: { emptied: free } });
+    databases.free.push(...free);
   } finally {
     await client.close();
   }
