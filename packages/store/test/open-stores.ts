@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createStore, type PlanDocument } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore, type MemoryStore } from "@planwright/store/memory";
-import { testServers } from "@planwright/testing";
+import { returnDatabase, testServers } from "@planwright/testing";
 import { type Document, MongoClient } from "mongodb";
 
 /** A store of either kind, empty for each test. */
@@ -47,7 +47,10 @@ async function openMongo(): Promise<OpenStore> {
       await client.db().collection<{ _id: string }>(collection).deleteOne({ _id: id });
       await client.close();
     },
-    close: () => store.close(),
+    async close() {
+      await store.close();
+      await returnDatabase(url);
+    },
   };
 }
 

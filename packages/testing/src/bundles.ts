@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { cp, symlink, writeFile } from "node:fs/promises";
+import { cp, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -24,7 +24,9 @@ const ARGS_TO_END: Partial<Record<BundledService, readonly string[]>> = {
  */
 export async function bundleService(service: BundledService, folder: string): Promise<string> {
   const main = join(ROOT, SERVICE_MAINS[service]);
-  const built = main.replace(/src[\\/]main\.ts$/, join("dist", "start.cjs"));
+  const built = main
+    .replace(/src[\\/]main\.ts$/, join("dist", "start.cjs"))
+    .replace(/src[\\/]bin[\\/]operate\.ts$/, join("dist", "operate", "start.cjs"));
   if (built !== main && isNewest(built)) return built;
   return bundleWithCodeCache(folder, main, ARGS_TO_END[service] ?? [], { isSmall: service === "blog-tools" });
 }
@@ -78,7 +80,7 @@ const CLI = fileURLToPath(new URL("../../cli/", import.meta.url));
 
 /**
  * Builds the package of the command `planwright` from its source, in one file, because tests run the command
- * hundreds of times.
+ * hundreds of times. What the build has made of the same sources is copied.
  *
  * @param folder - receives the package
  * @returns the folder
@@ -86,7 +88,11 @@ const CLI = fileURLToPath(new URL("../../cli/", import.meta.url));
 export async function bundleProgram(folder: string): Promise<string> {
   const parts = ["bin", "package.json"];
   await Promise.all(parts.map((part) => cp(join(CLI, part), join(folder, part), { recursive: true })));
-  await bundleWithCodeCache(join(folder, "dist"), join(CLI, "src/main.ts"), ["--version"]);
+  const [built, dist] = [join(CLI, "dist"), join(folder, "dist")];
+  if (isNewest(join(built, "start.cjs"))) {
+    const program = (await readdir(built)).filter((file) => /^(?:start|bundle)\.cjs/.test(file));
+    await Promise.all(program.map((file) => cp(join(built, file), join(dist, file))));
+  } else await bundleWithCodeCache(dist, join(CLI, "src/main.ts"), ["--version"]);
   await writeFile(join(folder, "dist/main.js"), 'import "./start.cjs";\n');
   // The built services are where the published package has them.
   await symlink(join(ROOT, "services"), join(folder, "services"));

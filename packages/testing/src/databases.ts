@@ -39,6 +39,19 @@ export function takeDatabase(url: string): string {
   return name;
 }
 
+/**
+ * Gives back a database before the end of the file: the caller has closed everything that used it, and needs
+ * none of its documents. A file that opens something for each test so makes one database, not one for each test.
+ * @param url - the address that `testServers()` gave; of any other database nothing is changed
+ */
+export async function returnDatabase(url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  const at = databases.taken.indexOf(name);
+  if (at === -1 || databases.hasFailed) return;
+  databases.taken.splice(at, 1);
+  await giveBack([name]);
+}
+
 /** A test of the file has started, or has failed. */
 export function noteTest(state: "started" | "failed"): void {
   databases[state === "started" ? "hasStarted" : "hasFailed"] = true;
@@ -57,7 +70,11 @@ async function giveBack(names: readonly string[]): Promise<void> {
   const { MongoClient } = await import("mongodb");
   const client = await MongoClient.connect(databases.url, { maxPoolSize: 1 });
   try {
-    for (const name of names) if (await empty(client.db(name))) databases.free.push(name);
+    const free: string[] = [];
+    for (const name of names) if (await empty(client.db(name))) free.push(name);
+    // A change stream begins with the last operation before it, which must not be a removal of these.
+    await client.db("admin").command({ appendOplogNote: 1, data: { emptied: free } });
+    databases.free.push(...free);
   } finally {
     await client.close();
   }

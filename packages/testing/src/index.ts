@@ -16,6 +16,7 @@ export {
   countingToolServerCommand,
   startCountingToolServer,
 } from "./counting-tool-server/start-counting-tool-server.ts";
+export { returnDatabase } from "./databases.ts";
 export {
   type ModelScript,
   type ModelServer,

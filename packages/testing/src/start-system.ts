@@ -11,13 +11,14 @@ import {
   type CountingToolServer,
   startCountingToolServer,
 } from "./counting-tool-server/start-counting-tool-server.ts";
+import { returnDatabase } from "./databases.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";
 import { bundledServices, spawnService } from "./processes.ts";
 import { testServers } from "./test-servers.ts";
 
 /** Options of {@link startSystem} and {@link startWholeSystem}. */
 export interface SystemOptions {
-  /** Environment of all roles. By default sweeps are frequent. */
+  /** Environment of all roles. Without settings sweeps are as rare as those of a service; a hint starts new work. */
   env?: Record<string, string>;
   /** Additional environment of the API. */
   api?: Record<string, string>;
@@ -108,6 +109,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     async close() {
       await Promise.all(running.map((roles) => roles.end()));
       await parts.close();
+      await returnDatabase(parts.system.mongodbUrl);
     },
   };
 }
@@ -206,7 +208,7 @@ async function openParts({ env, tools: moreTools, counting, mcpServers, fillData
       QUEUE_PREFIX: servers.redisPrefix,
       MCP_SERVERS_FILE: serversFile,
       DATA_DIR: join(folder, "data"),
-      SWEEP_EVERY_MS: "100",
+      SWEEP_EVERY_MS: "1000",
       ...env,
     },
     plannerEnv: { HEALTH_PORT: "0", MODEL: "openai:test", OPENAI_BASE_URL: model.openAiUrl },

@@ -1,8 +1,8 @@
-/** What the tests of a file leave is given to the next file, empty. */
+/** What the tests of a file leave is given to the next file, empty; what they return, to the next test. */
 import { MongoClient } from "mongodb";
 import { afterAll, expect, test } from "vitest";
 import { endFile, noteTest } from "../src/databases.ts";
-import { testServers } from "../src/index.ts";
+import { returnDatabase, testServers } from "../src/index.ts";
 
 const client = await MongoClient.connect(testServers().mongodbUrl);
 afterAll(() => client.close());
@@ -46,4 +46,13 @@ test("the databases of a file with a failed test are not used again", async () =
   expect(await client.db(name).collection("records").countDocuments()).toBe(1);
   expect(take()).not.toBe(name);
   noteTest("started");
+});
+
+test("a database that is returned is given to the next call of the same file, empty", async () => {
+  const { mongodbUrl } = testServers();
+  const records = client.db(new URL(mongodbUrl).pathname.slice(1)).collection("records");
+  await records.insertOne({ name: "left" });
+  await returnDatabase(mongodbUrl);
+  expect(await records.countDocuments()).toBe(0);
+  expect(testServers().mongodbUrl).toBe(mongodbUrl);
 });

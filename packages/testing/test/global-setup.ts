@@ -36,7 +36,10 @@ export default function setup(project: TestProject): () => Promise<void> {
 async function startServers(dataDir: string): Promise<Made> {
   const { startMongo, startRedis } = await import("@planwright/local");
   const say = (line: string) => void process.stderr.write(`${line}\n`);
-  const [mongo, redis] = await Promise.all([startMongo({ dataDir, say }), startRedis({ dataDir, say })]);
+  const [mongo, redis] = await Promise.all([
+    startMongo({ dataDir, say, isThrowaway: true }),
+    startRedis({ dataDir, say }),
+  ]);
   return {
     value: { mongodbUrl: mongo.url, redisUrl: redis.url },
     // The data is deleted, so an orderly end is not needed.

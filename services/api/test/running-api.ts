@@ -1,7 +1,7 @@
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import type { Hint } from "@planwright/queue";
 import { createStore, type Store } from "@planwright/store";
-import { testServers } from "@planwright/testing";
+import { returnDatabase, testServers } from "@planwright/testing";
 import { type Api, type ApiDependencies, serveApi } from "../src/index.ts";
 
 /** An answer of the service, as a client sees it. */
@@ -90,7 +90,8 @@ export async function startTestApi(
     >
   > = {},
 ): Promise<RunningApi> {
-  const store = await createStore({ url: testServers().mongodbUrl });
+  const { mongodbUrl } = testServers();
+  const store = await createStore({ url: mongodbUrl });
   await store.publishTools(
     "blog",
     BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name })),
@@ -115,6 +116,7 @@ export async function startTestApi(
   const close = async () => {
     await api.close();
     await store.close();
+    await returnDatabase(mongodbUrl);
   };
   return { ...createApiClient(api.url), api, store, offered, logged, close };
 }

@@ -13,6 +13,7 @@ import {
   bundledServices,
   type CountingToolServer,
   listSteps,
+  returnDatabase,
   spawnService,
   startCountingToolServer,
   startRoles,
@@ -234,6 +235,7 @@ export async function openWorkbench(
       await queues.close();
       await tools.close();
       await store.close();
+      await returnDatabase(servers.mongodbUrl);
       await rm(folder, { recursive: true, force: true });
     },
   };

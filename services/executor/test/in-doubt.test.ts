@@ -1,4 +1,5 @@
 import type { Resolution } from "@planwright/engine";
+import { testAndProof } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
@@ -80,26 +81,29 @@ test("decisions that come together all apply, although a list could end with the
   expect(await bench.tools.ledger()).toHaveLength(4);
 });
 
-test.each<["nulls" | "bare" | "text", string[]]>([
+const ODD_ANSWERS: [form: "nulls" | "bare" | "text", warnings: string[]][] = [
   ["nulls", []],
   ["bare", ["OUTPUT_UNEXPECTED: content: declared a list of blocks, returned nothing"]],
   ["text", ["OUTPUT_UNEXPECTED: content: declared a list of blocks, returned a text"]],
-])(
-  "an answer in the odd form '%s' completes its step, with a warning in its record",
-  async (form, warnings) => {
-    bench.tools.script({ plain_effect: [{ type: "odd-answer", form }] });
-    await bench.startExecutor();
-    const { _id: planId } = await bench.submit([
-      { id: "effect", tool: "plain_effect", arguments: { value: 7 } },
-      { id: "after", tool: "read_value", arguments: { value: "<<effect.value>>" } },
-    ]);
-    const { plan, steps } = await bench.end(planId);
-    expect(plan.status).toBe("COMPLETED");
-    expect(steps.get("effect")).toMatchObject({ status: "COMPLETED", warnings });
-    expect(steps.get("after")).toMatchObject({ arguments: { value: { value: 7 } } });
-    expect(await bench.tools.ledger()).toHaveLength(1);
-  },
-);
+];
+for (const { cases, options } of testAndProof(ODD_ANSWERS, ([form]) => form, ["text"]))
+  test.each(cases)(
+    "an answer in the odd form '%s' completes its step, with a warning in its record",
+    options,
+    async (form, warnings) => {
+      bench.tools.script({ plain_effect: [{ type: "odd-answer", form }] });
+      await bench.startExecutor();
+      const { _id: planId } = await bench.submit([
+        { id: "effect", tool: "plain_effect", arguments: { value: 7 } },
+        { id: "after", tool: "read_value", arguments: { value: "<<effect.value>>" } },
+      ]);
+      const { plan, steps } = await bench.end(planId);
+      expect(plan.status).toBe("COMPLETED");
+      expect(steps.get("effect")).toMatchObject({ status: "COMPLETED", warnings });
+      expect(steps.get("after")).toMatchObject({ arguments: { value: { value: 7 } } });
+      expect(await bench.tools.ledger()).toHaveLength(1);
+    },
+  );
 
 test("the answer of the look-up ends the attempt of a call of class V whose answer was lost", async () => {
   bench.tools.script({ looked_up_effect: [{ type: "lose-answer" }] });

@@ -46,7 +46,7 @@ test("a cancel repeats a call with the same key, and the step shows the effect",
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("the same happens at the deadline of the plan", async () => {
+test("the same happens at the deadline of the plan", { tags: ["proof"] }, async () => {
   // A wait that the server asks for is not random: there is no retry before the deadline.
   bench.tools.script({ keyed_effect: [{ type: "status", status: 503, retryAfterSeconds: 600 }] });
   await bench.startExecutor({ PLAN_TIMEOUT_MS: "5000" });
@@ -74,7 +74,7 @@ test("a cancel repeats a look-up that had no answer, and the step shows the effe
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("the same happens when the executor was killed before the cancel", async () => {
+test("the same happens when the executor was killed before the cancel", { tags: ["proof"] }, async () => {
   bench.tools.script({ keyed_effect: [LOST] });
   const executor = await bench.startProcess(SOON_DEAD);
   const planId = await submit("keyed_effect", SLOW_RETRY);

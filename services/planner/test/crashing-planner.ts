@@ -3,6 +3,7 @@ import { createStore, type Store } from "@planwright/store";
 import {
   type ModelScript,
   type ModelServer,
+  returnDatabase,
   startModelServer,
   startRoles,
   testServers,
@@ -50,6 +51,7 @@ export async function openCrashBench(
   whenFinished: (end: () => Promise<void> | void) => void,
 ): Promise<CrashBench> {
   const servers = testServers();
+  whenFinished(() => returnDatabase(servers.mongodbUrl));
   // Many tests create their indexes at the same time, on a busy machine.
   const store = await createStore({ url: servers.mongodbUrl, timeoutMs: 60_000 });
   whenFinished(() => store.close());

@@ -4,6 +4,7 @@ import { createStore, type Store } from "@planwright/store";
 import {
   answer,
   type ModelServer,
+  returnDatabase,
   startModelServer,
   startRoles,
   type TestServers,
@@ -37,6 +38,7 @@ afterEach(async () => {
   await Promise.all(ends.map((end) => end()));
   await model.close();
   await store.close();
+  await returnDatabase(servers.mongodbUrl);
 });
 
 /** Starts a planner in the process of the test; resolves when it is ready. */

@@ -52,13 +52,13 @@ test("a live model at a base URL is asked, and its answers are graded", async ()
   expect(code).toBe(0);
 });
 
-test("with a refused key the exit code is 1, with a message", async () => {
+test("with a refused key the exit code is 1, with a message", { tags: ["proof"] }, async () => {
   const { code, errors } = await evals({ OPENAI_API_KEY: "old" });
   expect(code).toBe(1);
   expect(errors).toContain("got no answer");
 });
 
-test("a run beyond its time limit has the exit code 1, with a message", async () => {
+test("a run beyond its time limit has the exit code 1, with a message", { tags: ["proof"] }, async () => {
   const { code, report, errors } = await evals({}, ["--max-seconds", "0.001"]);
   expect(report).toMatchObject({ losses: [], durationMs: expect.any(Number) });
   expect(errors).toContain("too slow: more than the 0.001 s");
