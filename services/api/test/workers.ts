@@ -277,6 +277,12 @@ export async function failAs(
   await failWith(store, planId, { effect: "none", status });
 }
 
+/** The same; its tool had changed, so nothing was sent. */
+export async function failChangedAs(store: Store, planId: PlanId): Promise<void> {
+  const error = { code: "TOOL_CHANGED", message: "createAuthor has changed", retryable: false };
+  await failWith(store, planId, { effect: "none", status: "FAILED", error });
+}
+
 /** The same; the failed call may have acted. */
 export async function failOpenAs(store: Store, planId: PlanId): Promise<void> {
   await failWith(store, planId, { effect: "possible", status: "FAILED" });
@@ -285,10 +291,13 @@ export async function failOpenAs(store: Store, planId: PlanId): Promise<void> {
 async function failWith(
   store: Store,
   planId: PlanId,
-  { effect, status }: { effect: Effect; status: "FAILED" | "PARTIAL" },
+  {
+    effect,
+    status,
+    error = { code: "TOOL_FAILED", message: "email alice@test.com is taken", retryable: false },
+  }: { effect: Effect; status: "FAILED" | "PARTIAL"; error?: StepError },
 ): Promise<void> {
   const claim = await claimOnceDue(store, planId);
-  const error = { code: "TOOL_FAILED", message: "email alice@test.com is taken", retryable: false };
   await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, error, effect });
   const skipped = {
     code: "DEPENDENCY_FAILED",

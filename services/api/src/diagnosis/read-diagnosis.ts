@@ -85,15 +85,17 @@ export async function readDiagnosis(
   dependencies: DiagnosisDependencies,
 ): Promise<Diagnosis> {
   const { knownTools, tenant, nowMs } = dependencies;
-  const [live, plan, { tools, leftOut }] = await Promise.all([
+  const [live, plan] = await Promise.all([
     dependencies.liveWorkers(),
     readPlan(request.planId, dependencies),
-    knownTools.ask(
-      tenant,
-      (known, left) => ({ tools: known, leftOut: left }),
-      () => true,
-    ),
   ]);
+  // The advice about a tool that has changed compares it with the plan: with the tool of a moment ago it is wrong.
+  const hasChangedTool = plan?.steps.some(({ error }) => error?.code === "TOOL_CHANGED") ?? false;
+  const { tools, leftOut } = await knownTools.ask(
+    tenant,
+    (known, left) => ({ tools: known, leftOut: left }),
+    () => !hasChangedTool,
+  );
   const better = plan?.finishedAt ? await readBetter(request, dependencies) : null;
   const { planning, questions, ...recorded } = request;
   const waitReason = requestWaitReason(request, live);

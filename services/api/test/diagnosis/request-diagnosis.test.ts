@@ -1,7 +1,7 @@
 /** Request.diagnosis as a client reads it: from recorded data, also in lists. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { BLOG_PLAN, type RunningApi, startTestApi } from "../running-api.ts";
-import { APPROVAL_HASH, askApprovalAs, doubtAs, failAs } from "../workers.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { BLOG_PLAN, BLOG_TOOLS, type RunningApi, startTestApi } from "../running-api.ts";
+import { APPROVAL_HASH, askApprovalAs, doubtAs, failAs, failChangedAs } from "../workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {
@@ -82,4 +82,26 @@ test("a failed step is the cause in a list of requests too", async () => {
   const { nodes } = (await running.graphql(document)).body.data.requests;
   expect(nodes).toMatchObject([{ requestId, diagnosis: { cause: { code: "STEP_FAILED" } } }]);
   expect(nodes[0].diagnosis.next.at(-1)).toMatchObject({ operation: "rerun", arguments: { requestId } });
+});
+
+test("a tool that has changed is compared with the plan as it is now, not as it was when the plan was submitted", async () => {
+  const published = BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name }));
+  const changed = published.map((tool) =>
+    tool.digest === "createAuthor"
+      ? {
+          digest: "changed",
+          descriptor: {
+            ...tool.descriptor,
+            inputSchema: { type: "object", required: ["name", "email", "weight"] },
+          },
+        }
+      : tool,
+  );
+  onTestFinished(() => running.store.publishTools("blog", published));
+  const requestId = await submit(true, async (store, planId) => {
+    await store.publishTools("blog", changed);
+    await failChangedAs(store, planId);
+  });
+  const { next } = await diagnosisOf(requestId);
+  expect(next[0].description).toMatch(/^createAuthor now requires weight:/);
 });
