@@ -9,7 +9,13 @@ import {
   reportOnce,
   requireNoEviction,
 } from "./connection.ts";
-import { createFairQueue, type FairQueue, type Hint, type QueueName } from "./fair-queue.ts";
+import {
+  createFairQueue,
+  type FairQueue,
+  type Hint,
+  type LocalFairQueue,
+  type QueueName,
+} from "./fair-queue.ts";
 
 /** How long the start waits for a Redis that does not answer, in milliseconds. */
 const START_WAIT_MS = 3_000;
@@ -191,15 +197,18 @@ interface HintWork {
   end(): Promise<void>;
 }
 
+/** @param isEmpty - true when no hint waits. Default: when the last look found none */
 function createHintWork(
   hints: FairQueue,
   { slots, handle, reserve }: Pick<WorkerOptions, "slots" | "handle" | "reserve">,
   report: OnError,
+  isEmpty?: () => boolean,
 ): HintWork {
   const inProgress = new Set<Promise<void>>();
   let isEnding = false;
   /** False when no hint was left at the last look, and none was left since. */
   let mayWait = true;
+  const mayBeLeft = (): boolean => (isEmpty ? !isEmpty() : mayWait);
 
   /** The hint is taken when its work may begin, so that it is the one whose turn it is then. */
   async function takeNext(): Promise<boolean> {
@@ -217,6 +226,8 @@ function createHintWork(
         await hints.push(hint);
         return false;
       }
+      // A look costs nothing in memory: what is left begins now, beside this work.
+      if (isEmpty) lookAgain();
       await track(handle(hint.id, hint.tenant, begun), hint.id);
       return true;
     } finally {
@@ -235,10 +246,14 @@ function createHintWork(
     while (!isEnding && slots.free() > 0) if (!(await takeNext())) return;
   }
 
+  function lookAgain(): void {
+    if (mayBeLeft()) takeAll().catch((error: unknown) => report(error));
+  }
+
   /** Gives a slot back, to the next hint if there may be one. */
   function giveBack(release: () => void): void {
     release();
-    if (mayWait) takeAll().catch((error: unknown) => report(error));
+    lookAgain();
   }
 
   /** Works without a hint in a slot. */
@@ -271,7 +286,7 @@ function createHintWork(
     },
     reserve(hint) {
       // Hints that wait come first.
-      const release = isEnding || mayWait ? null : slots.take(hint.tenant);
+      const release = isEnding || mayBeLeft() ? null : slots.take(hint.tenant);
       const reserved = release && reserve?.(hint._id);
       if (!reserved) {
         release?.();
@@ -301,10 +316,10 @@ export interface LocalWorker extends QueueWorker {
 }
 
 /** Starts to take hints of this process. It looks again a moment later when it could not take all of them. */
-export function createLocalWorker(hints: FairQueue, options: WorkerOptions): LocalWorker {
+export function createLocalWorker(hints: LocalFairQueue, options: WorkerOptions): LocalWorker {
   const { slots } = options;
   const report = reportOnce(options.onError);
-  const work = createHintWork(hints, options, report);
+  const work = createHintWork(hints, options, report, () => hints.size() === 0);
   let takers = 0;
   let later: NodeJS.Timeout | undefined;
   let isClosing = false;
@@ -336,7 +351,6 @@ export function createLocalWorker(hints: FairQueue, options: WorkerOptions): Loc
   }
 
   void lookForAll();
-  look();
   return {
     look,
     isConnected: () => !isClosing,

@@ -162,6 +162,34 @@ test.each([
   expect(left).toEqual(["plan_2", "plan_1"]);
 });
 
+test("in memory a hint that found no slot begins as soon as one is free, and before plans that come later", async () => {
+  const queues = createLocalQueues();
+  const ends: (() => void)[] = [];
+  const handled: string[] = [];
+  const slots = slotsOf({ max: 3, isShared: () => false });
+  await workerOf(queues, {
+    slots,
+    handle(id, _tenant, begun) {
+      handled.push(id);
+      begun();
+      return new Promise<void>((resolve) => void ends.push(resolve));
+    },
+    reserve: () => ({ owner: "this process", leave: () => undefined }),
+  });
+  for (const id of ["placed_1", "placed_2", "placed_3"]) queues.reserveExecution(plan(id))?.begin();
+  for (const id of ["hint_1", "hint_2", "hint_3"]) queues.offerExecution(plan(id));
+  const turn = () => new Promise((resolve) => void setImmediate(resolve));
+  await turn();
+  for (const end of ends.splice(0)) end();
+  // No place for newcomers, although three slots are about to be free.
+  expect(queues.reserveExecution(plan("late"))).toBeNull();
+  await turn();
+  expect(handled).toEqual(["placed_1", "placed_2", "placed_3", "hint_1", "hint_2", "hint_3"]);
+  for (const end of ends.splice(0)) end();
+  await turn();
+  expect(queues.reserveExecution(plan("late"))).not.toBeNull();
+});
+
 test("queues that are only in Redis have no place in this process", async () => {
   const { queues } = queuesAt("redis://127.0.0.1:1");
   expect(queues.reserveExecution(plan("plan_1"))).toBeNull();
@@ -470,6 +498,34 @@ test.each([
   ends.get("plan_1")?.();
   await expect.poll(() => slots.free()).toBe(2);
   expect(left).toEqual(["plan_2", "plan_1"]);
+});
+
+test("in memory a hint that found no slot begins as soon as one is free, and before plans that come later", async () => {
+  const queues = createLocalQueues();
+  const ends: (() => void)[] = [];
+  const handled: string[] = [];
+  const slots = slotsOf({ max: 3, isShared: () => false });
+  await workerOf(queues, {
+    slots,
+    handle(id, _tenant, begun) {
+      handled.push(id);
+      begun();
+      return new Promise<void>((resolve) => void ends.push(resolve));
+    },
+    reserve: () => ({ owner: "this process", leave: () => undefined }),
+  });
+  for (const id of ["placed_1", "placed_2", "placed_3"]) queues.reserveExecution(plan(id))?.begin();
+  for (const id of ["hint_1", "hint_2", "hint_3"]) queues.offerExecution(plan(id));
+  const turn = () => new Promise((resolve) => void setImmediate(resolve));
+  await turn();
+  for (const end of ends.splice(0)) end();
+  // No place for newcomers, although three slots are about to be free.
+  expect(queues.reserveExecution(plan("late"))).toBeNull();
+  await turn();
+  expect(handled).toEqual(["placed_1", "placed_2", "placed_3", "hint_1", "hint_2", "hint_3"]);
+  for (const end of ends.splice(0)) end();
+  await turn();
+  expect(queues.reserveExecution(plan("late"))).not.toBeNull();
 });
 
 test("queues that are only in Redis have no place in this process", async () => {
