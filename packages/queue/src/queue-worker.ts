@@ -247,7 +247,7 @@ function createHintWork(
   }
 
   function lookAgain(): void {
-    if (mayBeLeft()) takeAll().catch((error: unknown) => report(error));
+    if (mayBeLeft()) takeAll().catch(report);
   }
 
   /** Gives a slot back, to the next hint if there may be one. */

@@ -208,7 +208,6 @@ async function openParts({ env, tools: moreTools, counting, mcpServers, fillData
       QUEUE_PREFIX: servers.redisPrefix,
       MCP_SERVERS_FILE: serversFile,
       DATA_DIR: join(folder, "data"),
-      SWEEP_EVERY_MS: "1000",
       ...env,
     },
     plannerEnv: { HEALTH_PORT: "0", MODEL: "openai:test", OPENAI_BASE_URL: model.openAiUrl },
