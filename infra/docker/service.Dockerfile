@@ -7,8 +7,8 @@ COPY package.json package-lock.json .npmrc turbo.json tsconfig.base.json ./
 COPY infra/scripts/bundle*.mjs ./infra/scripts/
 COPY packages ./packages
 COPY services ./services
-# With optional packages: the compiler and turbo are programs of their own for each platform.
-RUN npm ci --loglevel=error && npx turbo run build --output-logs=errors-only
+# With optional packages: the bundler and turbo are programs of their own for each platform.
+RUN npm ci --loglevel=error && npx turbo run bundle --output-logs=errors-only
 
 FROM node:24-bookworm-slim AS dependencies
 ARG SERVICE
@@ -17,8 +17,8 @@ COPY --from=build /app/package.json /app/package-lock.json /app/.npmrc ./
 COPY --from=build /app/packages ./packages
 COPY --from=build /app/services ./services
 RUN npm ci --omit=dev --omit=optional --loglevel=error --workspace "services/${SERVICE}"
-# The bundles of other programs stay behind.
-RUN find packages services -path "*/dist/*bundle.cjs*" ! -path "services/${SERVICE}/*" -delete
+# The bundles of other services stay behind, not the commands of operators.
+RUN find packages services -path "*/dist/bundle.cjs*" ! -path "services/${SERVICE}/*" -delete
 
 FROM node:24-bookworm-slim
 ARG SERVICE

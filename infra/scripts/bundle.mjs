@@ -3,7 +3,7 @@
 // Bundles a program of this repository from its source, with everything that it imports, and stores it with its
 // compiled code: Node starts it in a quarter of the processor time that single modules need. Writes the bundle
 // and `start.cjs`, which loads it, into the folder, and a module that starts it as the entry.
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { bundleProgram, storeCompiled } from "./bundle-program.mjs";
@@ -26,5 +26,6 @@ const start = storeCompiled(folder, values["end-with"], { isSmall: values.small 
 if (values.entry !== undefined) {
   const entry = resolve(values.entry);
   const path = relative(dirname(entry), start).replaceAll("\\", "/");
+  mkdirSync(dirname(entry), { recursive: true });
   writeFileSync(entry, `import "${path.startsWith(".") ? path : `./${path}`}";\n`);
 }

@@ -1,13 +1,14 @@
-// Makes a fresh clone runnable: checks Node, installs what the lock file names, builds what changed. With the
-// path of a program it then runs that in this same process, with the arguments behind it: a signal to `npm
-// start` reaches the program, no shell in between. Plain JavaScript without dependencies, because it runs
-// before anything is installed.
+// node infra/scripts/prepare.mjs [build] [bundle]
+//
+// Makes a fresh clone ready: checks Node, installs what the lock file names, and makes what changed of these: `build`
+// the packages, `bundle` the programs of `npm start`. Plain JavaScript without dependencies, because it runs before
+// anything is installed. A process of its own: reading a lock file takes more memory than `npm start` needs.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const [major, minor] = process.versions.node.split(".").map(Number);
@@ -120,14 +121,10 @@ if (!isInstalled()) {
   console.log("Installing packages (first time, about a minute) ...");
   await run("npm", ["ci", "--loglevel=error"]);
 }
-if (!existsSync(join(root, "packages", "local", "dist")))
-  console.log("Building (first time, about half a minute) ...");
-await run(join(root, "node_modules", ".bin", "turbo"), ["run", "build", "--output-logs=errors-only"]);
-release();
-
-const [node, , program, ...programArguments] = process.argv;
-if (program) {
-  const file = join(root, program);
-  process.argv = [node, file, ...programArguments];
-  await import(pathToFileURL(file).href);
+const tasks = process.argv.slice(2);
+if (tasks.length > 0) {
+  if (!existsSync(join(root, "packages", "cli", "dist", "main.js")))
+    console.log("Building (first time, about 15 seconds) ...");
+  await run(join(root, "node_modules", ".bin", "turbo"), ["run", ...tasks, "--output-logs=errors-only"]);
 }
+release();

@@ -14,12 +14,12 @@ export function run(command, args, options) {
 }
 
 /**
- * Builds what changed: some programs start services from their build, as in production. Standard output is
+ * Bundles what changed: some programs start services from their bundles, as in production. Standard output is
  * for results alone.
  */
 export function build() {
   const turbo = join(root, "node_modules", ".bin", "turbo");
-  run(turbo, ["run", "build", "--output-logs=errors-only"], { stdio: ["ignore", 2, 2] });
+  run(turbo, ["run", "bundle", "bundle:apart", "--output-logs=errors-only"], { stdio: ["ignore", 2, 2] });
 }
 
 /**

@@ -38,10 +38,10 @@ test("the image of the API contains the built console that it serves", () => {
     .slice(1);
   // The first stage builds everything; the next stages copy the built files with their service.
   expect(build).toMatch(/^COPY services \.\/services$/m);
-  expect(build).toMatch(/^RUN npm ci --loglevel=error && npx turbo run build /m);
+  expect(build).toMatch(/^RUN npm ci --loglevel=error && npx turbo run bundle /m);
   expect(dependencies).toMatch(/^COPY --from=build \/app\/services \.\/services$/m);
   expect(image).toMatch(/^COPY --from=dependencies --chown=node:node \/app \.\/$/m);
-  expect(JSON.parse(read("services/console/package.json")).scripts.build).toMatch(/^vite build/);
+  expect(JSON.parse(read("services/console/package.json")).scripts.bundle).toMatch(/^vite build/);
   // The API finds the folder by the name of the package.
   expect(JSON.parse(read("services/api/package.json")).dependencies).toHaveProperty("@planwright/console");
   expect(JSON.parse(read("services/planwright/package.json")).dependencies).toHaveProperty("@planwright/api");
