@@ -74,6 +74,27 @@ const notingWorkers = (workers) => ({
   },
 });
 
+/** The import of the tables below, in the driver's file. */
+const PASSWORD_TABLES = 'const saslprep_1 = require("@mongodb-js/saslprep");';
+
+/**
+ * The driver of MongoDB without two things that take 8 MiB of each process: the tables of characters that a password
+ * needs for SCRAM-SHA-256 are loaded with the first such password, and addresses are read by Node's own URL class,
+ * which follows the same standard as the driver's.
+ */
+const lightMongoDriver = {
+  name: "light-mongo-driver",
+  resolveId: (id) => (id === "whatwg-url" ? "\0whatwg-url.cjs" : null),
+  load: (id) => (id === "\0whatwg-url.cjs" ? "module.exports = { URL, URLSearchParams };" : null),
+  transform(code, id) {
+    if (!/mongodb[\\/]lib[\\/]cmap[\\/]auth[\\/]scram\.js$/.test(id)) return null;
+    if (!code.includes(PASSWORD_TABLES)) throw new Error(`${id} does not import the tables as expected`);
+    const later =
+      'const saslprep_1 = { saslprep: (...args) => require("@mongodb-js/saslprep").saslprep(...args) };';
+    return { code: code.replace(PASSWORD_TABLES, later), map: null };
+  },
+};
+
 /**
  * Writes `bundle.cjs`, and `bundle.cjs.map` if wanted; for each thread that the program starts, the bundle of
  * its source (`NAME-worker.ts` as `NAME-worker.cjs`).
@@ -88,7 +109,7 @@ export async function bundleProgram({ main, folder, name = "bundle", plugins = [
     input: { [name]: main },
     platform: "node",
     resolve: { conditionNames: ["@planwright/source", "node"] },
-    plugins: [...plugins, notingWorkers(workers), awaitInFunction(main)],
+    plugins: [...plugins, notingWorkers(workers), awaitInFunction(main), lightMongoDriver],
     // Libraries use features that bundlers warn of: eval, optional modules that are not installed.
     logLevel: "silent",
   });

@@ -20,6 +20,17 @@ export interface TransportOptions {
   signal?: AbortSignal | undefined;
   /** Longest wait for one answer, or for the first byte of a stream, in milliseconds. Default 30,000. */
   timeoutMs?: number | undefined;
+  /** Sends each request; its answers are responses of `fetch`. Default: the global `fetch`. */
+  fetch?: ((url: string, init: SentRequest) => Promise<Response>) | undefined;
+}
+
+/** What a client gives to `fetch`. */
+interface SentRequest {
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+  redirect: "error";
+  signal: AbortSignal;
 }
 
 /** Options of one call. */
@@ -64,6 +75,8 @@ const SILENCE_MS = 40_000;
  */
 export function createTransport(settings: TransportOptions): Transport {
   const { url, token, timeoutMs: defaultTimeoutMs = 30_000 } = settings;
+  // Looked up at each request: tests and tracing replace the global one.
+  const sendOne = settings.fetch ?? ((to: string, init: SentRequest) => fetch(to, init));
   const signalOf = ({ signal }: CallOptions) =>
     AbortSignal.any([settings.signal, signal].filter((one) => one !== undefined));
 
@@ -78,7 +91,7 @@ export function createTransport(settings: TransportOptions): Transport {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new DOMException("late", "TimeoutError")), timeoutMs);
     try {
-      const response = await fetch(to, {
+      const response = await sendOne(to, {
         method: body ? "POST" : "GET",
         headers: {
           ...(body ? { "content-type": "application/json" } : {}),

@@ -4,6 +4,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { CodedError } from "@planwright/plan";
 import { type ManagedProcess, type Supervision, startChild, supervise } from "./child.ts";
+import { localFetch } from "./local-fetch.ts";
 
 /** The roles of a stack, each with a service of its own. */
 export type RoleName = "executor" | "planner" | "api";
@@ -64,8 +65,7 @@ export async function startService(options: ServiceOptions): Promise<ManagedProc
 }
 
 async function answersOk(url: string): Promise<boolean> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
-  await response.arrayBuffer();
+  const response = await localFetch(url, { signal: AbortSignal.timeout(2_000) });
   return response.ok;
 }
 

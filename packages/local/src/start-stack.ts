@@ -18,6 +18,7 @@ import {
 } from "./child.ts";
 import { makeDataFolder } from "./data-folders.ts";
 import { DataFolderError, ProcessNotReadyError } from "./errors.ts";
+import { localFetch } from "./local-fetch.ts";
 import { freePort, freePorts } from "./ports.ts";
 import { startMongo } from "./start-mongo.ts";
 import { startRedis } from "./start-redis.ts";
@@ -432,7 +433,7 @@ async function waitForTools(
   { apiUrl, apiKey }: { apiUrl: string; apiKey: string | undefined },
   { servers, startedAt, serversTimeoutMs = SERVERS_TIMEOUT_MS, logFile, say }: AwaitedTools,
 ): Promise<void> {
-  const client = createClient({ url: apiUrl, token: apiKey });
+  const client = createClient({ url: apiUrl, token: apiKey, fetch: localFetch });
   const begunAt = performance.now();
   let isWaitReported = false;
   for (;;) {

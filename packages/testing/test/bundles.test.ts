@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { testServers } from "../src/index.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const SCRIPTS = join(ROOT, "infra", "scripts");
@@ -75,4 +76,30 @@ test("an error of a program that is bundled apart names the line of its source",
     encoding: "utf8",
   });
   expect(run.stderr).toMatch(/main\.mjs:3:\d+/);
+});
+
+/** Signs in with a name that the server does not know; prints the code of its refusal, and how the address was read. */
+const SIGN_IN = `
+import { MongoClient } from "mongodb";
+const client = new MongoClient(process.argv[2], { authMechanism: "SCRAM-SHA-256" });
+const { hosts, credentials, replicaSet, appName } = client.options;
+const refused = await client.db("x").command({ ping: 1 }).catch(({ code }) => code);
+console.log(JSON.stringify({ refused, hosts, credentials, replicaSet, appName }));
+await client.close();
+`;
+
+test("a bundled driver of MongoDB reads addresses and signs in as the driver itself does", async () => {
+  const { mongodbUrl } = await testServers();
+  writeFileSync(main, SIGN_IN);
+  node(join(SCRIPTS, "bundle.mjs"), "--main", main, "--folder", folder);
+  const address = mongodbUrl
+    .replace("://", "://m%C3%A4x:p%C3%A4ss%C2%AAw%E2%85%A8rd@")
+    .concat("&appName=a%20b");
+  const unbundled = node(main, address);
+  expect(JSON.parse(unbundled)).toMatchObject({
+    refused: 18,
+    credentials: { username: "mäx" },
+    appName: "a b",
+  });
+  expect(node(join(folder, "start.cjs"), address)).toBe(unbundled);
 });

@@ -3,6 +3,7 @@ import { createLogger, readOrExit, runRoles } from "@planwright/runtime";
 import { runChecks } from "./check.ts";
 import { composed } from "./composed.ts";
 import { readArguments, readProcess } from "./env.ts";
+import { freeMemoryWhenIdle } from "./free-memory.ts";
 import { joinProcesses, runProcesses } from "./processes.ts";
 
 const { check, ...wanted } = await readOrExit(() => readArguments(process.argv.slice(2)), process);
@@ -22,5 +23,6 @@ if (check) {
       ...composed(roles, { healthPort, isAlone }),
     });
     if (cluster.isWorker) await joinProcesses(shutdown);
+    freeMemoryWhenIdle();
   }
 }

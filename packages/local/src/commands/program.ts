@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { CodedError } from "@planwright/plan";
 import { holdFolder } from "../data-folders.ts";
+import { localFetch } from "../local-fetch.ts";
 import type { Stack } from "../start-stack.ts";
 
 /**
@@ -57,8 +58,7 @@ function runningSystem(): string | undefined {
 
 async function isReady(apiUrl: string): Promise<boolean> {
   try {
-    const response = await fetch(new URL("/readyz", apiUrl), { signal: AbortSignal.timeout(2_000) });
-    await response.body?.cancel();
+    const response = await localFetch(new URL("/readyz", apiUrl), { signal: AbortSignal.timeout(2_000) });
     return response.ok;
   } catch {
     return false; // the system is starting, or has ended and left its address

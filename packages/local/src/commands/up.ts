@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { createClient, graphql } from "@planwright/client";
 import { holdFolder } from "../data-folders.ts";
+import { localFetch } from "../local-fetch.ts";
 import { freePort, isPortFree } from "../ports.ts";
 import { apiPortOf, WrongSettingsError } from "../start-service.ts";
 import { persistently, type Stack, startStack } from "../start-stack.ts";
@@ -16,7 +17,7 @@ const QUERY = graphql(`{ toolServers { name state error stderrTail } }`);
  * empty if all are connected.
  */
 async function missingServers({ apiUrl, apiKey }: Pick<Stack, "apiUrl" | "apiKey">): Promise<string[]> {
-  const client = createClient({ url: apiUrl, token: apiKey });
+  const client = createClient({ url: apiUrl, token: apiKey, fetch: localFetch });
   const { toolServers } = await persistently(() => client.execute(QUERY, {}));
   const missing = toolServers.filter(({ state }) => state !== "CONNECTED");
   if (missing.length === 0) return [];
@@ -77,8 +78,7 @@ function cliLines(apiUrl: string): string {
 /** The address of GraphiQL; empty with GRAPHIQL=off. */
 async function graphiqlLine(apiUrl: string): Promise<string> {
   const { href } = new URL("/graphiql", apiUrl);
-  const response = await fetch(href);
-  await response.body?.cancel();
+  const response = await localFetch(href);
   return response.ok ? `\n  GraphiQL ${href}` : "";
 }
 
