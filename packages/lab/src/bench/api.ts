@@ -8,8 +8,12 @@
  * machine.
  */
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { Agent, request } from "node:http";
+import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { createStore, type PlanClaim, type Store } from "@planwright/store";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
@@ -22,7 +26,7 @@ import {
   wholeNumberOption,
   wordsOption,
 } from "../command/developer-command.ts";
-import { startServers, startService } from "../servers/servers.ts";
+import { FROM_SOURCE, startServers, startService } from "../servers/servers.ts";
 import { type Attacked, measureHeavy } from "./api-heavy.ts";
 import { BLOG_TOOLS, blogPlan, measureOverload, measurePolling, POLLS, storedPlan } from "./api-polls.ts";
 import { exitCodeOf, type Followed, heavyTargets, targetsOf } from "./api-targets.ts";
@@ -90,6 +94,7 @@ const AT_ONCE = 32;
 
 const MEASUREMENTS = [
   "statusPolls",
+  "barePolls",
   "stepPolls",
   "statusPollsOncePerSecond",
   "serverSentEvents",
@@ -192,10 +197,28 @@ for (let index = 0; index < settings.plans; index += 1) {
 const polling = { url: api.url, requestIds, clients, forMs: settings.seconds * 1_000 };
 await measurePolling({ ...polling, query: POLLS.status, forMs: 2_000, everyMs: 0 }); // warms up
 await measureIfWanted("statusPolls", () => measurePolling({ ...polling, query: POLLS.status, everyMs: 0 }));
+await measureIfWanted("barePolls", measureBareApi);
 await measureIfWanted("stepPolls", () => measurePolling({ ...polling, query: POLLS.steps, everyMs: 0 }));
 await measureIfWanted("statusPollsOncePerSecond", () =>
   measurePolling({ ...polling, query: POLLS.status, everyMs: 1_000 }),
 );
+
+/** Polls of the smallest API with the same libraries: what they take themselves on this machine. */
+async function measureBareApi() {
+  const file = fileURLToPath(new URL("contenders/bare-api.ts", import.meta.url));
+  const bare = spawn(process.execPath, ["--max-semi-space-size=32", ...FROM_SOURCE, file], {
+    env: { PATH: process.env["PATH"], NODE_ENV: "production" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    const [url] = await once(createInterface({ input: bare.stdout }), "line");
+    const bareApi = { ...polling, url: String(url), query: POLLS.status, everyMs: 0 };
+    await measurePolling({ ...bareApi, forMs: 2_000 }); // warms up
+    return await measurePolling(bareApi);
+  } finally {
+    bare.kill();
+  }
+}
 
 async function follow(subscribe: Subscribe, events: number): Promise<Followed> {
   const { requestId, claim } = await storedPlan(store, events);
