@@ -1,11 +1,12 @@
 /**
  * Measures plans from the HTTP request to their end. The built system runs twice: its roles in one process, and
- * each in its own. The tools are a separate process, over MCP. With --peers it also measures alternatives on the
- * same steps: once with steps that do nothing in their process, and once with the same calls over MCP as ours. The clients run in this process. All contenders stay up and take turns, so that other load on the
- * machine affects all of them.
+ * each in its own; with --processes also in several processes of all roles. The tools are a separate process, over
+ * MCP. With --peers it also measures alternatives on the same steps: once with steps that do nothing in their process,
+ * and once with the same calls over MCP as ours. The clients run in this process. All contenders stay up and take
+ * turns, so that other load on the machine affects all of them.
  *
- * npm run bench -- system [--seconds 10] [--clients 64] [--rounds 3] [--peers] [--node 24] [--json] The exit code is 1
- * when a plan does not end COMPLETED. Slow figures do not fail the run: they depend on the machine.
+ * npm run bench -- system [--seconds 10] [--clients 64] [--rounds 3] [--processes 2] [--peers] [--node 24]
+ * [--json] The exit code is 1 when a plan does not end COMPLETED. Slow figures do not fail the run: they depend on the machine.
  */
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
@@ -87,6 +88,7 @@ interface Settings {
   seconds: number;
   clients: number;
   rounds: number;
+  processes: number;
   peers: boolean;
   json: boolean;
 }
@@ -100,13 +102,14 @@ function readSettings(args: readonly string[]): Settings {
     .option("--seconds <number>", "of each measurement", wholeNumberOption(1, 600), 10)
     .option("--clients <number>", "plans in flight, beside one alone", wholeNumberOption(2, 1_000), 64)
     .option("--rounds <number>", "of which the medians are shown", wholeNumberOption(1, 100), 3)
+    .option("--processes <number>", "also this many processes of all roles", wholeNumberOption(1, 16), 1)
     .option("--peers", "install Restate and DBOS from npm, and measure them in turns with Planwright", false)
     .option("--json", "print the figures as JSON, last", false)
     .parse(args, { from: "user" })
     .opts<Settings>();
 }
 
-const { seconds, clients, rounds, peers, json } = readSettings(process.argv.slice(2));
+const { seconds, clients, rounds, processes, peers, json } = readSettings(process.argv.slice(2));
 const forMs = seconds * 1_000;
 const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
 await chmod(folder, 0o755); // PostgreSQL refuses to run as root, so it runs as another user
@@ -119,6 +122,10 @@ async function startAll(): Promise<void> {
   for (const isTogether of [true, false]) {
     const dataDir = join(folder, isTogether ? "together" : "apart");
     contenders.push(await startPlanwright({ dataDir, clients, isTogether }));
+  }
+  if (processes > 1) {
+    const dataDir = join(folder, "processes");
+    contenders.push(await startPlanwright({ dataDir, clients, isTogether: true, processes }));
   }
   if (!peers) return;
   const installed = installPeers();

@@ -61,6 +61,8 @@ interface PlanwrightOptions {
   clients: number;
   /** True: API, planner and executor in one process, as `npm start` runs them. False: each in its own. */
   isTogether: boolean;
+  /** With `isTogether`: processes of all roles behind one port, with a Redis between them. Default 1. */
+  processes?: number;
 }
 
 /**
@@ -71,8 +73,10 @@ export async function startPlanwright({
   dataDir,
   clients,
   isTogether,
+  processes = 1,
 }: PlanwrightOptions): Promise<Contender> {
-  const name = isTogether ? "Planwright" : "Planwright apart";
+  const together = processes === 1 ? "Planwright" : `Planwright in ${processes} processes`;
+  const name = isTogether ? together : "Planwright apart";
   mkdirSync(dataDir, { recursive: true });
   const serversFile = join(dataDir, "own-servers.json");
   const tools = countingToolServerCommand({ ledgerFile: join(dataDir, "ledger.jsonl"), stdio: true });
@@ -81,6 +85,7 @@ export async function startPlanwright({
   const stack = await startStack({
     dataDir,
     isTogether,
+    processes,
     env: { PATH, HOME, MCP_SERVERS_FILE: serversFile },
   });
   await waitForTools(stack.apiUrl, ["noop"]);
