@@ -3,28 +3,21 @@
 FROM node:24-bookworm-slim AS build
 ENV TURBO_TELEMETRY_DISABLED=1
 WORKDIR /app
-COPY package.json package-lock.json .npmrc turbo.json tsconfig.base.json ./
-COPY infra/scripts/bundle*.mjs ./infra/scripts/
+COPY package.json package-lock.json .npmrc turbo.json tsconfig.base.json LICENSE ./
+COPY infra/scripts ./infra/scripts
 COPY packages ./packages
 COPY services ./services
 # With optional packages: the bundler and turbo are programs of their own for each platform.
-RUN npm ci --loglevel=error && npx turbo run bundle --output-logs=errors-only
-
-FROM node:24-bookworm-slim AS dependencies
-ARG SERVICE
-WORKDIR /app
-COPY --from=build /app/package.json /app/package-lock.json /app/.npmrc ./
-COPY --from=build /app/packages ./packages
-COPY --from=build /app/services ./services
-RUN npm ci --omit=dev --omit=optional --loglevel=error --workspace "services/${SERVICE}"
-# The bundles of other services stay behind, not the commands of operators.
-RUN find packages services -path "*/dist/bundle.cjs*" ! -path "services/${SERVICE}/*" -delete
+RUN npm ci --loglevel=error && npx turbo run bundle --output-logs=errors-only && node infra/scripts/pack.mjs
 
 FROM node:24-bookworm-slim
 ARG SERVICE
 ENV NODE_ENV=production HOST=0.0.0.0 SERVICE=${SERVICE}
 WORKDIR /app
-COPY --from=dependencies --chown=node:node /app ./
+# What npm publishes: the bundled programs and the console. They need no other packages.
+COPY --from=build --chown=node:node /app/packages/cli/package ./
+# Compiled code of the same Node: the service starts in a quarter of the processor time.
+COPY --from=build --chown=node:node /app/services/${SERVICE}/dist/*.cache ./services/${SERVICE}/dist/
 USER node
 WORKDIR /app/services/${SERVICE}
 STOPSIGNAL SIGTERM

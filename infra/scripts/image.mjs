@@ -59,11 +59,12 @@ const steps = {
   },
   COPY(words) {
     const options = words.filter((word) => word.startsWith("--"));
-    const paths = words.filter((word) => !word.startsWith("--")).flatMap((word) => matching(filled(word)));
-    const to = paths.pop();
     const from = options.find((option) => option.startsWith("--from="))?.slice("--from=".length);
-    for (const path of paths) {
-      const source = from === undefined ? join(root, path) : join(stages.get(from), path);
+    const base = from === undefined ? root : stages.get(from);
+    const paths = words.filter((word) => !word.startsWith("--")).map(filled);
+    const to = paths.pop();
+    for (const path of paths.flatMap((pattern) => matching(pattern, base))) {
+      const source = join(base, path);
       const target = inStage(stage.workDir, to, statSync(source).isFile() ? basename(path) : "");
       const isKept = (file) => from !== undefined || !IGNORED.test(file.slice(root.length + 1));
       cpSync(source, target, { recursive: true, verbatimSymlinks: true, filter: isKept });
@@ -75,11 +76,11 @@ const steps = {
     if (status !== 0) process.exit(status ?? 1);
   },
 };
-/** The paths that a pattern with `*` in its last part means; another path is itself. */
-function matching(pattern) {
+/** The paths below `base` that a pattern with `*` in its last part means; another path is itself. */
+function matching(pattern, base) {
   if (!pattern.includes("*")) return [pattern];
   const [before, after] = basename(pattern).split("*");
-  return readdirSync(join(root, dirname(pattern)))
+  return readdirSync(join(base, dirname(pattern)))
     .filter((name) => name.startsWith(before) && name.endsWith(after))
     .map((name) => join(dirname(pattern), name));
 }
