@@ -79,7 +79,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
   async function completeEarlierEnd(plan: PlanDocument, found: FoldedPlan | undefined): Promise<boolean> {
     const ended = await readEnd(journal, plan.requestId, found);
     if (!ended) return false;
-    await context.group.setInOrder(...endWrites(plan, ended));
+    await context.group.writeInOrder(...endWrites(plan, ended));
     return true;
   }
 
@@ -126,7 +126,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
     const set = { deadlineAt: moved, timeoutMs };
     Object.assign(plan, set);
     const condition = { "lease.epoch": plan.epoch };
-    await context.group.set({ collection: "plans", id: plan._id, condition, set });
+    await context.group.write({ collection: "plans", id: plan._id, condition, set });
   }
 
   /** Opens a claim whose lease was taken; null when another executor holds the plan by now. */
@@ -251,7 +251,7 @@ export async function updatePlanSummary(
   };
   Object.assign(plan, set);
   const condition = { "lease.epoch": epoch };
-  await group.set({ collection: "plans", id: plan._id, condition, set });
+  await group.write({ collection: "plans", id: plan._id, condition, set });
 }
 
 /** The units that wait for a decision; undefined as long as there was none. */

@@ -86,7 +86,7 @@ export function createExecutionStore(dependencies: StoreDependencies) {
 function createApplyControls({ collections, group }: StoreDependencies) {
   /** Removes controls that are in the journal. It may be repeated; the next owner does it after a crash. */
   async function removeSettled(claim: PlanClaim): Promise<void> {
-    await group.update({
+    await group.write({
       collection: "plans",
       id: claim.plan._id,
       condition: { "lease.epoch": claim.epoch },
@@ -339,7 +339,7 @@ function createPlanEnds(context: StoreDependencies) {
           dueAt: "$$NOW",
           updatedAt: "$$NOW",
         };
-        requireHeld(claim, await group.update({ ...held(claim), expressions }));
+        requireHeld(claim, await group.write({ ...held(claim), expressions }));
         return;
       }
       // The plan also becomes due by a control that this owner has not applied, and by its deadline, whose time
@@ -361,7 +361,7 @@ function createPlanEnds(context: StoreDependencies) {
         lease: null,
         updatedAt: "$$NOW",
       };
-      requireHeld(claim, await group.update({ ...held(claim), expressions }));
+      requireHeld(claim, await group.write({ ...held(claim), expressions }));
     },
 
     /**
@@ -415,7 +415,7 @@ function createPlanEnds(context: StoreDependencies) {
       const now = new Date(clock.now());
       const corrected = await Promise.all(
         stale.map(({ _id, planId, ...end }) =>
-          group.set({
+          group.write({
             collection: "requests",
             id: _id,
             condition: { planId, status: "EXECUTING" },

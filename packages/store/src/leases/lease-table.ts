@@ -111,7 +111,7 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
       { condition, expressions }: ClaimRules,
     ): Promise<LeasedDocuments[Name] | null> {
       const sentAt = clock.monotonic();
-      const document = await group.updateAndRead({
+      const document = await group.writeAndRead({
         collection: name,
         id,
         condition: { ...condition, $expr: IS_DUE_NOW },
@@ -164,7 +164,7 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
      */
     async releaseUnheld(held: readonly Held<Id>[]): Promise<Held<Id>[]> {
       const releases = held.map(({ id, epoch }) =>
-        group.update({
+        group.write({
           collection: name,
           id,
           condition: { "lease.epoch": epoch, dueAt: null },
@@ -181,7 +181,7 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
      */
     async recordSurvived(held: readonly Held<Id>[]): Promise<void> {
       const records = held.map(({ id, epoch }) =>
-        group.update({
+        group.write({
           collection: name,
           id,
           condition: {

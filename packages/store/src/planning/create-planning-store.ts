@@ -19,8 +19,8 @@ import {
 } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { GroupSet } from "../journal/group-commit.ts";
 import { readOutputs } from "../journal/outputs.ts";
+import type { GroupSet } from "../journal/pending-write.ts";
 import { readStepRuns, type UnitReads, withValues } from "../journal/unit-reads.ts";
 import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
 import { carriedVersion, versionRepeats, versionSteps, withApprovals } from "../plans/carry-over.ts";

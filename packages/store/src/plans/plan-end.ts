@@ -22,9 +22,9 @@ import {
   type StepStatus,
 } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { GroupSet, GroupUpdate } from "../journal/group-commit.ts";
 import type { Journal } from "../journal/journal.ts";
 import { isPlain, keptError } from "../journal/outputs.ts";
+import type { GroupSet, GroupUpdate } from "../journal/pending-write.ts";
 import { dueAtOnce } from "../records/new-documents.ts";
 import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
 import type { PlanningWork } from "../records/request-document.ts";

@@ -1,6 +1,6 @@
-import type { ClientBulkWriteModel } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import { insertUnlessThere, isBulkOfDuplicates } from "../database/transient-errors.ts";
+import { insertUnlessThere } from "../database/transient-errors.ts";
+import { type SentWrite, sendTogether } from "../journal/pending-write.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
@@ -23,41 +23,21 @@ export interface AcceptanceLog {
   insertKeyed(accepted: AcceptedEntry): Promise<boolean>;
 }
 
-/** The driver types documents by namespace. */
-type Schemas = Record<string, RequestDocument | PlanDocument>;
-
 /**
  * Accepted work in MongoDB.
  * @param collections - of a client with majority and journalled writes that does not repeat writes by itself
  */
-export function createMongoAcceptanceLog({ client, requests, plans }: Collections): AcceptanceLog {
-  /** Requests first: a plan without its request would be executed although it was never accepted. */
-  function modelsOf(accepted: readonly AcceptedEntry[]): ClientBulkWriteModel<Schemas>[] {
-    return [
-      ...accepted.map(({ request }) => toInsert(requests.namespace, request)),
-      ...accepted.flatMap(({ plan }) => (plan ? [toInsert(plans.namespace, plan)] : [])),
-    ];
-  }
-
+export function createMongoAcceptanceLog(collections: Collections): AcceptanceLog {
+  const { requests, plans } = collections;
   return {
     async insert(accepted) {
-      const models = modelsOf(accepted);
       const [only] = accepted;
       // A single insert costs MongoDB and the driver less than a bulk of one.
-      if (only && models.length === 1) return insertUnlessThere(requests, only.request);
-      try {
-        await client.bulkWrite<Schemas>(models, { ordered: false });
-      } catch (error) {
-        if (!isBulkOfDuplicates(error)) throw error;
-      }
+      if (only && !only.plan && accepted.length === 1) return insertUnlessThere(requests, only.request);
+      await sendTogether(collections, insertsOf(accepted), { ordered: false });
     },
     async insertKeyed({ request, plan }) {
-      try {
-        await client.bulkWrite<Schemas>(modelsOf([{ request, plan }]), { ordered: true });
-        return true;
-      } catch (error) {
-        if (!isBulkOfDuplicates(error)) throw error;
-      }
+      if (await sendTogether(collections, insertsOf([{ request, plan }]), { ordered: true })) return true;
       // Another request has the key, or this one was stored before, perhaps without its plan.
       if (!(await requests.findOne({ _id: request._id }, { projection: { _id: 1 } }))) return false;
       if (plan) await insertUnlessThere(plans, plan);
@@ -66,9 +46,10 @@ export function createMongoAcceptanceLog({ client, requests, plans }: Collection
   };
 }
 
-function toInsert(
-  namespace: string,
-  document: RequestDocument | PlanDocument,
-): ClientBulkWriteModel<Schemas> {
-  return { name: "insertOne", namespace, document };
+/** Requests first: a plan without its request would be executed although it was never accepted. */
+function insertsOf(accepted: readonly AcceptedEntry[]): SentWrite[] {
+  return [
+    ...accepted.map(({ request }) => ({ collection: "requests" as const, insert: request })),
+    ...accepted.flatMap(({ plan }) => (plan ? { collection: "plans" as const, insert: plan } : [])),
+  ];
 }

@@ -66,7 +66,7 @@ export function createAskControl({ collections, group }: StoreDependencies) {
     const hasRoom = { $lte: [{ $size: CONTROLS }, MAX_CONTROLS - events.length] };
     const open = { tenant, status: { $in: STARTED_PLAN_STATUSES }, finishedAt: null, ...condition };
     const isCancel = events.some(({ type }) => type === "cancel.asked");
-    const asked = await group.updateAndRead({
+    const asked = await group.writeAndRead({
       collection: "plans",
       id: planId,
       // There is at most one cancel: it always finds room.

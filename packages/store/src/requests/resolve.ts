@@ -210,7 +210,7 @@ export function createSettleLateControls(context: StoreDependencies): (planId: P
       await record(plan, control);
     }
     // A plan that has ended takes no controls.
-    await group.set({ collection: "plans", id: planId, condition: {}, set: { controls: [], dueAt: null } });
+    await group.write({ collection: "plans", id: planId, condition: {}, set: { controls: [], dueAt: null } });
   };
 }
 
