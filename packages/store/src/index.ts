@@ -31,6 +31,7 @@ export type {
 } from "./execution/create-execution-store.ts";
 export { type EntryLog, entryIdOf } from "./journal/entry-log.ts";
 export type { JournalMetrics } from "./journal/journal.ts";
+export type { PlanUnits } from "./journal/unit-reads.ts";
 export type { Fleet, FleetWorker, LostWorker, SystemFigures, WaitingWork } from "./leases/fleet.ts";
 export { type LiveWorkers, WORKER_DEAD_AFTER_MS, type WorkerStore } from "./leases/worker-store.ts";
 export type { PlanningStore } from "./planning/create-planning-store.ts";
@@ -49,6 +50,7 @@ export {
 } from "./planning/planning-store.ts";
 export { unfinishedLists } from "./plans/carry-over.ts";
 export type { EarlierCall, Repeat } from "./plans/earlier-calls.ts";
+export { countSteps } from "./plans/plan-end.ts";
 export {
   asksForVersions,
   fitOf,
@@ -57,17 +59,25 @@ export {
   type RequestPage,
 } from "./reads/list-requests.ts";
 export {
-  type DiagnosedUnits,
   eventCursor,
   type ListPage,
   modelCallCursor,
   type Page,
   planCursor,
-  type StepFilter,
-  type StepPage,
   toCursor,
 } from "./reads/record-pages.ts";
-export { diagnosedUnits, isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";
+export {
+  countUnits,
+  type DiagnosedUnits,
+  diagnosedUnits,
+  diagnosedUnitsOf,
+  isStepWanted,
+  pageOfSteps,
+  pageOfUnits,
+  type StepFilter,
+  type StepPage,
+  stepCursor,
+} from "./reads/step-pages.ts";
 export {
   STORAGE_AGES,
   STORAGE_ENDS,

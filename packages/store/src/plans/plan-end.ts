@@ -157,10 +157,10 @@ function fitsInEntry(outputs: JsonObject): boolean {
   return isPlain(outputs);
 }
 
-/** Steps by status; items of a forEach are part of their step. */
-function countSteps(
+/** Steps by status; items of a forEach are part of their step. Pure. @param units - default: no unit has events */
+export function countSteps(
   steps: readonly { id: string }[],
-  units: ReadonlyMap<string, FoldedUnit>,
+  units: ReadonlyMap<string, Pick<FoldedUnit, "status">> = new Map(),
 ): { [status in StepStatus]?: number } {
   const counts: { [status in StepStatus]?: number } = {};
   for (const { id } of steps) {

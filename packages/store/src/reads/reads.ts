@@ -6,7 +6,6 @@ import {
   fold,
   outlineOf,
   type StepRun,
-  stepRunAt,
   stepRuns,
 } from "@planwright/engine";
 import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
@@ -41,7 +40,6 @@ import type { ToolDocument } from "../records/tool-documents.ts";
 import { createToolReads } from "../tools/tool-store.ts";
 import { createListRequests } from "./list-requests.ts";
 import { createRecordPages } from "./record-pages.ts";
-import { createStepPages } from "./step-pages.ts";
 import { createReadWorkload, type ModelCosts, readModelCosts } from "./workload.ts";
 
 /** The part of the store that reads for clients. */
@@ -97,7 +95,8 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
 
     /** `cursor` is null only at the end, also of a short page. @throws {CursorInvalidError} */
     listRequests: createListRequests(collections),
-    ...createStepPages(unitReads),
+    /** The folded units of a plan; undefined for an unknown one. Calls of the same turn share one read. */
+    readUnits: unitReads.ofPlan,
     ...createRecordPages(collections, unitReads),
     ...createHeadReads(collections, unitReads),
     getRequestWithPlan: createReadWithPlan(collections, unitReads),
@@ -261,11 +260,6 @@ function createHeadReads(collections: Collections, unitReads: UnitReads) {
     /** Steps and items without their large values, in plan order, the steps of several plans in one read. */
     listStepHeads: async (tenant: string, planIds: readonly PlanId[]): Promise<StepRun[]> =>
       (await Promise.all(planIds.map((id) => runsOf(tenant, id)))).flat(),
-    /** One step or item by its key, without its large values; null for an unknown one. */
-    async getStepHead(tenant: string, planId: PlanId, key: string): Promise<StepRun | null> {
-      const read = await unitReads.ofPlan(tenant, planId);
-      return (read && stepRunAt(read, key)) ?? null;
-    },
     /** Steps and items with the wanted values, in the same order: one read. */
     readStepValues(tenant: string, steps: readonly StepRun[], wanted: WantedValues): Promise<StepRun[]> {
       const own = steps.filter((unit) => unit.tenant === tenant);
@@ -274,20 +268,6 @@ function createHeadReads(collections: Collections, unitReads: UnitReads) {
         own.map((unit) => ({ requestId: unit.requestId, unit })),
         wanted,
       );
-    },
-    /** Steps by status; items are not counted. */
-    async countStepStatuses(tenant: string, planIds: readonly PlanId[]) {
-      const all = await Promise.all(planIds.map((id) => unitReads.ofPlan(tenant, id)));
-      return all.flatMap((read) => {
-        const counts = new Map<StepRun["status"], number>();
-        for (const { id } of read?.outline.steps ?? []) {
-          const status = read?.plan?.units.get(id)?.status ?? "PENDING";
-          counts.set(status, (counts.get(status) ?? 0) + 1);
-        }
-        return read
-          ? [...counts].map(([status, count]) => ({ planId: read.outline.planId, status, count }))
-          : [];
-      });
     },
     /** Calls of chat models for many requests in one read; calls for one request oldest first. */
     listModelCallHeadsOf: (tenant: string, requestIds: readonly RequestId[]): Promise<ModelCallHead[]> =>

@@ -1,5 +1,5 @@
 /** Pages of the records of a request: one read by an index, for any page and any number of requests. */
-import { type RequestId, RequestIdSchema, type StepStatus } from "@planwright/plan";
+import { type RequestId, RequestIdSchema } from "@planwright/plan";
 import type { Collection, Document } from "mongodb";
 import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
@@ -188,30 +188,6 @@ export interface ListPage {
   /** 1 to 100. */
   first: number;
   after?: string | undefined;
-}
-
-/** A filter of steps and items of a plan. All given fields have to match. */
-export interface StepFilter {
-  status?: readonly StepStatus[] | undefined;
-  /** Position of a step in the plan, from 0: selects the step and its items. */
-  position?: number | undefined;
-  /** True: only items of forEach steps; false: only steps. */
-  items?: boolean | undefined;
-  /** This item of a forEach step, from 0; null: the step itself. */
-  item?: number | null | undefined;
-}
-
-/** A page of the steps and items of a plan. */
-export interface StepPage extends ListPage {
-  filter?: StepFilter | undefined;
-}
-
-/** The units of a plan that a diagnosis may name. */
-export interface DiagnosedUnits<Unit> {
-  /** In plan order: all steps, up to 1,000 items that failed or are open, and some of the others. */
-  units: Unit[];
-  /** Numbers of all items by their status, for each list. */
-  itemCounts: Map<string, { [status in StepStatus]?: number }>;
 }
 
 const RequestCursorSchema = z.tuple([z.number().int().min(0), RequestIdSchema]);
