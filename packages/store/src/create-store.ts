@@ -100,7 +100,6 @@ export async function createStore(options: StoreOptions) {
       group: createGroupCommit(groupClient, {
         database: db.databaseName,
         owner,
-        stuckAfterMs: STUCK_AFTER_MS,
         onBulk: options.onBulk,
       }),
       entryLog: createMongoEntryLog(groupCollections),
@@ -279,8 +278,6 @@ function notReached(error: unknown, client: MongoClient, timeoutMs: number): unk
 const MIN_WIRE_VERSION = 25;
 /** For a client that waits, and for a worker whose work would be done again. */
 const RETRY_FOR_MS = { client: 10_000, worker: 30_000 };
-/** How long a bulk may wait for locks before its writes are sent one by one, in milliseconds. */
-const STUCK_AFTER_MS = 2_500;
 /** Longest that a command of a backup or a restore may take, in milliseconds: an index of all records is one. */
 const LONG_READ_MS = 3_600_000;
 /** How often the clock is compared with the server's, in milliseconds. */

@@ -17,17 +17,6 @@ export async function readLists<T extends Document>(
   return collection.aggregate<T>([...first, ...unions], IN_ONE_BATCH).toArray();
 }
 
-/** Groups documents by id, in the order of the ids. The order within a group is kept. */
-export function listsById<Id, T>(
-  ids: readonly Id[],
-  found: readonly T[],
-  idOf: (one: T) => Id,
-): Map<Id, T[]> {
-  const lists = new Map<Id, T[]>(ids.map((id) => [id, []]));
-  for (const one of found) lists.get(idOf(one))?.push(one);
-  return lists;
-}
-
 /** Maximum number of keys in one query. */
 const MAX_KEYS = 200;
 

@@ -51,7 +51,6 @@ import {
 import {
   type EndedPlan,
   endEvent,
-  endedBy,
   endWrites,
   isForPlanner,
   REQUEST_STATUS,
@@ -377,8 +376,7 @@ function createPlanEnds(context: StoreDependencies) {
       // Controls that come from now on are settled behind the end.
       journal.close();
       const endedAs = (folded: FoldedPlan | undefined): EndedPlan => {
-        const ended = endedBy(end, folded);
-        return { ...ended, controlSeq: journal.settled(ended.controlSeq) };
+        return { end, folded, settledSeq: journal.settled(folded?.controlSeq) };
       };
       await journal.appendLast([...events, end], (_, { plans }) =>
         endWrites(plan, endedAs(plans.get(plan._id))),

@@ -59,12 +59,17 @@ interface Reading {
 /** Reads of units, bound to a tenant. */
 export type UnitReads = ReturnType<typeof createUnitReads>;
 
+/** Folded requests by id. @param maxUnits - of all of them together */
+export function createFoldCache(maxUnits: number): LRUCache<string, FoldedRequest> {
+  return new LRUCache({
+    maxSize: maxUnits,
+    sizeCalculation: ({ plans }) => [...plans.values()].reduce((sum, { units }) => sum + units.size, 1),
+  });
+}
+
 /** Reads of units over the journal. */
 export function createUnitReads({ plans }: Collections, log: EntryLog) {
-  const requests = new LRUCache<string, FoldedRequest>({
-    maxSize: MAX_CACHED_UNITS,
-    sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
-  });
+  const requests = createFoldCache(MAX_CACHED_UNITS);
   const outlines = new LRUCache<PlanId, PlanOutline>({
     maxSize: MAX_CACHED_STEPS,
     sizeCalculation: ({ steps }) => steps.length + 1,

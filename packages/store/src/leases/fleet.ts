@@ -8,7 +8,6 @@ import {
   heldBy,
   isDue,
   type LEASED_COLLECTIONS,
-  type LeasedDocument,
   leasedCollection,
   type WorkOfRequest,
 } from "./lease-table.ts";
@@ -32,7 +31,7 @@ export interface LostWorker extends Pick<WorkerDocument, "kind" | "startedAt" | 
 
 /** Work that may be claimed and that no worker holds. */
 export interface WaitingWork {
-  /** Number for all tenants; counted up to {@link MAX_DUE}. */
+  /** Counted up to {@link MAX_COUNTED}. */
   due: number;
   /** The work that has been due longest; null when nothing is due. */
   oldest:
@@ -54,8 +53,8 @@ export interface Fleet {
   requests: WaitingWork;
 }
 
-/** Maximum number of due plans, and of due requests, that are counted. */
-const MAX_DUE = 10_000;
+/** Maximum of each count of documents; a higher number is an alarm in any case. */
+export const MAX_COUNTED = 10_000;
 const MAX_WORKERS = 1_000;
 const MAX_LOST = 100;
 
@@ -94,31 +93,38 @@ export function createReadFleet(collections: Collections, clock: ServerClock): (
   };
 }
 
-/** Reads the work of one kind that is due and that no worker holds; one document, and an index up to a limit. */
-async function waitingIn(
+/**
+ * Reads the work of one kind that is due and that no worker holds; one document, and an index up to a limit.
+ * @param tenant - only its work, among that of all tenants that has waited longest. Default: of all tenants
+ */
+export async function waitingIn(
   collections: Collections,
   name: (typeof LEASED_COLLECTIONS)[number],
   now: Date,
+  tenant?: string,
 ): Promise<WaitingWork> {
   const collection = leasedCollection<WorkOfRequest>(collections, name);
-  const filter = { dueAt: isDue(now) };
-  const [due, [first]] = await Promise.all([
-    collection.countDocuments(filter, { limit: MAX_DUE }),
-    collection
-      .find(filter, { projection: { tenant: 1, requestId: 1, dueAt: 1 } })
-      .sort({ dueAt: 1 })
-      .limit(1)
-      .toArray(),
-  ]);
-  return { due, oldest: first ? oldestOf(first, now) : null };
-}
-
-function oldestOf(
-  { _id, requestId = _id, tenant, dueAt }: LeasedDocument & WorkOfRequest,
-  now: Date,
-): WaitingWork["oldest"] {
-  if (!dueAt) return null;
-  return { tenant, requestId, since: dueAt, ageMs: Math.max(0, now.getTime() - dueAt.getTime()) };
+  const ofTenant = tenant === undefined ? {} : { tenant };
+  const [waiting] = await collection
+    .aggregate<{ due: number; since: Date }>([
+      { $match: { dueAt: isDue(now) } },
+      { $sort: { dueAt: 1 } },
+      // Before the tenant, so that the waiting work of all other tenants is not scanned without a bound.
+      { $limit: MAX_COUNTED },
+      { $project: { _id: 0, tenant: 1, dueAt: 1 } },
+      { $match: ofTenant },
+      { $group: { _id: null, due: { $sum: 1 }, since: { $min: "$dueAt" } } },
+    ])
+    .toArray();
+  if (!waiting) return { due: 0, oldest: null };
+  const { due, since } = waiting;
+  const first = await collection.findOne(
+    { dueAt: { ...isDue(since), $gte: since }, ...ofTenant },
+    { projection: { tenant: 1, requestId: 1 } },
+  );
+  if (!first) return { due, oldest: null };
+  const { _id, requestId = _id } = first;
+  return { due, oldest: { tenant: first.tenant, requestId, since, ageMs: ageOf(since, now.getTime()) } };
 }
 
 function toWorker(
@@ -126,7 +132,7 @@ function toWorker(
   holds: number,
   now: Date,
 ): FleetWorker {
-  const silentMs = Math.max(0, now.getTime() - seenAt.getTime());
+  const silentMs = ageOf(seenAt, now.getTime());
   return { name, kind, hasModel, takesWork, startedAt, seenAt, silentMs, holds };
 }
 
@@ -136,7 +142,7 @@ function toLost({ _id: name, kind, startedAt, seenAt, deadAt, leasesLost = 0 }: 
 
 /** A number of documents, and the age of the oldest of them; null when there is none, or it is not known. */
 interface Waiting {
-  /** Counted up to {@link MAX_FIGURE}. */
+  /** At most {@link MAX_COUNTED}. */
   count: number;
   oldestAgeMs: number | null;
 }
@@ -145,7 +151,7 @@ interface Waiting {
 export interface SystemFigures {
   /** Live workers that take work. */
   workers: Readonly<Record<WorkerKind, number>>;
-  /** Unfinished plans by status, waiting ones also by reason. Each count is at most {@link MAX_FIGURE}. */
+  /** Unfinished plans by status, waiting ones also by reason. Each count is at most {@link MAX_COUNTED}. */
   plans: { status: PlanStatus; reason: WaitReason | null; count: number }[];
   /**
    * Plans with approvals or doubts, also ended ones, requests with open questions, and tool servers that need a
@@ -156,8 +162,6 @@ export interface SystemFigures {
   due: ({ work: "plans" | "requests" } & Waiting)[];
 }
 
-/** Maximum of each count of documents; a higher number is an alarm in any case. */
-const MAX_FIGURE = 10_000;
 /** Fixed by the collection of workers: documents are removed one hour after their last heartbeat. */
 const BY_ID = { hint: { _id: 1 } } as const;
 
@@ -172,7 +176,7 @@ export function createReadFigures(
   clock: ServerClock,
 ): (owner: string) => Promise<SystemFigures | null> {
   const { workers, plans, signIns } = collections;
-  const limit = MAX_FIGURE;
+  const limit = MAX_COUNTED;
   const plansIn = async (status: PlanStatus, reason: WaitReason | null) => ({
     status,
     reason,
@@ -197,7 +201,8 @@ export function createReadFigures(
         .limit(1)
         .toArray(),
     ]);
-    return { count, oldestAgeMs: ageOf(oldest?.[since], now) };
+    const oldestSince = oldest?.[since];
+    return { count, oldestAgeMs: oldestSince ? ageOf(oldestSince, now) : null };
   }
 
   async function plansThatNeed(kind: NonNullable<PlanDocument["needs"]>[number], now: number) {
@@ -214,10 +219,9 @@ export function createReadFigures(
     const asking = await signIns
       .find({ asked: { $ne: null } }, { projection: { "asked.since": 1 }, ...BY_ID })
       .toArray();
-    const [oldest] = asking
-      .map(({ asked }) => asked?.since ?? null)
-      .toSorted((a, b) => Number(a) - Number(b));
-    return { kind: "sign-in" as const, count: asking.length, oldestAgeMs: ageOf(oldest, now) };
+    const ages = asking.flatMap(({ asked }) => (asked ? ageOf(asked.since, now) : []));
+    const oldestAgeMs = ages.length > 0 ? Math.max(...ages) : null;
+    return { kind: "sign-in" as const, count: asking.length, oldestAgeMs };
   }
 
   async function dueIn(work: "plans" | "requests", now: number) {
@@ -258,9 +262,7 @@ export function createReadFigures(
 
 const REASONS = Object.keys(WAIT_REASONS) as WaitReason[];
 
-function ageOf(since: Date | null | undefined, now: number): number | null {
-  return since ? Math.max(0, now - since.getTime()) : null;
-}
+const ageOf = (since: Date, now: number): number => Math.max(0, now - since.getTime());
 
 /** Time when a worker counts as silent, by the clock of MongoDB. */
 const silentSince = { $add: ["$seenAt", "$deadAfterMs"] };

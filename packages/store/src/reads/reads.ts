@@ -9,14 +9,13 @@ import {
   stepRuns,
 } from "@planwright/engine";
 import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
-import { LRUCache } from "lru-cache";
 import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { createTenantReads, IN_ONE_BATCH, readLists } from "../database/read-lists.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type EntryLog, idsAfter } from "../journal/entry-log.ts";
 import { measureOutputParts, readOutputPart, readOutputs } from "../journal/outputs.ts";
-import { OUTLINE, type UnitReads, withValues } from "../journal/unit-reads.ts";
+import { createFoldCache, OUTLINE, type UnitReads, withValues } from "../journal/unit-reads.ts";
 import { countUnfinished } from "../leases/lease-table.ts";
 import { readPlanHeads, withDecisions } from "../plans/plan-needs.ts";
 import {
@@ -115,10 +114,7 @@ const MAX_CACHED_UNITS = 20_000;
 
 /** The part of the store that reads journals up to an entry. */
 function createStateReads({ requests, plans, journal }: Collections, log: EntryLog) {
-  const states = new LRUCache<RequestId, FoldedRequest>({
-    maxSize: MAX_CACHED_UNITS,
-    sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
-  });
+  const states = createFoldCache(MAX_CACHED_UNITS);
 
   async function foldedTo(requestId: RequestId, seq: number): Promise<FoldedRequest> {
     const kept = states.get(requestId);

@@ -1,9 +1,9 @@
 /** Pages of the records of a request: one read by an index, for any page and any number of requests. */
-import { type RequestId, RequestIdSchema } from "@planwright/plan";
+import { groupBy, type RequestId, RequestIdSchema } from "@planwright/plan";
 import type { Collection, Document } from "mongodb";
 import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
-import { listsById, readLists } from "../database/read-lists.ts";
+import { readLists } from "../database/read-lists.ts";
 import { idsAfter, WITHOUT_VALUES } from "../journal/entry-log.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { withDecisions } from "../plans/plan-needs.ts";
@@ -106,15 +106,12 @@ function pagesOf<T extends { requestId: RequestId }, Complete>(list: RecordList<
   ): Promise<Map<RequestId, Page<Complete>>> => {
     const pipelines = requestIds.map((requestId) => stages({ tenant, requestId }, first + 1, after));
     const found = await readLists<T & Document>(collection, name, pipelines);
-    const lists = listsById<RequestId, T>(requestIds, found, ({ requestId }) => requestId);
-    return new Map(
-      await Promise.all(
-        [...lists].map(async ([id, all]) => {
-          const { items, cursor } = pageOf(all, first, cursorOf);
-          return [id, { items: await complete(items), cursor }] as const;
-        }),
-      ),
-    );
+    const lists = groupBy<RequestId, T>(found, ({ requestId }) => requestId);
+    const pages = requestIds.map(async (id) => {
+      const { items, cursor } = pageOf(lists.get(id) ?? [], first, cursorOf);
+      return [id, { items: await complete(items), cursor }] as const;
+    });
+    return new Map(await Promise.all(pages));
   };
 }
 

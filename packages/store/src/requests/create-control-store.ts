@@ -9,7 +9,7 @@ import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/transact.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
-import { endEvent, endedBy, endWrites } from "../plans/plan-end.ts";
+import { endEvent, endWrites } from "../plans/plan-end.ts";
 import type { PlanApproval, PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
 import { createServerControls } from "../tools/tool-store.ts";
 import {
@@ -154,7 +154,8 @@ function createCancel(context: StoreDependencies, askControl: AskControl) {
     const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: by }, events });
     await transact({
       entry,
-      following: (stamped) => endWrites(plan, endedBy(end, fold(read.request, [stamped]).plans.get(planId))),
+      following: (stamped) =>
+        endWrites(plan, { end, folded: fold(read.request, [stamped]).plans.get(planId) }),
     });
   }
 
