@@ -34,20 +34,17 @@ export type { JournalMetrics } from "./journal/journal.ts";
 export type { PlanUnits } from "./journal/unit-reads.ts";
 export type { Fleet, FleetWorker, LostWorker, SystemFigures, WaitingWork } from "./leases/fleet.ts";
 export { type LiveWorkers, WORKER_DEAD_AFTER_MS, type WorkerStore } from "./leases/worker-store.ts";
-export type { PlanningStore } from "./planning/create-planning-store.ts";
-export type { ContractAskStore } from "./planning/model-calls.ts";
+export type { ModelAway, PlanningStore, PlanRecord } from "./planning/create-planning-store.ts";
 export {
-  type EndedModelCall,
+  type ContractAskStore,
   exceededLimit,
-  type ModelAway,
   type ModelCallBegin,
   type ModelCallEnd,
   modelUseOf,
   NO_SPENDING,
   NO_USE,
-  type PlanningClaim,
-  type PlanRecord,
-} from "./planning/planning-store.ts";
+} from "./planning/model-calls.ts";
+export type { PlanningClaim } from "./planning/planner-claims.ts";
 export { unfinishedLists } from "./plans/carry-over.ts";
 export type { EarlierCall, Repeat } from "./plans/earlier-calls.ts";
 export { countSteps } from "./plans/plan-end.ts";
@@ -112,6 +109,7 @@ export {
   TooManyControlsError,
 } from "./records/errors.ts";
 export type {
+  EndedModelCall,
   ModelCallDocument,
   ModelLimits,
   ModelSpending,

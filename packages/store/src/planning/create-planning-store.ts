@@ -4,6 +4,7 @@ import {
   fold,
   type JournalEvent,
   type PlanState,
+  type StepRun,
   unitsInOrder,
 } from "@planwright/engine";
 import {
@@ -29,12 +30,16 @@ import { isPlanEnd, parkedFor, REQUEST_STATUS } from "../plans/plan-end.ts";
 import { NOTHING_CARRIED, nextVersionTurn, versionTurn } from "../plans/version-turn.ts";
 import type { RecordedError } from "../records/errors.ts";
 import { type NewVersion, newPlan } from "../records/new-documents.ts";
-import { hasPlan, type OutputRef, type PlanDocument } from "../records/plan-document.ts";
+import {
+  hasPlan,
+  type OutputRef,
+  type PlanDocument,
+  type PlannedDocument,
+} from "../records/plan-document.ts";
 import type { KeptDraft, ModelWait, RequestDocument } from "../records/request-document.ts";
 import { createCatalogueReads, readCatalogue } from "../tools/tool-store.ts";
 import { createModelCalls, earlierCalls } from "./model-calls.ts";
-import { createPlannerClaims, type PlannerClaims } from "./planner-claims.ts";
-import type { ModelAway, PlanningClaim, PlanRecord } from "./planning-store.ts";
+import { createPlannerClaims, type PlannerClaims, type PlanningClaim } from "./planner-claims.ts";
 
 /** Claims requests and records the results of planning, fenced by the journal. */
 export function createPlanningStore(context: StoreDependencies) {
@@ -111,6 +116,17 @@ function createAnswering({ clock }: StoreDependencies, claims: PlannerClaims) {
     failAnswer: (claim: PlanningClaim, answerError: RecordedError) =>
       settle(claim, { answer: null, answerError }, answerError),
   };
+}
+
+/** A model that cannot be reached, and how long to wait for it. */
+export interface ModelAway {
+  error: RecordedError;
+  /** Wait before the next try, in milliseconds. @param tries - number of such waits in a row, from 1 */
+  pauseMs: (tries: number) => number;
+  /** Wait that the provider asked for, in milliseconds: a shorter one is useless. */
+  requestedMs: number;
+  /** How long the model may be away before planning fails, in milliseconds. */
+  unreachableMs: number;
 }
 
 /**
@@ -195,6 +211,17 @@ function createClaimRequests(
 const MAX_OUTPUT_BYTES = 262_144;
 const MAX_OUTPUTS_BYTES = 16_777_216;
 const MAX_EARLIER = 20;
+
+/** The result of a plan that has ended. */
+export interface PlanRecord {
+  plan: PlannedDocument;
+  /** Units in plan order. */
+  units: StepRun[];
+  /** Outputs of completed units by key; those over 256 KiB are left out. */
+  outputs: Map<string, JsonValue>;
+  /** Earlier versions, newest first, at most 20. */
+  earlier: Plan[];
+}
 
 /** The part of the store that reads the result of a plan for a planner. */
 function createPlanRecords({ collections, unitReads }: StoreDependencies) {

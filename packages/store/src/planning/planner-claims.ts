@@ -13,8 +13,20 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type NewEntry } from "../journal/journal.ts";
 import { appendAsOwner, type FollowingOf, type OwnerEntries } from "../journal/transact.ts";
 import { LeaseLostError } from "../records/errors.ts";
+import type { EndedModelCall } from "../records/model-call-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { PlanningClaim } from "./planning-store.ts";
+
+/** A claim on a request to plan; `request.planning.work` is the work. A stale epoch matches nothing. */
+export interface PlanningClaim {
+  request: RequestDocument;
+  epoch: number;
+  /**
+   * Ended calls of earlier claims of the same work (the same first plan, replan or answer). Calls of the
+   * latest claim come first; calls of one claim are in order. Only calls with a complete answer. A planner
+   * that uses an answer removes its call from the list.
+   */
+  earlierCalls: EndedModelCall[];
+}
 
 /** The next entry of a planner, if there is one, with the writes to documents that follow it. */
 type PlannerTurn<Done> = {

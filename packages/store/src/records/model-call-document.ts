@@ -65,3 +65,18 @@ export interface ModelCallDocument {
   /** Null while the call runs, or its planner died. Absent: the call was recorded after its end. */
   endedAt?: Date | null;
 }
+
+/** A model call whose end was recorded, for a planner that needs its answer again. */
+export type EndedModelCall = Pick<
+  ModelCallDocument,
+  | "purpose"
+  | "model"
+  | "askDigest"
+  | "answer"
+  | "finishReason"
+  | "inputTokens"
+  | "outputTokens"
+  | "cachedInputTokens"
+  | "latencyMs"
+  | "error"
+>;
