@@ -83,7 +83,6 @@ export function createAccessStore(parts: {
       return apiKeys.findOne<ApiKey>({ _id: id }, WITHOUT_HASH);
     },
 
-    /** Records that a key was used now. */
     async touchApiKey(id: string) {
       await apiKeys.updateOne({ _id: id }, { $set: { lastUsedAt: now() } });
     },
@@ -116,7 +115,6 @@ function newSecret(randomBytes: RandomBytes): string {
   return PREFIX + Buffer.from(bytes).toString("base64url");
 }
 
-/** The id of a new key. */
 function newApiKeyId(randomBytes: RandomBytes): string {
   const bytes = new Uint8Array(16);
   randomBytes(bytes);
@@ -129,7 +127,6 @@ export function isApiKeyShaped(text: string): boolean {
   return FORM.test(text);
 }
 
-/** The hash by which a key is stored and found. */
 function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
@@ -185,7 +182,6 @@ export function createTenantStore(collections: Collections, clock: ServerClock) 
         .map((tenant) => ({ tenant, ...(limits.get(tenant) ?? NO_LIMITS) }));
     },
 
-    /** The weights that were set. */
     async tenantWeights(): Promise<ReadonlyMap<string, number>> {
       const weighted = await tenants
         .find({ weight: { $ne: null } })

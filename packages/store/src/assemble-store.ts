@@ -18,18 +18,13 @@ import { type RemoveEnded, removeEnded } from "./requests/remove-ended.ts";
 
 /** The parts that differ between MongoDB and memory, with the clocks of the process. */
 interface StoreParts extends Omit<StoreDependencies, "acceptedHere" | "journal" | "transact" | "unitReads"> {
-  /** Appends entries. */
   entryLog: EntryLog;
-  /** Reads entries. */
   readLog: EntryLog;
   acceptanceLog: AcceptanceLog;
-  /** Names this process in what it writes. */
   owner: string;
   /** How long a write without an answer is sent again, in milliseconds, for a client and for a worker. */
   retryForMs: { client: number; worker: number };
-  /** Waits between those tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
-  /** See `BatchesOptions`. */
   soon?: ((happen: () => void) => void) | undefined;
   onBulk?: ((writes: number) => void) | undefined;
   metrics?: JournalMetrics | undefined;
@@ -93,7 +88,6 @@ export function assembleStore(parts: StoreParts) {
        */
       removeEnded: (which: RemoveEnded) => removeEnded(collections, which, owner),
     },
-    /** Resolves when no write is waiting or in flight. */
     idle: async () => void (await Promise.all([accept.idle(), group.idle(), journal.idle()])),
   };
 }

@@ -57,13 +57,9 @@ const TrailerSchema = z.object({
 export interface BackupFacts {
   /** The version of Planwright that made it. */
   version: string;
-  /** The format of its database. */
   format: number;
-  /** Name of that database. */
   database: string;
-  /** The point in time that it shows. */
   takenAt: Date;
-  /** Number of documents by collection. */
   counts: Record<string, number>;
 }
 

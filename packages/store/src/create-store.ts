@@ -38,7 +38,6 @@ import type { ControlStore } from "./requests/create-control-store.ts";
 export interface StoreOptions {
   /** Connection string; the database is its path, "planwright" without one. */
   url: string;
-  /** Maximum number of connections. Default 50. */
   maxPoolSize?: number | undefined;
   /** Longest one operation may take, in milliseconds. Default 10,000. */
   timeoutMs?: number | undefined;
@@ -237,7 +236,6 @@ export function restoreDatabase(
   );
 }
 
-/** Options of {@link withDatabase}. */
 interface OpenOptions {
   url: string;
   timeoutMs: number;

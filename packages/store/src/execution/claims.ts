@@ -206,7 +206,6 @@ export interface PlanClaim {
   plan: PlannedDocument;
   epoch: number;
   owner: string;
-  /** The durable state of the units; changes are written through it. */
   journal: ClaimJournal;
   /** The units at the claim. Large outputs are absent, and small ones beyond 1 MiB together. */
   records: StepRecord[];

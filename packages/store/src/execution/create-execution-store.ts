@@ -70,7 +70,6 @@ export function createExecutionStore(dependencies: StoreDependencies) {
   const planLeases = createLeaseTable("plans", dependencies);
   return {
     ...createClaims(dependencies, planLeases),
-    /** The leases of plans. */
     planLeases: planLeases as Omit<typeof planLeases, "claim">,
     ...createUnitWrites(dependencies),
     ...createPlanEnds(dependencies),
@@ -81,7 +80,6 @@ export function createExecutionStore(dependencies: StoreDependencies) {
   };
 }
 
-/** The part of the store that brings controls to the executor that holds the plan (J6). */
 function createApplyControls({ collections, group }: StoreDependencies) {
   /** Removes controls that are in the journal. It may be repeated; the next owner does it after a crash. */
   async function removeSettled(claim: PlanClaim): Promise<void> {
@@ -120,7 +118,6 @@ function createApplyControls({ collections, group }: StoreDependencies) {
   };
 }
 
-/** The part of the store that writes intents and results into the request's journal. */
 function createUnitWrites(context: StoreDependencies) {
   return {
     /**
@@ -270,7 +267,6 @@ function textOf(
   return outputRef?.isOwnText ? texts.get(outputRef.id) : outputText;
 }
 
-/** A request whose document may lag behind the end of its plan. */
 interface LaggingRequest extends Pick<FinishCommand, "status" | "error"> {
   _id: string;
   planId: PlanId;
@@ -281,7 +277,6 @@ interface LaggingRequest extends Pick<FinishCommand, "status" | "error"> {
 /** When a request is EXECUTING this long after its plan ended, its executor died between the two writes. */
 const RECONCILE_AFTER_MS = 15_000;
 
-/** The part of the store that releases plans and ends them. */
 function createPlanEnds(context: StoreDependencies) {
   const { collections, group, clock } = context;
   const { requests } = collections;
@@ -461,7 +456,6 @@ export interface AttemptEnd extends Omit<EndedAttempt, "units" | "at"> {
 export type UnitRecord = StepRecord & {
   /** Hash of plan, step, arguments and tool: what an operator approves. */
   approvalHash?: string | undefined;
-  /** SHA-256 of the arguments alone. */
   argsHash?: string | undefined;
 };
 
@@ -485,7 +479,6 @@ function intentEvents(
   return turnEvents({ started, ended: attemptsOf(ends), records: [] });
 }
 
-/** The events of new states, and the sizes of the outputs in them by key. */
 interface RecordEvents {
   events: JournalEvent[];
   sizes: Map<string, number>;
@@ -522,7 +515,6 @@ interface LargeOutput extends Pick<UnitRecord, "key" | "outputText"> {
   output: LargeValue;
 }
 
-/** Sizes of outputs by key, and the outputs that are too large for an entry. */
 function measure(records: readonly UnitRecord[]) {
   const sizes = new Map<string, number>();
   const places = new Map<string, OutputLocation>();

@@ -14,11 +14,9 @@ export type EntryPosition = Pick<JournalEntry, "requestId" | "seq">;
 
 /** The parts of entries to read, so that no more than these are in memory. */
 interface UnitSelection {
-  /** Keys of the units. */
   keys: readonly string[];
   /** With arguments, and the data that tools added to errors. */
   body: boolean;
-  /** With outputs. */
   output: boolean;
 }
 
@@ -196,7 +194,6 @@ export function idsAfter(position: EntryPosition): { $gt: string; $lt: string } 
   return { $gt: entryIdOf(position), $lt: `${position.requestId}/:` };
 }
 
-/** The entry in a document. */
 function toEntry({ _id, ...entry }: JournalDocument): JournalEntry {
   return entry;
 }

@@ -35,7 +35,6 @@ import {
   type WriteResult,
 } from "./pending-write.ts";
 
-/** Options of {@link createGroupCommit}. */
 interface GroupCommitOptions {
   database: string;
   /** Distinguishes this process's writeIds from all others. */
@@ -69,7 +68,6 @@ export interface GroupCommit {
   writeAndRead<Name extends GroupedCollection>(
     write: GroupedWrite & { collection: Name },
   ): Promise<DocumentOf[Name] | null>;
-  /** Resolves when nothing is waiting or in flight. */
   idle(): Promise<void>;
 }
 
@@ -129,7 +127,6 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     await Promise.all(alone.values());
   }
 
-  /** True for a write whose predecessor has failed: it fails as well. */
   function failsWithPredecessor(write: PendingWrite): boolean {
     const failure = write.follows?.outcome;
     if (!(failure instanceof Error)) return false;
@@ -199,9 +196,7 @@ function splitSmallBatch(batch: readonly PendingWrite[]): (readonly PendingWrite
   return [...reading.map((write) => [write]), ...(others.length > 0 ? [others] : [])];
 }
 
-/** How a write is queued. */
 interface QueueOptions {
-  /** The caller wants the document as it is after the write. */
   wantsDocument?: boolean;
   /** The new write is never visible without this one. */
   follows?: PendingWrite;
@@ -211,7 +206,6 @@ interface QueueOptions {
 function createWriteQueue(owner: string) {
   /** By document; the first write of each queue goes into the next bulk. */
   const waiting = new Map<string, PendingWrite[]>();
-  /** Documents with a write in flight. */
   const busy = new Set<string>();
   let sequence = 0;
 
@@ -254,11 +248,8 @@ function createWriteQueue(owner: string) {
       return [...batch];
     },
 
-    /** The write has ended: the next one to its document may be sent. */
     release: ({ key }: PendingWrite) => void busy.delete(key),
-    /** Number of writes in flight. */
     inFlight: () => busy.size,
-    /** True when nothing is waiting or in flight. */
     isIdle: () => waiting.size === 0 && busy.size === 0,
   };
 }
@@ -273,7 +264,6 @@ function createWaiter(): { result: Promise<WriteResult>; waiter: Waiter } {
 type Done = Map<PendingWrite, Document | null>;
 
 type StringKeyed = Document & { _id: string };
-/** The driver types documents by namespace. */
 type Schemas = Record<string, StringKeyed>;
 
 /**
@@ -353,11 +343,8 @@ function createSendWrites(client: MongoClient, { database, stuckAfterMs = 2_500 
   };
 }
 
-/** When batches are sent. */
 interface SenderOptions {
-  /** Sends what may be sent now. */
   sendAll: () => void;
-  /** True when nothing is waiting or in flight. */
   isIdle: () => boolean;
   /** Calls a function one turn later. Default `setImmediate`. */
   soon?: ((happen: () => void) => void) | undefined;
@@ -380,7 +367,6 @@ function createSender({ sendAll, isIdle, soon = (happen) => void setImmediate(ha
     });
   }
 
-  /** Resolves when nothing is waiting or in flight. */
   function idle(): Promise<void> {
     return new Promise((resolve) => {
       waitingForIdle.push(resolve);
@@ -391,19 +377,15 @@ function createSender({ sendAll, isIdle, soon = (happen) => void setImmediate(ha
   return { sendSoon, idle };
 }
 
-/** Options of {@link createBatches}. */
 interface BatchesOptions<Item, Result> {
   /** Sends items together. Returns what gives the result of each of them. */
   send: (items: readonly Item[]) => Promise<(item: Item) => Result | Promise<Result>>;
   /** Ids of what an item stores, for the error when that is not possible. */
   idsOf: (item: Item) => string[];
-  /** See {@link SenderOptions}. */
   soon?: SenderOptions["soon"];
 }
 
-/** Maximum number of items in one batch. */
 const MAX_BATCH = 1_000;
-/** Maximum number of batches in flight. */
 const MAX_IN_FLIGHT = 2;
 
 /**

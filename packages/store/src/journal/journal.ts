@@ -45,16 +45,13 @@ export interface JournalOptions extends Retry {
   now: () => number;
   /** Delays the sending of a bulk, so that all appends of the same turn share it. Default `setImmediate`. */
   soon?: ((happen: () => void) => void) | undefined;
-  /** Called after each acknowledged bulk, with the number of entries in it. Default: none. */
   onBulk?: ((entries: number) => void) | undefined;
-  /** Counts appends and bulks. Default: nothing is counted. */
   metrics?: JournalMetrics | undefined;
 }
 
 /** Appends to journals, and reads them. */
 export type Journal = ReturnType<typeof createJournal>;
 
-/** An entry that waits to be sent. */
 interface Waiting {
   entry: JournalEntry;
   followingOf: ((entry: JournalEntry) => readonly HeadWrite[]) | undefined;
@@ -131,7 +128,6 @@ export function createJournal(options: JournalOptions) {
       };
       return repeatUntilAnswered("journal read", read, options);
     },
-    /** Resolves when no append is waiting or in flight. */
     idle: () => batches.idle(),
   };
 }

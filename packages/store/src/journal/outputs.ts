@@ -28,7 +28,6 @@ import type { OutputDocument, OutputRef } from "../records/plan-document.ts";
 /** Maximum number of outputs and bytes in one read. */
 const READ_BATCH = { documents: 16, bytes: 16_777_216 };
 
-/** Dependencies of {@link writeOutput}. */
 interface OutputWriter {
   collections: Collections;
   clock: ServerClock;

@@ -46,11 +46,9 @@ export type Transact = (write: ColdWrite) => Promise<ColdResult>;
 /** Options of {@link createTransact}. */
 export interface TransactOptions extends Retry {
   collections: Collections;
-  /** Identifies this process in each `writeId`. */
   owner: string;
   /** Unix milliseconds, by the clock of the database. */
   now: () => number;
-  /** Counts appends. Default: nothing is counted. */
   metrics?: JournalMetrics | undefined;
 }
 
@@ -120,7 +118,6 @@ export function createTransact({ collections, owner, now, metrics, ...repeat }: 
   };
 }
 
-/** The events of an entry, and their author. */
 type EntryContent = Pick<JournalEntry, "by" | "events" | "idempotency">;
 
 /** The next entry of a journal, and the request as it is after that entry. */

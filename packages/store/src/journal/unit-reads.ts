@@ -152,7 +152,6 @@ export function createUnitReads({ plans }: Collections, log: EntryLog) {
     /** The current folded state of a request. The caller has checked its tenant. */
     ofRequest: async (id: RequestId): Promise<FoldedRequest> =>
       (await requestsOf([id])).get(id) ?? emptyRequest(id),
-    /** The log that is read. */
     log,
   };
 }
@@ -162,7 +161,6 @@ export function createUnitReads({ plans }: Collections, log: EntryLog) {
 /** The part of a unit that has values or names the entries with them. */
 type Unit = Omit<FoldedUnit, "item" | "tool">;
 
-/** A unit and its request. */
 interface UnitOfRequest<Of extends Unit> {
   requestId: string;
   unit: Of;

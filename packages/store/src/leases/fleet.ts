@@ -41,15 +41,12 @@ export interface WaitingWork {
 
 /** The workers of all services, and the work that waits for them. */
 export interface Fleet {
-  /** Time of the reading. */
   at: Date;
   /** Executors, then planners, by name; at most {@link MAX_WORKERS}. */
   workers: FleetWorker[];
   /** The newest first; at most {@link MAX_LOST}. */
   lost: LostWorker[];
-  /** Plans that wait for an executor. */
   plans: WaitingWork;
-  /** Requests that wait for a planner. */
   requests: WaitingWork;
 }
 

@@ -21,7 +21,6 @@ export interface Held<Id extends string> {
   epoch: number;
 }
 
-/** The documents that are leased. */
 interface LeasedDocuments {
   plans: PlanDocument;
   requests: RequestDocument;
@@ -64,7 +63,6 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
   /** The tenant after which the next look at a long line begins. */
   let lastTenant = "";
 
-  /** The due work of one tenant that comes first. */
   async function lineOf(tenant: string, now: Date, limit: number): Promise<InLine[]> {
     const lines = PRIORITIES.map((priority) =>
       collection
@@ -218,7 +216,6 @@ function inOrder<Work extends InLine>(work: readonly Work[]): Work[] {
   return work.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
-/** One from each line, then the second from each, and so on. */
 function inTurns<Work>(lines: readonly (readonly Work[])[]): Work[] {
   const longest = Math.max(0, ...lines.map(({ length }) => length));
   return Array.from({ length: longest }, (_, place) =>

@@ -25,7 +25,6 @@ export interface NewWorker extends Pick<WorkerDocument, "_id" | "kind"> {
 
 /** Work that was taken from dead workers. */
 export interface TakenFromDead {
-  /** Names of the workers. */
   owners: string[];
   plans: number;
   requests: number;
@@ -73,7 +72,6 @@ export function createWorkerStore(collections: Collections, clock: ServerClock) 
     return owners.filter((owner) => !living.has(owner));
   }
 
-  /** Makes the work of a dead worker due, and counts it as lost. */
   async function takeFrom(owner: string): Promise<Omit<TakenFromDead, "owners">> {
     const held = heldBy(owner);
     const makeDue = async (name: (typeof LEASED_COLLECTIONS)[number]): Promise<number> =>

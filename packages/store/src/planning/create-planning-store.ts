@@ -77,7 +77,6 @@ export function createPlanningStore(context: StoreDependencies) {
 
   return {
     ...createClaimRequests(context, requestLeases, claims, endPoisoned),
-    /** The leases of requests. */
     requestLeases: requestLeases as Omit<typeof requestLeases, "claim">,
     ...firstPlan,
     ...replanning,
@@ -176,7 +175,6 @@ const RULES = {
   },
 };
 
-/** The part of the store that gives requests to planners. */
 function createClaimRequests(
   { collections, journal }: StoreDependencies,
   leases: LeaseTable<"requests">,
@@ -215,7 +213,6 @@ const MAX_EARLIER = 20;
 /** The result of a plan that has ended. */
 export interface PlanRecord {
   plan: PlannedDocument;
-  /** Units in plan order. */
   units: StepRun[];
   /** Outputs of completed units by key; those over 256 KiB are left out. */
   outputs: Map<string, JsonValue>;
@@ -223,7 +220,6 @@ export interface PlanRecord {
   earlier: Plan[];
 }
 
-/** The part of the store that reads the result of a plan for a planner. */
 function createPlanRecords({ collections, unitReads }: StoreDependencies) {
   const { plans } = collections;
 
@@ -365,7 +361,6 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
   };
 }
 
-/** The part of the store that ends replans, with another version or with an error. */
 function createReplanning(context: StoreDependencies, claims: PlannerClaims) {
   const { collections, clock } = context;
   const { plans } = collections;

@@ -89,7 +89,6 @@ export function createModelCalls(
   };
 }
 
-/** The record of a call that has not ended. */
 function openCall(
   call: Omit<ModelCallBegin, "purpose"> &
     Pick<ModelCallDocument, "_id" | "requestId" | "tenant" | "purpose" | "epoch">,
@@ -132,7 +131,6 @@ export function createContractAsks(context: StoreDependencies) {
       return { type: "open" as const, callId };
     },
 
-    /** Stores the end of such a call. */
     async endContractCall(callId: string, end: ModelCallEnd) {
       const set = { ...end, answer: escapeHalves(end.answer), endedAt: new Date(clock.now()) };
       await modelCalls.updateOne({ _id: callId, endedAt: null }, { $set: set });

@@ -53,7 +53,6 @@ type Decide<Done> = (state: FoldedRequest) => PlannerTurn<Done>;
 /** Appends entries under claims. They are kept here, because holders of claims must not append directly. */
 export type PlannerClaims = ReturnType<typeof createPlannerClaims>;
 
-/** The entries of a planner under one claim. */
 interface PlannerEntries extends OwnerEntries {
   /** The last entry that was given, whether it is in flight or not. */
   last: Promise<unknown>;

@@ -75,7 +75,6 @@ export async function readEnd(
   return end && { end, folded };
 }
 
-/** The fields of the request after this end of its plan. Pure. */
 function requestAfter({ followUp, updatedAt }: PlanDocument, { end, folded }: EndedPlan): Document {
   const { cancelAskedAt: cancelRequestedAt = null, finishedAt } = folded ?? {};
   const kept = { status: end.status, ...(end.error && { error: withoutBytes(end.error) }) };

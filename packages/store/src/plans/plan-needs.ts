@@ -33,7 +33,6 @@ interface PlanSummary {
   needs: Needs;
   /** When the first approval that units wait for expires; null without one. */
   approvalUntil: Date | null;
-  /** Items of its lists. */
   items: number;
   /** Units that failed or were cancelled after a call that acted or may have acted, without doubts. */
   mayHaveActed: number;

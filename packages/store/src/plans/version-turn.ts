@@ -19,7 +19,6 @@ export interface NextVersionTurn extends VersionTurn {
   now: Date;
 }
 
-/** The inputs of the next version. */
 interface NextVersionParts extends Omit<Parameters<typeof newPlan>[0], "status" | "now"> {
   /** The current document. */
   request: RequestDocument;

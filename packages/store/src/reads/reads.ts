@@ -112,7 +112,6 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
 /** Maximum number of units in cached states: a reader that moves forward reads each entry once. */
 const MAX_CACHED_UNITS = 20_000;
 
-/** The part of the store that reads journals up to an entry. */
 function createStateReads({ requests, plans, journal }: Collections, log: EntryLog) {
   const states = createFoldCache(MAX_CACHED_UNITS);
 
@@ -206,7 +205,6 @@ function createReadWithPlan({ requests, plans }: Collections, unitReads: UnitRea
     (await read({ tenant, id }))[0] ?? null;
 }
 
-/** The part of the store that reads documents without large values, and these values separately. */
 function createHeadReads(collections: Collections, unitReads: UnitReads) {
   const { plans, modelCalls } = collections;
   // Polling clients read these: many clients of one request cost MongoDB one read.
@@ -225,7 +223,6 @@ function createHeadReads(collections: Collections, unitReads: UnitReads) {
     return read ? stepRuns(read) : [];
   }
 
-  /** Parts of documents by their ids. */
   function partsOf<Part extends Document, Id extends string = string>(
     collection: Pick<Collection, "aggregate">,
     projection: Document,

@@ -34,7 +34,6 @@ export function modelCallCursor({ createdAt, _id }: Pick<ModelCallDocument, "cre
   return toCursorText([createdAt.getTime(), _id]);
 }
 
-/** A list of records of a request. */
 interface RecordList<T, Complete> {
   collection: { aggregate: Collection<T & Document>["aggregate"] };
   name: string;
@@ -52,7 +51,6 @@ interface RecordList<T, Complete> {
 /** The part of the store that reads versions, model calls and events in pages. */
 export function createRecordPages({ plans, modelCalls, journal }: Collections, unitReads: UnitReads) {
   return {
-    /** Versions of a request's plan, newest first. */
     listPlanPages: pagesOf<StoredPlanHead, PlanHead>({
       collection: plans,
       name: "plans",
@@ -63,7 +61,6 @@ export function createRecordPages({ plans, modelCalls, journal }: Collections, u
       cursorOf: planCursor,
       complete: (heads) => withDecisions(unitReads, heads),
     }),
-    /** Calls of chat models for a request, oldest first. */
     listModelCallPages: pagesOf<ModelCallHead, ModelCallHead>({
       collection: modelCalls,
       name: "modelCalls",
@@ -79,7 +76,6 @@ export function createRecordPages({ plans, modelCalls, journal }: Collections, u
       cursorOf: modelCallCursor,
       complete: async (heads) => [...heads],
     }),
-    /** Events of a request's journal, in its order. */
     listEventPages: pagesOf<StoredEvent, EventHead>({
       collection: journal,
       name: "journal",

@@ -26,7 +26,6 @@ export const STORAGE_GROUPS = [
 
 type StorageGroup = (typeof STORAGE_GROUPS)[number];
 
-/** The group of each collection. */
 const GROUP_OF: Readonly<Record<keyof Omit<Collections, "client"> | "meta", StorageGroup>> = {
   journal: "journal",
   requests: "heads",
@@ -89,7 +88,6 @@ export interface StorageFacts {
   database: string;
   measuredAt: Date;
   retentionDays: RetentionDays;
-  /** Largest first. */
   collections: StoredCollection[];
   /** Of the collections with records of requests. */
   shares: StorageShare[];
@@ -174,7 +172,6 @@ async function readCounters(collection: Collection): Promise<StoredCollection> {
   };
 }
 
-/** A group of the aggregation. */
 interface FoundShare {
   _id: Pick<StorageShare, "tenant" | "age" | "freed">;
   documents: number;

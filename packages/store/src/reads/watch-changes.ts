@@ -134,7 +134,6 @@ export interface ChangedRequest extends RequestWithPlan {
 export interface ChangedWanted {
   /** Requests of other tenants are left out. */
   tenants: readonly string[];
-  /** With their versions. */
   versions: boolean;
 }
 

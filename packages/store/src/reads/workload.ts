@@ -7,7 +7,6 @@ import { heldBy, LEASED_COLLECTIONS, leasedCollection, type WorkOfRequest } from
 
 /** Running, waiting and recently ended work of one tenant. */
 export interface Workload {
-  /** When it was read. */
   at: Date;
   /** One hour before `at`. */
   since: Date;
@@ -73,7 +72,6 @@ export function createReadWorkload(
   };
 }
 
-/** The sum of counts, at most {@link MAX_COUNTED}. */
 function sumOf(counts: readonly number[]): number {
   return Math.min(
     MAX_COUNTED,
@@ -109,7 +107,6 @@ export interface ModelCost {
   costUsd: number;
 }
 
-/** Maximum number of calls that are summed. */
 const MAX_COSTED = 200_000;
 const MAX_MODELS = 50;
 const MAX_REQUESTS = 10;

@@ -19,7 +19,6 @@ export interface ModelSpending {
 
 /** The use of a request's limits. */
 export interface ModelUse {
-  /** Amounts of calls that have ended. */
   spent: ModelSpending;
   /** Amounts reserved for running calls, and for calls whose planner died: their real amounts are unknown. */
   reserved: ModelSpending;

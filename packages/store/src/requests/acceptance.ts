@@ -227,10 +227,8 @@ export const KEY_LIFE_MS = 86_400_000;
 /** Accepts new work. */
 export type AcceptanceStore = ReturnType<typeof createAcceptance>;
 
-/** Options of {@link createAccept}. */
 interface AcceptOptions extends Retry {
   log: AcceptanceLog;
-  /** See `BatchesOptions`. */
   soon?: ((happen: () => void) => void) | undefined;
 }
 
@@ -267,7 +265,6 @@ export function createAccept(options: AcceptOptions) {
     store: (accepted: AcceptedEntry): Promise<void> => batches.add(accepted),
     /** The same, or false when the key belongs to another request. @throws {StoreUnavailableError} */
     storeKeyed: (accepted: AcceptedEntry) => untilAnswered(() => log.insertKeyed(accepted)),
-    /** Resolves when nothing is waiting or in flight. */
     idle: () => batches.idle(),
   };
 }

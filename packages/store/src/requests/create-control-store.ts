@@ -37,7 +37,6 @@ export function createControlStore(dependencies: StoreDependencies) {
   };
 }
 
-/** The part of the store that records operators' decisions on calls that need approval. */
 function createApprove(askDecision: AskDecision, { clock }: StoreDependencies) {
   return {
     /**
@@ -102,14 +101,12 @@ export function pausedSince(at: "$$NOW" | Date): Document {
   };
 }
 
-/** Changes by a resume: a paused plan may be claimed, or its executor continues. */
 const RESUMED: Document = {
   pauseRequestedAt: null,
   status: { $cond: [IS_PAUSED, { $cond: [IS_FREE, "QUEUED", "RUNNING"] }, "$status"] },
   waitReason: { $cond: [IS_PAUSED, null, "$waitReason"] },
 };
 
-/** The part of the store that pauses and resumes plans. */
 function createPause({ collections: { plans } }: StoreDependencies, askControl: AskControl) {
   return {
     /** Starts no more calls of a plan: PAUSED at once, or when its calls have ended. Null when unknown. */
@@ -139,7 +136,6 @@ function createPause({ collections: { plans } }: StoreDependencies, askControl: 
   };
 }
 
-/** The part of the store that ends plans on request. */
 function createCancel(context: StoreDependencies, askControl: AskControl) {
   const { collections, transact, unitReads } = context;
   const { plans } = collections;
@@ -196,7 +192,6 @@ function cancelled({ plan }: PlanDocument, read: PlanUnits): JournalEvent[] {
     });
 }
 
-/** Result of {@link ControlStore.approveStep}. */
 type ApprovalAnswer =
   /** The decision is recorded; `by` is the operator who decided first. */
   | { type: "recorded"; plan: PlanDocument; by: string }

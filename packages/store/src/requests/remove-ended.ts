@@ -44,7 +44,6 @@ export const IS_REMOVABLE = {
 export interface RemoveEnded {
   /** Only requests that have not changed since this time. */
   endedBefore: Date;
-  /** Maximum number of requests. */
   limit: number;
 }
 

@@ -115,7 +115,6 @@ export function createResolve(
   };
 }
 
-/** Units in doubt of a plan that has ended, to be settled. */
 interface Settling {
   type: "settling";
   plan: PlanDocument;

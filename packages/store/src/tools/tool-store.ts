@@ -72,7 +72,6 @@ const MAX_RELOADS = 1_000;
 const MAX_SHOWN = 2_000;
 /** How long a question is open, and its answer is given again for the same tools, in milliseconds. */
 const ASK_LIFE_MS = 600_000;
-/** States of servers that cannot be called. */
 const NOT_CONNECTED: ToolServerReport["state"][] = ["connecting", "unreachable"];
 
 /**
