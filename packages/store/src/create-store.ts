@@ -166,11 +166,8 @@ export interface DatabaseFacts {
  * Looks at a database as {@link createStore} does when it opens it, and changes nothing.
  * @throws the errors of {@link createStore}
  */
-export function inspectDatabase({
-  url,
-  timeoutMs = 10_000,
-}: Pick<StoreOptions, "url" | "timeoutMs">): Promise<DatabaseFacts> {
-  return withDatabase({ url, timeoutMs, socketTimeoutMs: timeoutMs }, async ({ db, collections, clock }) => {
+export function inspectDatabase(reached: Reached): Promise<DatabaseFacts> {
+  return withDatabase(reached, async ({ db, collections, clock }) => {
     const clockAheadMs = Date.now() - clock.now();
     const access = createAccessStore({
       collections,
@@ -194,12 +191,12 @@ export function inspectDatabase({
  */
 export function inspectStorage({
   url,
-  timeoutMs = 10_000,
+  timeoutMs,
   scanMs = 60_000,
   ...options
-}: Pick<StoreOptions, "url" | "timeoutMs"> & StorageOptions): Promise<StorageFacts> {
+}: Reached & StorageOptions): Promise<StorageFacts> {
   return withDatabase(
-    { url, timeoutMs, socketTimeoutMs: scanMs + timeoutMs, readPreference: "secondaryPreferred" },
+    { url, timeoutMs, commandMs: scanMs, readPreference: "secondaryPreferred" },
     async ({ db, collections }) => {
       // A newer format is refused.
       await inspectFormat({ db, collections });
@@ -215,43 +212,38 @@ export function inspectStorage({
  * @throws {SnapshotLostError} and the errors of {@link createStore}
  */
 export function backupDatabase(
-  { url, timeoutMs = 10_000 }: Pick<StoreOptions, "url" | "timeoutMs">,
+  reached: Reached,
   to: { to: Writable; version: string },
 ): Promise<BackupFacts> {
-  return withDatabase({ url, timeoutMs, socketTimeoutMs: LONG_READ_MS }, (database) =>
-    writeBackup(database, to),
-  );
+  return withDatabase({ ...reached, commandMs: LONG_READ_MS }, (database) => writeBackup(database, to));
 }
 
 /**
  * Restores a file of {@link backupDatabase} into an empty database. Plans that had not ended are paused.
  * @throws {BackupFileError | DatabaseNotEmptyError} and the errors of {@link createStore}
  */
-export function restoreDatabase(
-  { url, timeoutMs = 10_000 }: Pick<StoreOptions, "url" | "timeoutMs">,
-  from: { path: string },
-): Promise<RestoreFacts> {
-  return withDatabase({ url, timeoutMs, socketTimeoutMs: LONG_READ_MS }, (database) =>
-    restoreBackup(database, from),
-  );
+export function restoreDatabase(reached: Reached, from: { path: string }): Promise<RestoreFacts> {
+  return withDatabase({ ...reached, commandMs: LONG_READ_MS }, (database) => restoreBackup(database, from));
 }
 
-interface OpenOptions {
-  url: string;
-  timeoutMs: number;
-  socketTimeoutMs: number;
+/** How a database is reached that is not opened as a store. */
+type Reached = Pick<StoreOptions, "url" | "timeoutMs">;
+
+interface OpenOptions extends Reached {
+  /** Longest that a command may take beside `timeoutMs`, in milliseconds. Default 0. */
+  commandMs?: number;
   readPreference?: "secondaryPreferred";
 }
 
 /** Connects as {@link createStore} does, and gives the database to a function. */
 async function withDatabase<Facts>(
-  { url, timeoutMs, socketTimeoutMs, readPreference }: OpenOptions,
+  { url, timeoutMs = 10_000, commandMs = 0, readPreference }: OpenOptions,
   read: (database: Database & { clock: ServerClock }) => Promise<Facts>,
 ): Promise<Facts> {
   const client = createMongoClient(url, {
     connectTimeoutMS: timeoutMs,
     serverSelectionTimeoutMS: timeoutMs,
-    socketTimeoutMS: socketTimeoutMs,
+    socketTimeoutMS: commandMs + timeoutMs,
     appName: "planwright",
     ...(readPreference && { readPreference }),
   });

@@ -52,7 +52,7 @@ function readsOf(partBytes: number, steps = 1) {
     listStepHeads: note("step heads"),
     async readUnits() {
       read.push("step pages");
-      return undefined;
+      return null;
     },
     readPlanGraphs: note("graphs"),
     readPlanTexts: note("texts"),

@@ -125,8 +125,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
     if (moved.getTime() === deadlineAt.getTime()) return;
     const set = { deadlineAt: moved, timeoutMs };
     Object.assign(plan, set);
-    const condition = { "lease.epoch": plan.epoch };
-    await context.group.write({ collection: "plans", id: plan._id, condition, set });
+    await context.group.write({ ...held({ plan, epoch: plan.epoch }), set });
   }
 
   /** Opens a claim whose lease was taken; null when another executor holds the plan by now. */
@@ -170,6 +169,11 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
       return claim;
     },
   };
+}
+
+/** The document of a plan, as long as this claim holds it. */
+export function held({ plan, epoch }: { plan: PlanDocument; epoch: number }) {
+  return { collection: "plans" as const, id: plan._id, condition: { "lease.epoch": epoch } };
 }
 
 /** How long a claimed plan waited: the last entry of a plan that waits is that of its release. Pure. */
@@ -249,8 +253,7 @@ export async function updatePlanSummary(
     ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),
   };
   Object.assign(plan, set);
-  const condition = { "lease.epoch": epoch };
-  await group.write({ collection: "plans", id: plan._id, condition, set });
+  await group.write({ ...held({ plan, epoch }), set });
 }
 
 /** The units that wait for a decision; undefined as long as there was none. */

@@ -1,5 +1,6 @@
 import {
   type EndedAttempt,
+  type EventOf,
   type FoldedPlan,
   type FoldedUnit,
   type JournalEvent,
@@ -62,7 +63,7 @@ import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { FinishCommand, OutputRef, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
 import { createRemoveHalfAccepted } from "../requests/acceptance.ts";
 import { createToolReports } from "../tools/tool-store.ts";
-import { createClaims, type PlanClaim, updatePlanSummary, withoutSettledControls } from "./claims.ts";
+import { createClaims, held, type PlanClaim, updatePlanSummary, withoutSettledControls } from "./claims.ts";
 
 /** Claims plans and writes their events, fenced by the epoch. */
 export function createExecutionStore(dependencies: StoreDependencies) {
@@ -83,12 +84,7 @@ export function createExecutionStore(dependencies: StoreDependencies) {
 function createApplyControls({ collections, group }: StoreDependencies) {
   /** Removes controls that are in the journal. It may be repeated; the next owner does it after a crash. */
   async function removeSettled(claim: PlanClaim): Promise<void> {
-    await group.write({
-      collection: "plans",
-      id: claim.plan._id,
-      condition: { "lease.epoch": claim.epoch },
-      expressions: withoutSettledControls(claim),
-    });
+    await group.write({ ...held(claim), expressions: withoutSettledControls(claim) });
   }
 
   return {
@@ -281,11 +277,6 @@ function createPlanEnds(context: StoreDependencies) {
   const { collections, group, clock } = context;
   const { requests } = collections;
   const removeHalfAccepted = createRemoveHalfAccepted(collections);
-  const held = (claim: PlanClaim) => ({
-    collection: "plans" as const,
-    id: claim.plan._id,
-    condition: { "lease.epoch": claim.epoch },
-  });
 
   /**
    * Removes outputs that no unit refers to. Done before the end is written, so that a failure here is
@@ -319,39 +310,31 @@ function createPlanEnds(context: StoreDependencies) {
     ) {
       // Controls that come from now on are left to the next owner.
       claim.journal.close();
+      const event = releaseEvent(to);
+      const { status, waitReason, dueAt } = event;
       // Appends the noted events too: after the release this owner cannot append them.
-      await claim.journal.append([releaseEvent(to)]);
-      // The plan was released normally: it does not kill executors.
+      await claim.journal.append([event]);
       const withoutSettled = withoutSettledControls(claim);
-      const common = { claims: 0, lostAtProgress: 0, ...withoutSettled };
-      if (to.status === "QUEUED") {
-        const expressions = {
-          ...common,
-          status: "QUEUED",
-          waitReason: null,
-          lease: null,
-          dueAt: "$$NOW",
-          updatedAt: "$$NOW",
-        };
-        requireHeld(claim, await group.write({ ...held(claim), expressions }));
-        return;
-      }
       // The plan also becomes due by a control that this owner has not applied, and by its deadline, whose time
       // does not pass while only a person can continue the plan.
       const hasNewControl = { $gt: [{ $size: withoutSettled["controls"] }, 0] };
-      const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
-      const orDeadline = isForPerson(to.reason) ? dueAt : { $min: [dueAt, "$deadlineAt"] };
+      const isPersonAwaited = waitReason !== null && isForPerson(waitReason);
+      const orDeadline = isPersonAwaited ? dueAt : { $min: [dueAt, "$deadlineAt"] };
       const whenDue = { $cond: [hasNewControl, "$$NOW", orDeadline] };
       // A plan that was resumed before its release waits only for a worker.
-      const orQueued = <Queued, Otherwise>(queued: Queued, otherwise: Otherwise) =>
-        to.status === "PAUSED"
-          ? { $cond: [{ $eq: ["$pauseRequestedAt", null] }, queued, otherwise] }
-          : otherwise;
+      const orQueued = (queued: string | null, otherwise: unknown) => {
+        if (status === "QUEUED") return queued;
+        const isResumed = { $eq: ["$pauseRequestedAt", null] };
+        return status === "PAUSED" ? { $cond: [isResumed, queued, otherwise] } : otherwise;
+      };
       const expressions = {
-        ...common,
-        status: orQueued("QUEUED", to.status),
+        // The plan was released normally: it does not kill executors.
+        claims: 0,
+        lostAtProgress: 0,
+        ...withoutSettled,
+        status: orQueued("QUEUED", status),
         dueAt: orQueued("$$NOW", whenDue),
-        waitReason: orQueued(null, to.reason),
+        waitReason: orQueued(null, waitReason),
         lease: null,
         updatedAt: "$$NOW",
       };
@@ -421,7 +404,7 @@ function createPlanEnds(context: StoreDependencies) {
   };
 }
 
-function releaseEvent(to: Parameters<ExecutionStore["releasePlan"]>[1]): JournalEvent {
+function releaseEvent(to: Parameters<ExecutionStore["releasePlan"]>[1]): EventOf<"lease.released"> {
   const { status } = to;
   if (status === "QUEUED") return { type: "lease.released", status, waitReason: null, dueAt: null };
   const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);

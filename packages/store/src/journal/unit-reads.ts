@@ -133,7 +133,7 @@ export function createUnitReads({ plans }: Collections, log: EntryLog) {
     return new Map([...now, ...changed]);
   }
 
-  const read = createTenantReads(
+  const ofPlan = createTenantReads(
     async (tenant, planIds: PlanId[]): Promise<PlanUnits[]> => {
       const found = await outlinesOf(tenant, planIds);
       const folded = await requestsOf([...new Set(found.map(({ requestId }) => requestId))]);
@@ -146,9 +146,8 @@ export function createUnitReads({ plans }: Collections, log: EntryLog) {
   );
 
   return {
-    /** The plan's units now; undefined: unknown, or another tenant's. Calls of one turn are one read. */
-    ofPlan: async (tenant: string, id: PlanId): Promise<PlanUnits | undefined> =>
-      (await read({ tenant, id }))[0],
+    /** The plan's units now; null: unknown, or another tenant's. Calls of one turn are one read. */
+    ofPlan,
     /** The current folded state of a request. The caller has checked its tenant. */
     ofRequest: async (id: RequestId): Promise<FoldedRequest> =>
       (await requestsOf([id])).get(id) ?? emptyRequest(id),

@@ -33,7 +33,7 @@ import {
   type StoredPlanHead,
   type WantedValues,
 } from "../records/document-heads.ts";
-import type { OutputRef, PlanDocument } from "../records/plan-document.ts";
+import type { OutputRef } from "../records/plan-document.ts";
 import type { JournalDocument, RequestDocument } from "../records/request-document.ts";
 import type { ToolDocument } from "../records/tool-documents.ts";
 import { createToolReads } from "../tools/tool-store.ts";
@@ -45,16 +45,14 @@ import { createReadWorkload, type ModelCosts, readModelCosts } from "./workload.
 export function createReads({ collections, unitReads, clock }: StoreDependencies) {
   const { requests, plans, tools } = collections;
   // Polling clients read these: many clients of one request cost MongoDB one read.
-  const readRequest = createTenantReads(
+  const getRequest = createTenantReads(
     (tenant, ids: RequestId[]) => requests.find({ _id: { $in: ids }, tenant }, IN_ONE_BATCH).toArray(),
     (request) => request._id,
   );
-  const readPlan = createTenantReads(
+  const getPlan = createTenantReads(
     (tenant, ids: PlanId[]) => plans.find({ _id: { $in: ids }, tenant }, IN_ONE_BATCH).toArray(),
     (plan) => plan._id,
   );
-  const getRequest = async (tenant: string, id: RequestId): Promise<RequestDocument | null> =>
-    (await readRequest({ tenant, id }))[0] ?? null;
 
   return {
     /**
@@ -77,8 +75,7 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
     /** Many requests in one read, in the order of the ids; null for unknown ones. */
     getRequests: (tenant: string, requestIds: readonly RequestId[]): Promise<(RequestDocument | null)[]> =>
       Promise.all(requestIds.map((id) => getRequest(tenant, id))),
-    getPlan: async (tenant: string, id: PlanId): Promise<PlanDocument | null> =>
-      (await readPlan({ tenant, id }))[0] ?? null,
+    getPlan,
     /**
      * Outputs that are stored separately (`outputRef`), by id of the reference.
      * @throws {OutputMissingError}
@@ -94,7 +91,7 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
 
     /** `cursor` is null only at the end, also of a short page. @throws {CursorInvalidError} */
     listRequests: createListRequests(collections),
-    /** The folded units of a plan; undefined for an unknown one. Calls of the same turn share one read. */
+    /** The folded units of a plan; null for an unknown one. Calls of the same turn share one read. */
     readUnits: unitReads.ofPlan,
     ...createRecordPages(collections, unitReads),
     ...createHeadReads(collections, unitReads),
@@ -173,7 +170,7 @@ function createStateReads({ requests, plans, journal }: Collections, log: EntryL
  * the plan of an ended request has ended. Calls of the same turn share one read.
  */
 function createReadWithPlan({ requests, plans }: Collections, unitReads: UnitReads) {
-  const read = createTenantReads(
+  return createTenantReads(
     async (tenant, ids: RequestId[]): Promise<RequestWithPlan[]> => {
       const found = await requests
         .aggregate<RequestDocument & { heads: StoredPlanHead[] }>(
@@ -201,8 +198,6 @@ function createReadWithPlan({ requests, plans }: Collections, unitReads: UnitRea
     },
     ({ request }) => request._id,
   );
-  return async (tenant: string, id: RequestId): Promise<RequestWithPlan | null> =>
-    (await read({ tenant, id }))[0] ?? null;
 }
 
 function createHeadReads(collections: Collections, unitReads: UnitReads) {
@@ -217,11 +212,6 @@ function createHeadReads(collections: Collections, unitReads: UnitReads) {
     partsOf<PlanResults, PlanId>(plans, PARTS.planResults),
     ({ _id }) => _id,
   );
-
-  async function runsOf(tenant: string, planId: PlanId): Promise<StepRun[]> {
-    const read = await unitReads.ofPlan(tenant, planId);
-    return read ? stepRuns(read) : [];
-  }
 
   function partsOf<Part extends Document, Id extends string = string>(
     collection: Pick<Collection, "aggregate">,
@@ -239,7 +229,7 @@ function createHeadReads(collections: Collections, unitReads: UnitReads) {
   return {
     /** In the order of the ids; null for unknown ones. Calls of the same turn share one read. */
     getPlanHeads: (tenant: string, planIds: readonly PlanId[]): Promise<(PlanHead | null)[]> =>
-      Promise.all(planIds.map(async (id) => (await planHead({ tenant, id }))[0] ?? null)),
+      Promise.all(planIds.map((id) => planHead(tenant, id))),
     /** All versions of the plans of many requests in one read; versions of one request newest first. */
     listPlanHeadsOf(tenant: string, requestIds: readonly PlanHead["requestId"][]) {
       const match = { tenant, requestId: { $in: [...requestIds] } };
@@ -249,10 +239,12 @@ function createHeadReads(collections: Collections, unitReads: UnitReads) {
     readPlanTexts: partsOf<PlanTexts, PlanId>(plans, PARTS.planTexts),
     // Clients wait for the results of plans: plans that end together share one read.
     readPlanResults: async (tenant: string, planIds: readonly PlanId[]): Promise<PlanResults[]> =>
-      (await Promise.all(planIds.map((id) => planResults({ tenant, id })))).flat(),
+      (await Promise.all(planIds.map((id) => planResults(tenant, id)))).flatMap((found) => found ?? []),
     /** Steps and items without their large values, in plan order, the steps of several plans in one read. */
     listStepHeads: async (tenant: string, planIds: readonly PlanId[]): Promise<StepRun[]> =>
-      (await Promise.all(planIds.map((id) => runsOf(tenant, id)))).flat(),
+      (await Promise.all(planIds.map((id) => unitReads.ofPlan(tenant, id)))).flatMap((read) =>
+        read ? stepRuns(read) : [],
+      ),
     /** Steps and items with the wanted values, in the same order: one read. */
     readStepValues(tenant: string, steps: readonly StepRun[], wanted: WantedValues): Promise<StepRun[]> {
       const own = steps.filter((unit) => unit.tenant === tenant);

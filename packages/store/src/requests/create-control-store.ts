@@ -80,6 +80,13 @@ function createApprove(askDecision: AskDecision, { clock }: StoreDependencies) {
   };
 }
 
+/** Filter: a plan that a pause changes. */
+export const IS_TO_BE_PAUSED = {
+  status: { $in: PAUSABLE_PLAN_STATUSES },
+  pauseRequestedAt: null,
+  cancelRequestedAt: null,
+};
+
 const IS_PAUSED = { $eq: ["$status", "PAUSED"] };
 
 /**
@@ -111,26 +118,17 @@ function createPause({ collections: { plans } }: StoreDependencies, askControl: 
   return {
     /** Starts no more calls of a plan: PAUSED at once, or when its calls have ended. Null when unknown. */
     async requestPause(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
-      const condition = {
-        status: { $in: PAUSABLE_PLAN_STATUSES },
-        pauseRequestedAt: null,
-        cancelRequestedAt: null,
-      };
-      const event = { type: "pause.asked" } as const;
-      const paused = await askControl(tenant, planId, {
-        events: [event],
-        by,
-        condition,
-        change: pausedSince("$$NOW"),
-      });
+      const events = [{ type: "pause.asked" } as const];
+      const change = pausedSince("$$NOW");
+      const paused = await askControl(tenant, planId, { events, by, condition: IS_TO_BE_PAUSED, change });
       return paused ?? plans.findOne({ _id: planId, tenant });
     },
 
     /** PAUSED -> QUEUED, due now. A plan with another status is not changed. Null when unknown. */
     async requestResume(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       const condition = { pauseRequestedAt: { $ne: null } };
-      const event = { type: "resume.asked" } as const;
-      const resumed = await askControl(tenant, planId, { events: [event], by, condition, change: RESUMED });
+      const events = [{ type: "resume.asked" } as const];
+      const resumed = await askControl(tenant, planId, { events, by, condition, change: RESUMED });
       return resumed ?? plans.findOne({ _id: planId, tenant });
     },
   };

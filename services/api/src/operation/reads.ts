@@ -97,7 +97,7 @@ const STEP_HEAD_BYTES = 640;
 
 /** New reads with an empty cache, for one operation. */
 export function createReads(store: ClientStore, tenant: string, bytes: AnswerBytes): Reads {
-  const units = new DataLoader<PlanId, PlanUnits | undefined>((ids) =>
+  const units = new DataLoader<PlanId, PlanUnits | null>((ids) =>
     Promise.all(ids.map((id) => store.readUnits(tenant, id))),
   );
   const { primeSteps, forgetPages, ...pageReads } = createPageReads({ store, tenant, bytes, units });
@@ -344,7 +344,7 @@ interface PageSources {
   store: ClientStore;
   tenant: string;
   bytes: AnswerBytes;
-  units: DataLoader<PlanId, PlanUnits | undefined>;
+  units: DataLoader<PlanId, PlanUnits | null>;
 }
 
 /** New reads with an empty cache, for one operation. */
