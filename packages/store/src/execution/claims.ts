@@ -30,7 +30,7 @@ import { controlsAfter, needsFields, needsOf, summaryOf } from "../plans/plan-ne
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import { hasPlan, type PlanDocument, type PlannedDocument } from "../records/plan-document.ts";
-import { createSettleLateControls } from "../requests/resolve.ts";
+import { settleLateControls } from "../requests/resolve.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 
 /** Bytes of outputs that a claim reads; the others are read when they are needed. */
@@ -40,7 +40,6 @@ const CLAIMED_OUTPUT_BYTES = 1_048_576;
 export function createClaims(context: StoreDependencies, leases: LeaseTable<"plans">) {
   const { acceptedHere, collections, journal, unitReads, planTimeoutMs } = context;
   const { plans } = collections;
-  const settleLateControls = createSettleLateControls(context);
   const rules = {
     condition: { status: { $in: STARTED_PLAN_STATUSES } },
     expressions: {
@@ -161,7 +160,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
      */
     async claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null> {
       const plan = takeAccepted(planId, owner) ?? (await leases.claim(planId, owner, rules));
-      if (!plan) await settleLateControls(planId);
+      if (!plan) await settleLateControls(context, planId);
       if (!plan || !hasPlan(plan)) return null;
       const claim = await openClaim(plan, owner);
       // Another executor took the plan before any work was done: the plan did not kill this executor.

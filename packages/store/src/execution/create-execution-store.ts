@@ -60,7 +60,7 @@ import {
 import { HAS_CONTROLS } from "../plans/plan-needs.ts";
 import { LeaseLostError, OutputMissingError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
-import type { FinishCommand, OutputRef, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
+import type { FinishCommand, OutputRef, PlanDocument } from "../records/plan-document.ts";
 import { createRemoveHalfAccepted } from "../requests/acceptance.ts";
 import { createToolReports } from "../tools/tool-store.ts";
 import { createClaims, held, type PlanClaim, updatePlanSummary, withoutSettledControls } from "./claims.ts";
@@ -263,12 +263,8 @@ function textOf(
   return outputRef?.isOwnText ? texts.get(outputRef.id) : outputText;
 }
 
-interface LaggingRequest extends Pick<FinishCommand, "status" | "error"> {
-  _id: string;
-  planId: PlanId;
-  followUp?: PlanFollowUp;
-  cancelRequestedAt: Date | null;
-}
+type LaggingRequest = { _id: string; planId: PlanId } & Pick<FinishCommand, "status" | "error"> &
+  Pick<PlanDocument, "followUp" | "cancelRequestedAt">;
 
 /** When a request is EXECUTING this long after its plan ended, its executor died between the two writes. */
 const RECONCILE_AFTER_MS = 15_000;

@@ -56,38 +56,21 @@ const MAX_WORKERS = 1_000;
 const MAX_LOST = 100;
 
 /** Reads all workers, the work that they hold and the work that waits for them, of all tenants. */
-export function createReadFleet(collections: Collections, clock: ServerClock): () => Promise<Fleet> {
+export async function readFleet(collections: Collections, clock: ServerClock): Promise<Fleet> {
   const { workers } = collections;
-  const liveNow = () =>
-    workers.find({ $expr: isLive }).sort({ kind: 1, _id: 1 }).limit(MAX_WORKERS).toArray();
-  const recentlyLost = () =>
-    workers
-      .find({ $or: [{ deadAt: { $ne: null } }, { $expr: isSilent }] })
-      .sort({ seenAt: -1 })
-      .limit(MAX_LOST)
-      .toArray();
-
-  async function holdsOf({ _id, kind }: WorkerDocument): Promise<number> {
-    const held = leasedCollection(collections, kind === "executor" ? "plans" : "requests");
-    return held.countDocuments(heldBy(_id));
-  }
-
-  return async () => {
-    const at = new Date(clock.now());
-    const [live, lost, ofPlans, ofRequests] = await Promise.all([
-      liveNow(),
-      recentlyLost(),
-      waitingIn(collections, "plans", at),
-      waitingIn(collections, "requests", at),
-    ]);
-    return {
-      at,
-      workers: await Promise.all(live.map(async (worker) => toWorker(worker, await holdsOf(worker), at))),
-      lost: lost.map(toLost),
-      plans: ofPlans,
-      requests: ofRequests,
-    };
-  };
+  const at = new Date(clock.now());
+  const isLost = { $or: [{ deadAt: { $ne: null } }, { $expr: isSilent }] };
+  const [live, lost, plans, requests] = await Promise.all([
+    workers.find({ $expr: isLive }).sort({ kind: 1, _id: 1 }).limit(MAX_WORKERS).toArray(),
+    workers.find(isLost).sort({ seenAt: -1 }).limit(MAX_LOST).toArray(),
+    waitingIn(collections, "plans", at),
+    waitingIn(collections, "requests", at),
+  ]);
+  const holding = live.map(async (worker) => {
+    const held = leasedCollection(collections, worker.kind === "executor" ? "plans" : "requests");
+    return toWorker(worker, await held.countDocuments(heldBy(worker._id)), at);
+  });
+  return { at, workers: await Promise.all(holding), lost: lost.map(toLost), plans, requests };
 }
 
 /**

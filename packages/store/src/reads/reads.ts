@@ -39,7 +39,7 @@ import type { ToolDocument } from "../records/tool-documents.ts";
 import { createToolReads } from "../tools/tool-store.ts";
 import { createListRequests } from "./list-requests.ts";
 import { createRecordPages } from "./record-pages.ts";
-import { createReadWorkload, type ModelCosts, readModelCosts } from "./workload.ts";
+import { type ModelCosts, readModelCosts, readWorkload } from "./workload.ts";
 
 /** The part of the store that reads for clients. */
 export function createReads({ collections, unitReads, clock }: StoreDependencies) {
@@ -66,7 +66,7 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
     /**
      * Running, waiting and recently ended work of a tenant. Every count is bounded, and reads only an index.
      */
-    readWorkload: createReadWorkload(collections, clock),
+    readWorkload: (tenant: string) => readWorkload(collections, clock, tenant),
     /** What the tenant's model calls cost that were sent from a time on and before another. */
     modelCosts: (tenant: string, time: { from: Date; before: Date }): Promise<ModelCosts> =>
       readModelCosts(collections, tenant, time),

@@ -31,44 +31,42 @@ const HOUR_MS = 3_600_000;
 const FAILED_STATUSES: ReadonlySet<RequestStatus> = new Set(["FAILED", "PARTIAL"]);
 
 /** Reads the workload of a tenant by indexes; a document is read only for the oldest work. */
-export function createReadWorkload(
+export async function readWorkload(
   collections: Collections,
   clock: ServerClock,
-): (tenant: string) => Promise<Workload> {
+  tenant: string,
+): Promise<Workload> {
   const { requests } = collections;
-  return async (tenant) => {
-    const at = new Date(clock.now());
-    const since = new Date(at.getTime() - HOUR_MS);
-    // One count for each status: for a list of some statuses MongoDB does not use the partial index.
-    const endedAs = async (status: RequestStatus): Promise<[RequestStatus, number]> => [
-      status,
-      await requests.countDocuments(
-        { tenant, status, updatedAt: { $gte: since } },
-        { limit: MAX_COUNTED, hint: TENANT_ENDED_INDEX },
-      ),
-    ];
-    const heldIn = (name: (typeof LEASED_COLLECTIONS)[number]) =>
-      leasedCollection<WorkOfRequest>(collections, name).countDocuments(
-        { ...heldBy(), tenant },
-        { limit: MAX_COUNTED },
-      );
-    const [ended, held, waiting] = await Promise.all([
-      Promise.all(ENDED_REQUEST_STATUSES.map(endedAs)),
-      Promise.all(LEASED_COLLECTIONS.map(heldIn)),
-      Promise.all(LEASED_COLLECTIONS.map((name) => waitingIn(collections, name, at, tenant))),
-    ]);
-    const [oldest] = waiting
-      .flatMap((kind) => kind.oldest ?? [])
-      .toSorted((one, other) => one.since.getTime() - other.since.getTime());
-    return {
-      at,
-      since,
-      ended: sumOf(ended.map(([, count]) => count)),
-      failed: sumOf(ended.flatMap(([status, count]) => (FAILED_STATUSES.has(status) ? count : []))),
-      running: sumOf(held),
-      waiting: sumOf(waiting.map(({ due }) => due)),
-      oldest: oldest ?? null,
-    };
+  const at = new Date(clock.now());
+  const since = new Date(at.getTime() - HOUR_MS);
+  // One count for each status: for a list of some statuses MongoDB does not use the partial index.
+  const endedAs = async (status: RequestStatus): Promise<[RequestStatus, number]> => [
+    status,
+    await requests.countDocuments(
+      { tenant, status, updatedAt: { $gte: since } },
+      { limit: MAX_COUNTED, hint: TENANT_ENDED_INDEX },
+    ),
+  ];
+  const heldIn = (name: (typeof LEASED_COLLECTIONS)[number]) => {
+    const held = { ...heldBy(), tenant };
+    return leasedCollection<WorkOfRequest>(collections, name).countDocuments(held, { limit: MAX_COUNTED });
+  };
+  const [ended, held, waiting] = await Promise.all([
+    Promise.all(ENDED_REQUEST_STATUSES.map(endedAs)),
+    Promise.all(LEASED_COLLECTIONS.map(heldIn)),
+    Promise.all(LEASED_COLLECTIONS.map((name) => waitingIn(collections, name, at, tenant))),
+  ]);
+  const [oldest = null] = waiting
+    .flatMap((kind) => kind.oldest ?? [])
+    .toSorted((one, other) => one.since.getTime() - other.since.getTime());
+  return {
+    at,
+    since,
+    ended: sumOf(ended.map(([, count]) => count)),
+    failed: sumOf(ended.flatMap(([status, count]) => (FAILED_STATUSES.has(status) ? count : []))),
+    running: sumOf(held),
+    waiting: sumOf(waiting.map(({ due }) => due)),
+    oldest,
   };
 }
 

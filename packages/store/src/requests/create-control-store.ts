@@ -12,32 +12,21 @@ import type { PlanUnits } from "../journal/unit-reads.ts";
 import { endEvent, endWrites } from "../plans/plan-end.ts";
 import type { PlanApproval, PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
 import { createServerControls } from "../tools/tool-store.ts";
-import {
-  type AskControl,
-  type AskDecision,
-  createAskControl,
-  createAskDecision,
-  type Decided,
-  type DecisionState,
-  IS_FREE,
-  isOpen,
-} from "./ask-control.ts";
+import { askControl, askDecision, type Decided, type DecisionState, IS_FREE, isOpen } from "./ask-control.ts";
 import { createResolve } from "./resolve.ts";
 
 /** The part of the store that records controls. */
 export function createControlStore(dependencies: StoreDependencies) {
-  const askControl = createAskControl(dependencies);
-  const askDecision = createAskDecision(dependencies, askControl);
   return {
-    ...createCancel(dependencies, askControl),
-    ...createPause(dependencies, askControl),
-    ...createApprove(askDecision, dependencies),
-    ...createResolve(dependencies, askDecision),
+    ...createCancel(dependencies),
+    ...createPause(dependencies),
+    ...createApprove(dependencies),
+    ...createResolve(dependencies),
     ...createServerControls(dependencies),
   };
 }
 
-function createApprove(askDecision: AskDecision, { clock }: StoreDependencies) {
+function createApprove(context: StoreDependencies) {
   return {
     /**
      * Records an operator's decision on a step that waits for approval. Of several decisions on one hash the
@@ -69,11 +58,12 @@ function createApprove(askDecision: AskDecision, { clock }: StoreDependencies) {
         }
         if (step.status !== "WAITING_APPROVAL" || !isOpen(plan) || read.plan?.endedSeq !== null)
           return { type: "not waiting", step };
-        if (step.expiresAt && step.expiresAt.getTime() <= clock.now()) return { type: "expired", step };
+        if (step.expiresAt && step.expiresAt.getTime() <= context.clock.now())
+          return { type: "expired", step };
         if (step.approvalHash !== approvalHash) return { type: "stale", step };
         return events;
       };
-      const answer = await askDecision({ tenant, planId, by, about, decide });
+      const answer = await askDecision(context, { tenant, planId, by, about, decide });
       if (!answer) return { type: "unknown" };
       return answer.type === "asked" ? { type: "recorded", plan: answer.plan, by } : answer;
     },
@@ -114,13 +104,15 @@ const RESUMED: Document = {
   waitReason: { $cond: [IS_PAUSED, null, "$waitReason"] },
 };
 
-function createPause({ collections: { plans } }: StoreDependencies, askControl: AskControl) {
+function createPause(context: StoreDependencies) {
+  const { plans } = context.collections;
   return {
     /** Starts no more calls of a plan: PAUSED at once, or when its calls have ended. Null when unknown. */
     async requestPause(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       const events = [{ type: "pause.asked" } as const];
       const change = pausedSince("$$NOW");
-      const paused = await askControl(tenant, planId, { events, by, condition: IS_TO_BE_PAUSED, change });
+      const asked = { events, by, condition: IS_TO_BE_PAUSED, change };
+      const paused = await askControl(context, tenant, planId, asked);
       return paused ?? plans.findOne({ _id: planId, tenant });
     },
 
@@ -128,13 +120,14 @@ function createPause({ collections: { plans } }: StoreDependencies, askControl: 
     async requestResume(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       const condition = { pauseRequestedAt: { $ne: null } };
       const events = [{ type: "resume.asked" } as const];
-      const resumed = await askControl(tenant, planId, { events, by, condition, change: RESUMED });
+      const asked = { events, by, condition, change: RESUMED };
+      const resumed = await askControl(context, tenant, planId, asked);
       return resumed ?? plans.findOne({ _id: planId, tenant });
     },
   };
 }
 
-function createCancel(context: StoreDependencies, askControl: AskControl) {
+function createCancel(context: StoreDependencies) {
   const { collections, transact, unitReads } = context;
   const { plans } = collections;
 
@@ -157,7 +150,7 @@ function createCancel(context: StoreDependencies, askControl: AskControl) {
     /** Ends a READY plan at once; a later one gets `cancelRequestedAt`. Null when unknown. */
     async requestCancel(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       for (;;) {
-        const asked = await askControl(tenant, planId, {
+        const asked = await askControl(context, tenant, planId, {
           events: [{ type: "cancel.asked" }],
           by,
           condition: { cancelRequestedAt: null },
