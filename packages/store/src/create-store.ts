@@ -29,8 +29,7 @@ import {
   StoreNotReachedError,
   StoreUnavailableError,
 } from "./records/errors.ts";
-import type { AcceptanceStore } from "./requests/acceptance.ts";
-import { createMongoAcceptanceLog } from "./requests/acceptance-log.ts";
+import { type AcceptanceStore, createMongoAcceptanceLog } from "./requests/acceptance.ts";
 import type { ChangeStore } from "./requests/create-change-store.ts";
 import type { ControlStore } from "./requests/create-control-store.ts";
 
@@ -45,9 +44,7 @@ export interface StoreOptions {
   planTimeoutMs?: number | undefined;
   /** Source of ids. Default: the CSPRNG of the platform. */
   randomBytes?: RandomBytes | undefined;
-  /**
-   * Called after each acknowledged bulk of grouped writes, with the number of writes in it. Default: none.
-   */
+  /** Called after each acknowledged bulk of grouped writes, with the number of writes in it. Default: none. */
   onBulk?: ((writes: number) => void) | undefined;
   /** Counts appends to journals. Default: nothing is counted. */
   journalMetrics?: JournalMetrics | undefined;

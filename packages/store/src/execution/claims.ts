@@ -82,9 +82,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
     return true;
   }
 
-  /**
-   * The records that the engine starts with, with those small outputs that fit {@link CLAIMED_OUTPUT_BYTES}.
-   */
+  /** The records that the engine starts with, with those small outputs that fit {@link CLAIMED_OUTPUT_BYTES}. */
   async function recordsFrom(plan: FoldedPlan, requestId: string): Promise<StepRecord[]> {
     let room = CLAIMED_OUTPUT_BYTES;
     const fitting = [...plan.units.values()].filter(({ status, outputRef, outputBytes }) => {

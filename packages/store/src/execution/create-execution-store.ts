@@ -407,9 +407,7 @@ function releaseEvent(to: Parameters<ExecutionStore["releasePlan"]>[1]): EventOf
   return { type: "lease.released", status, waitReason: to.reason, dueAt };
 }
 
-/**
- * @throws {LeaseLostError} when a write under a claim was not done: another executor holds the plan by now
- */
+/** @throws {LeaseLostError} when a write under a claim was not done: another executor holds the plan by now */
 function requireHeld({ plan, epoch }: PlanClaim, isDone: boolean): void {
   if (!isDone) throw new LeaseLostError({ id: plan._id, epoch });
 }

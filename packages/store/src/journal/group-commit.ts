@@ -39,15 +39,14 @@ interface GroupCommitOptions {
   database: string;
   /** Distinguishes this process's writeIds from all others. */
   owner: string;
-  /**
-   * How long a bulk may wait for locks before its writes are sent one by one, in milliseconds. Default 2,500.
-   */
+  /** How long a bulk may wait for locks before its writes are sent one by one, in milliseconds. Default 2,500. */
   stuckAfterMs?: number | undefined;
   /** Called after each acknowledged bulk, with the number of writes in it. Default: none. */
   onBulk?: ((writes: number) => void) | undefined;
 }
 
-interface DocumentOf {
+/** The document of each collection whose documents carry a `writeId`. */
+export interface GroupedDocuments {
   requests: RequestDocument;
   plans: PlanDocument;
 }
@@ -67,7 +66,7 @@ export interface GroupCommit {
   /** The document after the write, perhaps with later ones too; null when the condition did not hold. */
   writeAndRead<Name extends GroupedCollection>(
     write: GroupedWrite & { collection: Name },
-  ): Promise<DocumentOf[Name] | null>;
+  ): Promise<GroupedDocuments[Name] | null>;
   idle(): Promise<void>;
 }
 

@@ -91,30 +91,24 @@ export function createTransact({ collections, owner, now, metrics, ...repeat }: 
     );
   }
 
-  async function attempt(
-    entry: JournalEntry,
-    following: readonly HeadWrite[],
-    deadlineAt: number,
-  ): Promise<ColdResult> {
-    try {
-      const isWritten = await writeAll(entry, following, deadlineAt);
-      return isWritten ? { type: "appended", entry } : { type: "taken" };
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-      const found = await journal.findOne({ _id: entryIdOf(entry) });
-      if (!found) throw notCommittedYet([entryIdOf(entry)]);
-      return found.writeId === entry.writeId ? { type: "appended", entry } : { type: "taken" };
-    }
-  }
-
   return async ({ entry: given, following: followingOf }) => {
     sequence += 1;
     const writeId = `${owner}:cold:${sequence}`;
     const entry = stamped({ ...given, at: new Date(now()), writeId }, MAX_ENTRY_BSON_BYTES);
     const following = followingOf(entry);
     const deadlineAt = monotonic() + retryForMs;
-    const writing = repeatUntilAnswered(operation, () => attempt(entry, following, deadlineAt), repeat);
-    return timedAppend(writing, { metrics, monotonic });
+    const attempt = async (): Promise<ColdResult> => {
+      try {
+        const isWritten = await writeAll(entry, following, deadlineAt);
+        return isWritten ? { type: "appended", entry } : { type: "taken" };
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        const found = await journal.findOne({ _id: entryIdOf(entry) });
+        if (!found) throw notCommittedYet([entryIdOf(entry)]);
+        return found.writeId === entry.writeId ? { type: "appended", entry } : { type: "taken" };
+      }
+    };
+    return timedAppend(repeatUntilAnswered(operation, attempt, repeat), { metrics, monotonic });
   };
 }
 

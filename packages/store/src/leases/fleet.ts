@@ -151,12 +151,19 @@ const BY_ID = { hint: { _id: 1 } } as const;
  * of unfinished work up to a limit, whatever the number of ended requests is.
  * @returns null for all other workers
  */
-export function createReadFigures(
+export async function readFigures(
   collections: Collections,
   clock: ServerClock,
-): (owner: string) => Promise<SystemFigures | null> {
+  owner: string,
+): Promise<SystemFigures | null> {
   const { workers, plans, signIns } = collections;
   const limit = MAX_COUNTED;
+  const live = await workers.find({ $expr: isLive }, BY_ID).limit(MAX_WORKERS).toArray();
+  const [first] = live.toSorted(
+    (one, other) => one.startedAt.getTime() - other.startedAt.getTime() || (one._id < other._id ? -1 : 1),
+  );
+  if (first?._id !== owner) return null;
+  const now = clock.now();
   const plansIn = async (status: PlanStatus, reason: WaitReason | null) => ({
     status,
     reason,
@@ -170,7 +177,6 @@ export function createReadFigures(
   async function waitingSince(
     name: (typeof LEASED_COLLECTIONS)[number],
     { filter, since, hint }: { filter: Document; since: "needsSince" | "updatedAt"; hint: string },
-    now: number,
   ): Promise<Waiting> {
     const collection = leasedCollection<Pick<PlanDocument, "needsSince" | "updatedAt">>(collections, name);
     const [count, [oldest]] = await Promise.all([
@@ -185,17 +191,17 @@ export function createReadFigures(
     return { count, oldestAgeMs: oldestSince ? ageOf(oldestSince, now) : null };
   }
 
-  async function plansThatNeed(kind: NonNullable<PlanDocument["needs"]>[number], now: number) {
+  async function plansThatNeed(kind: NonNullable<PlanDocument["needs"]>[number]) {
     const needing = { filter: { needs: { $eq: kind } }, since: "needsSince", hint: NEEDS_INDEX } as const;
-    return { kind, ...(await waitingSince("plans", needing, now)) };
+    return { kind, ...(await waitingSince("plans", needing)) };
   }
 
-  async function requestsThatAsk(now: number) {
+  async function requestsThatAsk() {
     const asking = { filter: { status: "NEEDS_INPUT" }, since: "updatedAt", hint: ASKING_INDEX } as const;
-    return { kind: "answer" as const, ...(await waitingSince("requests", asking, now)) };
+    return { kind: "answer" as const, ...(await waitingSince("requests", asking)) };
   }
 
-  async function serversToSignIn(now: number) {
+  async function serversToSignIn() {
     const asking = await signIns
       .find({ asked: { $ne: null } }, { projection: { "asked.since": 1 }, ...BY_ID })
       .toArray();
@@ -204,39 +210,26 @@ export function createReadFigures(
     return { kind: "sign-in" as const, count: asking.length, oldestAgeMs };
   }
 
-  async function dueIn(work: "plans" | "requests", now: number) {
+  async function dueIn(work: "plans" | "requests") {
     const { due, oldest } = await waitingIn(collections, work, new Date(now));
     return { work, count: due, oldestAgeMs: oldest?.ageMs ?? null };
   }
 
-  return async (owner) => {
-    const live = await workers.find({ $expr: isLive }, BY_ID).limit(MAX_WORKERS).toArray();
-    const [first] = live.toSorted(
-      (one, other) => one.startedAt.getTime() - other.startedAt.getTime() || (one._id < other._id ? -1 : 1),
-    );
-    if (first?._id !== owner) return null;
-    const now = clock.now();
-    const taking = (kind: WorkerKind) =>
-      live.filter((worker) => worker.kind === kind && worker.takesWork).length;
-    const statuses = UNFINISHED_PLAN_STATUSES.flatMap((status): [PlanStatus, WaitReason | null][] =>
-      status === "WAITING" ? REASONS.map((reason) => [status, reason]) : [[status, null]],
-    );
-    const [counts, needs, due] = await Promise.all([
-      Promise.all(statuses.map(([status, reason]) => plansIn(status, reason))),
-      Promise.all([
-        plansThatNeed("approval", now),
-        plansThatNeed("doubt", now),
-        requestsThatAsk(now),
-        serversToSignIn(now),
-      ]),
-      Promise.all([dueIn("plans", now), dueIn("requests", now)]),
-    ]);
-    return {
-      workers: { planner: taking("planner"), executor: taking("executor") },
-      plans: counts,
-      needs,
-      due,
-    };
+  const taking = (kind: WorkerKind) =>
+    live.filter((worker) => worker.kind === kind && worker.takesWork).length;
+  const statuses = UNFINISHED_PLAN_STATUSES.flatMap((status): [PlanStatus, WaitReason | null][] =>
+    status === "WAITING" ? REASONS.map((reason) => [status, reason]) : [[status, null]],
+  );
+  const [counts, needs, due] = await Promise.all([
+    Promise.all(statuses.map(([status, reason]) => plansIn(status, reason))),
+    Promise.all([plansThatNeed("approval"), plansThatNeed("doubt"), requestsThatAsk(), serversToSignIn()]),
+    Promise.all([dueIn("plans"), dueIn("requests")]),
+  ]);
+  return {
+    workers: { planner: taking("planner"), executor: taking("executor") },
+    plans: counts,
+    needs,
+    due,
   };
 }
 

@@ -12,18 +12,13 @@ import { groupBy, PRIORITIES, type Priority, placeInLine, WAIT_REASONS } from "@
 import type { Collection, Document } from "mongodb";
 import { CAN_DO_WORK, type Collections, LINES_INDEX } from "../database/collections.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
+import type { GroupedDocuments } from "../journal/group-commit.ts";
 import type { Leased, RequestDocument } from "../records/request-document.ts";
 
 /** Work under a claim. */
 export interface Held<Id extends string> {
   id: Id;
   epoch: number;
-}
-
-interface LeasedDocuments {
-  plans: PlanDocument;
-  requests: RequestDocument;
 }
 
 /** The condition and the changes of a claim of one kind of work, in addition to the lease. */
@@ -51,11 +46,11 @@ function takenBy(owner: string): Document {
 }
 
 /** The leases of a collection, for workers. */
-export function createLeaseTable<Name extends keyof LeasedDocuments>(
+export function createLeaseTable<Name extends keyof GroupedDocuments>(
   name: Name,
   { collections, group, clock }: StoreDependencies,
 ) {
-  type Id = LeasedDocuments[Name]["_id"];
+  type Id = GroupedDocuments[Name]["_id"];
   const collection = leasedCollection<InLine>(collections, name);
   const projection = { tenant: 1, priority: 1, dueAt: 1 };
   /** The index is named, because MongoDB may prefer an index of all work of a tenant. */
@@ -107,7 +102,7 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
       id: Id,
       owner: string,
       { condition, expressions }: ClaimRules,
-    ): Promise<LeasedDocuments[Name] | null> {
+    ): Promise<GroupedDocuments[Name] | null> {
       const sentAt = clock.monotonic();
       const document = await group.writeAndRead({
         collection: name,
@@ -224,7 +219,7 @@ function inTurns<Work>(lines: readonly (readonly Work[])[]): Work[] {
 }
 
 /** The leases of one kind of work. */
-export type LeaseTable<Name extends keyof LeasedDocuments> = ReturnType<typeof createLeaseTable<Name>>;
+export type LeaseTable<Name extends keyof GroupedDocuments> = ReturnType<typeof createLeaseTable<Name>>;
 
 /** The collections whose documents are leased. */
 export const LEASED_COLLECTIONS = ["plans", "requests"] as const;

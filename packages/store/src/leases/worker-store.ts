@@ -3,7 +3,7 @@ import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import { StoreUnavailableError } from "../records/errors.ts";
 import type { WorkerDocument, WorkerKind } from "../records/request-document.ts";
-import { createReadFigures, isLive, isSilent, readFleet } from "./fleet.ts";
+import { isLive, isSilent, readFigures, readFleet } from "./fleet.ts";
 import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "./lease-table.ts";
 
 /** The live workers: for each kind the number of those that take work. */
@@ -89,7 +89,7 @@ export function createWorkerStore(collections: Collections, clock: ServerClock) 
     /** The workers of all services, what they hold, and what waits for them, of all tenants. */
     readFleet: () => readFleet(collections, clock),
     /** Figures of the whole system for monitoring, read by the first live worker; null for all others. */
-    readFigures: createReadFigures(collections, clock),
+    readFigures: (owner: string) => readFigures(collections, clock, owner),
     /** Adds a live worker, before it claims anything. */
     async addWorker({ _id, kind, hasModel, addressKey, deadAfterMs = WORKER_DEAD_AFTER_MS }: NewWorker) {
       const facts = {

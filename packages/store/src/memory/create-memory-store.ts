@@ -15,7 +15,7 @@ import { followOneByOne, type GroupedWrite } from "../journal/pending-write.ts";
 import type { WorkerStore } from "../leases/worker-store.ts";
 import type { PlanningStore } from "../planning/create-planning-store.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { AcceptanceLog, AcceptedEntry } from "../requests/acceptance-log.ts";
+import type { AcceptanceLog, AcceptedEntry } from "../requests/acceptance.ts";
 import {
   evaluate,
   type MemoryDatabase,

@@ -273,9 +273,7 @@ async function readUnits({ log }: UnitReads, state: PlanState) {
   };
 }
 
-/**
- * The part of the store that ends the planning of first plans: with a plan, with questions, or with an error.
- */
+/** The part of the store that ends the planning of first plans: with a plan, with questions, or with an error. */
 function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
   /**
    * The write to a request that is planned for the first time. Once the first version is in the journal the
@@ -468,9 +466,7 @@ function endedAs(plan: PlanDocument | null): RequestStatus {
   return plan && isPlanEnd(plan.status) ? REQUEST_STATUS[plan.status] : "FAILED";
 }
 
-/**
- * The fields for an answer that the client wants: planning of an answer from partial results, or the error.
- */
+/** The fields for an answer that the client wants: planning of an answer from partial results, or the error. */
 function answerAfter({ wantsAnswer }: RequestDocument, status: RequestStatus, now: Date): Document {
   if (wantsAnswer !== true) return {};
   if (status === "PARTIAL") return parkedFor("answer", now);

@@ -196,9 +196,7 @@ export function modelUseOf({ spent, calls }: Pick<FoldedPlanning, "spent" | "cal
   return { spent, reserved: sumOf(calls.values()) };
 }
 
-/**
- * The first limit that another call could exceed, if all reserved amounts are spent; null when there is none.
- */
+/** The first limit that another call could exceed, if all reserved amounts are spent; null when there is none. */
 export function exceededLimit(
   limits: ModelLimits | undefined,
   { spent, reserved }: ModelUse,

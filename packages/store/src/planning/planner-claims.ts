@@ -116,9 +116,7 @@ export function createPlannerClaims({ journal, transact }: StoreDependencies) {
     /** Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
     append: <Done>(claim: PlanningClaim, decide: Decide<Done>): Promise<Done> =>
       inTurn(claim, { decide, lease: "held" }),
-    /**
-     * The same for facts that do not depend on the lease. @throws {LeaseLostError | StoreUnavailableError}
-     */
+    /** The same for facts that do not depend on the lease. @throws {LeaseLostError | StoreUnavailableError} */
     appendWithoutLease: <Done>(claim: PlanningClaim, decide: Decide<Done>): Promise<Done> =>
       inTurn(claim, { decide, lease: "not needed" }),
   };

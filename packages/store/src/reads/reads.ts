@@ -63,9 +63,7 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
      */
     countUnfinished: (limit: number, tenant?: string) => countUnfinished(collections, limit, tenant),
 
-    /**
-     * Running, waiting and recently ended work of a tenant. Every count is bounded, and reads only an index.
-     */
+    /** Running, waiting and recently ended work of a tenant. Every count is bounded, and reads only an index. */
     readWorkload: (tenant: string) => readWorkload(collections, clock, tenant),
     /** What the tenant's model calls cost that were sent from a time on and before another. */
     modelCosts: (tenant: string, time: { from: Date; before: Date }): Promise<ModelCosts> =>

@@ -10,9 +10,7 @@ export interface Workload {
   at: Date;
   /** One hour before `at`. */
   since: Date;
-  /**
-   * Requests that have ended, and whose last change was after `since`; counted up to {@link MAX_COUNTED}.
-   */
+  /** Requests that have ended, and whose last change was after `since`; counted up to {@link MAX_COUNTED}. */
   ended: number;
   /** Those of them that are FAILED or PARTIAL; counted up to {@link MAX_COUNTED}. */
   failed: number;

@@ -76,9 +76,7 @@ export async function removeEnded(
   return begun.length;
 }
 
-/**
- * Appends `removal.began`. False when the request is not old any more; true also when an earlier removal has begun.
- */
+/** Appends `removal.began`. False when the request is not old any more; true also when an earlier removal has begun. */
 async function beginRemoval(
   { requests, journal }: Collections,
   requestId: RequestId,
