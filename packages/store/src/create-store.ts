@@ -37,13 +37,10 @@ import type { ControlStore } from "./requests/create-control-store.ts";
 export interface StoreOptions {
   /** Connection string; the database is its path, "planwright" without one. */
   url: string;
-  maxPoolSize?: number | undefined;
   /** Longest one operation may take, in milliseconds. Default 10,000. */
   timeoutMs?: number | undefined;
   /** Longest a plan may take from its first claim, in milliseconds. Default 3,600,000. */
   planTimeoutMs?: number | undefined;
-  /** Source of ids. Default: the CSPRNG of the platform. */
-  randomBytes?: RandomBytes | undefined;
   /** Called after each acknowledged bulk of grouped writes, with the number of writes in it. Default: none. */
   onBulk?: ((writes: number) => void) | undefined;
   /** Counts appends to journals. Default: nothing is counted. */
@@ -75,7 +72,7 @@ export async function createStore(options: StoreOptions) {
     fieldsAsRaw: Object.create(null),
     appName: "planwright",
   };
-  const client = createMongoClient(options.url, { ...common, maxPoolSize: options.maxPoolSize ?? 50 });
+  const client = createMongoClient(options.url, { ...common, maxPoolSize: 50 });
   const groupClient = createMongoClient(options.url, { ...common, maxPoolSize: 10, retryWrites: false });
   const closeClients = async (): Promise<void> =>
     void (await Promise.all([client.close(), groupClient.close()]));
@@ -88,7 +85,6 @@ export async function createStore(options: StoreOptions) {
     const collections = openCollections(client, db);
     await prepareFormat({ db, collections }, { onProgress: options.onConversion });
     await createIndexes(collections);
-    const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
     const owner = randomUUID();
     const groupCollections = openCollections(groupClient, groupClient.db(db.databaseName));
     const { operations, idle } = assembleStore({
@@ -166,11 +162,7 @@ export interface DatabaseFacts {
 export function inspectDatabase(reached: Reached): Promise<DatabaseFacts> {
   return withDatabase(reached, async ({ db, collections, clock }) => {
     const clockAheadMs = Date.now() - clock.now();
-    const access = createAccessStore({
-      collections,
-      clock,
-      randomBytes: (bytes) => webcrypto.getRandomValues(bytes),
-    });
+    const access = createAccessStore({ collections, clock, randomBytes });
     return {
       database: db.databaseName,
       serverVersion: String((await db.command({ buildInfo: 1 }))["version"]),
@@ -269,6 +261,8 @@ const RETRY_FOR_MS = { client: 10_000, worker: 30_000 };
 const LONG_READ_MS = 3_600_000;
 /** How often the clock is compared with the server's, in milliseconds. */
 const CLOCK_EVERY_MS = 10_000;
+
+const randomBytes: RandomBytes = (bytes) => webcrypto.getRandomValues(bytes);
 
 async function connect(client: MongoClient, clock: ServerClock): Promise<void> {
   await client.connect();

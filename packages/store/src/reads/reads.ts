@@ -70,9 +70,6 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
       readModelCosts(collections, tenant, time),
     /** As with `getPlan`, calls of the same turn share one read. */
     getRequest,
-    /** Many requests in one read, in the order of the ids; null for unknown ones. */
-    getRequests: (tenant: string, requestIds: readonly RequestId[]): Promise<(RequestDocument | null)[]> =>
-      Promise.all(requestIds.map((id) => getRequest(tenant, id))),
     getPlan,
     /**
      * Outputs that are stored separately (`outputRef`), by id of the reference.

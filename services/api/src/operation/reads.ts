@@ -103,7 +103,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
   const { primeSteps, forgetPages, ...pageReads } = createPageReads({ store, tenant, bytes, units });
   const requests = new DataLoader<RequestId, RequestDocument | null>(async (ids) => {
     await bytes.reading(ids.length * HEAD_BYTES);
-    return store.getRequests(tenant, ids);
+    return Promise.all(ids.map((id) => store.getRequest(tenant, id)));
   });
   const plans = new DataLoader<PlanId, PlanHead | null>(async (ids) => {
     await bytes.reading(ids.length * HEAD_BYTES);
