@@ -17,6 +17,7 @@ export {
   BUNDLE_FORMAT,
   BUNDLED_REQUEST,
   BUNDLED_STEP,
+  carriedOver,
   type DebugBundle,
   DIAGNOSTIC,
   type Diagnosis,

@@ -257,6 +257,9 @@ export const NEVER_RAN = {
   attempts: [],
 } satisfies Partial<StepRun>;
 
+/** What a step has in a run that an earlier version of its plan has completed. */
+export const carriedOver = (planId: string) => ({ status: "COMPLETED", carriedFrom: planId }) as const;
+
 /** Reads a request once. */
 export const READ_RUN = graphql(`query ($requestId: ID!) { request(requestId: $requestId) { ...Run } }`, [
   RUN,

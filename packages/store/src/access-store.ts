@@ -4,6 +4,7 @@ import type { Collection } from "mongodb";
 import { z } from "zod";
 import { type Collections, TENANT_CALLS_INDEX } from "./database/collections.ts";
 import type { ServerClock } from "./database/server-clock.ts";
+import type { StoreDependencies } from "./journal/dependencies.ts";
 import {
   type ApiKeyDocument,
   ScopeSchema,
@@ -23,13 +24,11 @@ const WITHOUT_HASH = { projection: { hash: 0 } } as const;
 export const MAX_LISTED = 10_000;
 
 /** Keys in MongoDB, found by their hash. */
-export function createAccessStore(parts: {
-  collections: Collections;
-  clock: ServerClock;
-  randomBytes: RandomBytes;
-}) {
-  const { clock, randomBytes } = parts;
-  const { apiKeys } = parts.collections;
+export function createAccessStore({
+  collections: { apiKeys },
+  clock,
+  randomBytes,
+}: Pick<StoreDependencies, "collections" | "clock" | "randomBytes">) {
   const now = () => new Date(clock.now());
   const isValid = () => ({ revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now() } }] });
 
@@ -59,9 +58,7 @@ export function createAccessStore(parts: {
     findApiKey: (secret: string): Promise<ApiKey | null> =>
       apiKeys.findOne<ApiKey>({ hash: hashOf(secret), ...isValid() }, WITHOUT_HASH),
 
-    /**
-     * Which of these keys, by their ids, are neither expired nor revoked: one read for any number of keys.
-     */
+    /** Which of these keys, by their ids, are neither expired nor revoked: one read for any number of keys. */
     async findValidKeys(ids: readonly string[]): Promise<ReadonlySet<string>> {
       const found = await apiKeys
         .find({ _id: { $in: [...ids] }, ...isValid() }, { projection: { _id: 1 }, batchSize: ids.length + 1 })
@@ -83,7 +80,6 @@ export function createAccessStore(parts: {
       return apiKeys.findOne<ApiKey>({ _id: id }, WITHOUT_HASH);
     },
 
-    /** Records that a key was used now. */
     async touchApiKey(id: string) {
       await apiKeys.updateOne({ _id: id }, { $set: { lastUsedAt: now() } });
     },
@@ -116,7 +112,6 @@ function newSecret(randomBytes: RandomBytes): string {
   return PREFIX + Buffer.from(bytes).toString("base64url");
 }
 
-/** The id of a new key. */
 function newApiKeyId(randomBytes: RandomBytes): string {
   const bytes = new Uint8Array(16);
   randomBytes(bytes);
@@ -129,7 +124,6 @@ export function isApiKeyShaped(text: string): boolean {
   return FORM.test(text);
 }
 
-/** The hash by which a key is stored and found. */
 function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
@@ -185,7 +179,6 @@ export function createTenantStore(collections: Collections, clock: ServerClock) 
         .map((tenant) => ({ tenant, ...(limits.get(tenant) ?? NO_LIMITS) }));
     },
 
-    /** The weights that were set. */
     async tenantWeights(): Promise<ReadonlyMap<string, number>> {
       const weighted = await tenants
         .find({ weight: { $ne: null } })

@@ -10,26 +10,20 @@ import { createPlanningStore } from "./planning/create-planning-store.ts";
 import { createContractAsks } from "./planning/model-calls.ts";
 import { createReads } from "./reads/reads.ts";
 import { type ChangedWanted, readChanged } from "./reads/watch-changes.ts";
-import { createAccept, createAcceptance } from "./requests/acceptance.ts";
-import type { AcceptanceLog } from "./requests/acceptance-log.ts";
+import { type AcceptanceLog, createAccept, createAcceptance } from "./requests/acceptance.ts";
 import { createChangeStore } from "./requests/create-change-store.ts";
 import { createControlStore } from "./requests/create-control-store.ts";
 import { type RemoveEnded, removeEnded } from "./requests/remove-ended.ts";
 
 /** The parts that differ between MongoDB and memory, with the clocks of the process. */
 interface StoreParts extends Omit<StoreDependencies, "acceptedHere" | "journal" | "transact" | "unitReads"> {
-  /** Appends entries. */
   entryLog: EntryLog;
-  /** Reads entries. */
   readLog: EntryLog;
   acceptanceLog: AcceptanceLog;
-  /** Names this process in what it writes. */
   owner: string;
   /** How long a write without an answer is sent again, in milliseconds, for a client and for a worker. */
   retryForMs: { client: number; worker: number };
-  /** Waits between those tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
-  /** See `BatchesOptions`. */
   soon?: ((happen: () => void) => void) | undefined;
   onBulk?: ((writes: number) => void) | undefined;
   metrics?: JournalMetrics | undefined;
@@ -93,7 +87,6 @@ export function assembleStore(parts: StoreParts) {
        */
       removeEnded: (which: RemoveEnded) => removeEnded(collections, which, owner),
     },
-    /** Resolves when no write is waiting or in flight. */
     idle: async () => void (await Promise.all([accept.idle(), group.idle(), journal.idle()])),
   };
 }

@@ -16,14 +16,14 @@ import { createReadStream } from "node:fs";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import { PAUSABLE_PLAN_STATUSES, STARTED_PLAN_STATUSES } from "@planwright/plan";
+import { STARTED_PLAN_STATUSES } from "@planwright/plan";
 import { BSON, type Db, type Document, MongoServerError } from "mongodb";
 import { z } from "zod";
 import { type Collections, createIndexes, DATABASE_FORMAT } from "./database/collections.ts";
 import { beginRestore, type Database, endRestore, findFormat, inspectFormat } from "./format.ts";
 import { BackupFileError, DatabaseNotEmptyError, SnapshotLostError } from "./records/errors.ts";
 import { withControls } from "./requests/ask-control.ts";
-import { pausedSince } from "./requests/create-control-store.ts";
+import { IS_TO_BE_PAUSED, pausedSince } from "./requests/create-control-store.ts";
 
 /** Number of the layout of the file. */
 const FILE_FORMAT = 1;
@@ -57,13 +57,9 @@ const TrailerSchema = z.object({
 export interface BackupFacts {
   /** The version of Planwright that made it. */
   version: string;
-  /** The format of its database. */
   format: number;
-  /** Name of that database. */
   database: string;
-  /** The point in time that it shows. */
   takenAt: Date;
-  /** Number of documents by collection. */
   counts: Record<string, number>;
 }
 
@@ -226,12 +222,7 @@ async function holdWork(
     requests.updateMany({ lease: { $ne: null } }, [{ $set: released }]),
   ]);
   const pause = withControls([{ type: "pause.asked" }], "restore", takenAt);
-  const isToBePaused = {
-    status: { $in: PAUSABLE_PLAN_STATUSES },
-    pauseRequestedAt: null,
-    cancelRequestedAt: null,
-  };
-  await plans.updateMany({ ...isToBePaused, finishedAt: null }, [
+  await plans.updateMany({ ...IS_TO_BE_PAUSED, finishedAt: null }, [
     { $set: { ...pausedSince(takenAt), ...pause, updatedAt: "$$NOW" } },
   ]);
   const isPlanned = { status: { $in: ["PLANNING", "NEEDS_INPUT"] as const } };

@@ -29,8 +29,7 @@ import {
   StoreNotReachedError,
   StoreUnavailableError,
 } from "./records/errors.ts";
-import type { AcceptanceStore } from "./requests/acceptance.ts";
-import { createMongoAcceptanceLog } from "./requests/acceptance-log.ts";
+import { type AcceptanceStore, createMongoAcceptanceLog } from "./requests/acceptance.ts";
 import type { ChangeStore } from "./requests/create-change-store.ts";
 import type { ControlStore } from "./requests/create-control-store.ts";
 
@@ -38,17 +37,11 @@ import type { ControlStore } from "./requests/create-control-store.ts";
 export interface StoreOptions {
   /** Connection string; the database is its path, "planwright" without one. */
   url: string;
-  /** Maximum number of connections. Default 50. */
-  maxPoolSize?: number | undefined;
   /** Longest one operation may take, in milliseconds. Default 10,000. */
   timeoutMs?: number | undefined;
   /** Longest a plan may take from its first claim, in milliseconds. Default 3,600,000. */
   planTimeoutMs?: number | undefined;
-  /** Source of ids. Default: the CSPRNG of the platform. */
-  randomBytes?: RandomBytes | undefined;
-  /**
-   * Called after each acknowledged bulk of grouped writes, with the number of writes in it. Default: none.
-   */
+  /** Called after each acknowledged bulk of grouped writes, with the number of writes in it. Default: none. */
   onBulk?: ((writes: number) => void) | undefined;
   /** Counts appends to journals. Default: nothing is counted. */
   journalMetrics?: JournalMetrics | undefined;
@@ -79,7 +72,7 @@ export async function createStore(options: StoreOptions) {
     fieldsAsRaw: Object.create(null),
     appName: "planwright",
   };
-  const client = createMongoClient(options.url, { ...common, maxPoolSize: options.maxPoolSize ?? 50 });
+  const client = createMongoClient(options.url, { ...common, maxPoolSize: 50 });
   const groupClient = createMongoClient(options.url, { ...common, maxPoolSize: 10, retryWrites: false });
   const closeClients = async (): Promise<void> =>
     void (await Promise.all([client.close(), groupClient.close()]));
@@ -92,7 +85,6 @@ export async function createStore(options: StoreOptions) {
     const collections = openCollections(client, db);
     await prepareFormat({ db, collections }, { onProgress: options.onConversion });
     await createIndexes(collections);
-    const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
     const owner = randomUUID();
     const groupCollections = openCollections(groupClient, groupClient.db(db.databaseName));
     const { operations, idle } = assembleStore({
@@ -100,7 +92,6 @@ export async function createStore(options: StoreOptions) {
       group: createGroupCommit(groupClient, {
         database: db.databaseName,
         owner,
-        stuckAfterMs: STUCK_AFTER_MS,
         onBulk: options.onBulk,
       }),
       entryLog: createMongoEntryLog(groupCollections),
@@ -168,17 +159,10 @@ export interface DatabaseFacts {
  * Looks at a database as {@link createStore} does when it opens it, and changes nothing.
  * @throws the errors of {@link createStore}
  */
-export function inspectDatabase({
-  url,
-  timeoutMs = 10_000,
-}: Pick<StoreOptions, "url" | "timeoutMs">): Promise<DatabaseFacts> {
-  return withDatabase({ url, timeoutMs, socketTimeoutMs: timeoutMs }, async ({ db, collections, clock }) => {
+export function inspectDatabase(reached: Reached): Promise<DatabaseFacts> {
+  return withDatabase(reached, async ({ db, collections, clock }) => {
     const clockAheadMs = Date.now() - clock.now();
-    const access = createAccessStore({
-      collections,
-      clock,
-      randomBytes: (bytes) => webcrypto.getRandomValues(bytes),
-    });
+    const access = createAccessStore({ collections, clock, randomBytes });
     return {
       database: db.databaseName,
       serverVersion: String((await db.command({ buildInfo: 1 }))["version"]),
@@ -196,12 +180,12 @@ export function inspectDatabase({
  */
 export function inspectStorage({
   url,
-  timeoutMs = 10_000,
+  timeoutMs,
   scanMs = 60_000,
   ...options
-}: Pick<StoreOptions, "url" | "timeoutMs"> & StorageOptions): Promise<StorageFacts> {
+}: Reached & StorageOptions): Promise<StorageFacts> {
   return withDatabase(
-    { url, timeoutMs, socketTimeoutMs: scanMs + timeoutMs, readPreference: "secondaryPreferred" },
+    { url, timeoutMs, commandMs: scanMs, readPreference: "secondaryPreferred" },
     async ({ db, collections }) => {
       // A newer format is refused.
       await inspectFormat({ db, collections });
@@ -217,44 +201,38 @@ export function inspectStorage({
  * @throws {SnapshotLostError} and the errors of {@link createStore}
  */
 export function backupDatabase(
-  { url, timeoutMs = 10_000 }: Pick<StoreOptions, "url" | "timeoutMs">,
+  reached: Reached,
   to: { to: Writable; version: string },
 ): Promise<BackupFacts> {
-  return withDatabase({ url, timeoutMs, socketTimeoutMs: LONG_READ_MS }, (database) =>
-    writeBackup(database, to),
-  );
+  return withDatabase({ ...reached, commandMs: LONG_READ_MS }, (database) => writeBackup(database, to));
 }
 
 /**
  * Restores a file of {@link backupDatabase} into an empty database. Plans that had not ended are paused.
  * @throws {BackupFileError | DatabaseNotEmptyError} and the errors of {@link createStore}
  */
-export function restoreDatabase(
-  { url, timeoutMs = 10_000 }: Pick<StoreOptions, "url" | "timeoutMs">,
-  from: { path: string },
-): Promise<RestoreFacts> {
-  return withDatabase({ url, timeoutMs, socketTimeoutMs: LONG_READ_MS }, (database) =>
-    restoreBackup(database, from),
-  );
+export function restoreDatabase(reached: Reached, from: { path: string }): Promise<RestoreFacts> {
+  return withDatabase({ ...reached, commandMs: LONG_READ_MS }, (database) => restoreBackup(database, from));
 }
 
-/** Options of {@link withDatabase}. */
-interface OpenOptions {
-  url: string;
-  timeoutMs: number;
-  socketTimeoutMs: number;
+/** How a database is reached that is not opened as a store. */
+type Reached = Pick<StoreOptions, "url" | "timeoutMs">;
+
+interface OpenOptions extends Reached {
+  /** Longest that a command may take beside `timeoutMs`, in milliseconds. Default 0. */
+  commandMs?: number;
   readPreference?: "secondaryPreferred";
 }
 
 /** Connects as {@link createStore} does, and gives the database to a function. */
 async function withDatabase<Facts>(
-  { url, timeoutMs, socketTimeoutMs, readPreference }: OpenOptions,
+  { url, timeoutMs = 10_000, commandMs = 0, readPreference }: OpenOptions,
   read: (database: Database & { clock: ServerClock }) => Promise<Facts>,
 ): Promise<Facts> {
   const client = createMongoClient(url, {
     connectTimeoutMS: timeoutMs,
     serverSelectionTimeoutMS: timeoutMs,
-    socketTimeoutMS: socketTimeoutMs,
+    socketTimeoutMS: commandMs + timeoutMs,
     appName: "planwright",
     ...(readPreference && { readPreference }),
   });
@@ -279,12 +257,12 @@ function notReached(error: unknown, client: MongoClient, timeoutMs: number): unk
 const MIN_WIRE_VERSION = 25;
 /** For a client that waits, and for a worker whose work would be done again. */
 const RETRY_FOR_MS = { client: 10_000, worker: 30_000 };
-/** How long a bulk may wait for locks before its writes are sent one by one, in milliseconds. */
-const STUCK_AFTER_MS = 2_500;
 /** Longest that a command of a backup or a restore may take, in milliseconds: an index of all records is one. */
 const LONG_READ_MS = 3_600_000;
 /** How often the clock is compared with the server's, in milliseconds. */
 const CLOCK_EVERY_MS = 10_000;
+
+const randomBytes: RandomBytes = (bytes) => webcrypto.getRandomValues(bytes);
 
 async function connect(client: MongoClient, clock: ServerClock): Promise<void> {
   await client.connect();

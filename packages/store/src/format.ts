@@ -30,7 +30,6 @@ export interface Conversion {
   from: number;
   /** What it changes, for people: "the outbox of changes that were not complete". */
   what: string;
-  /** How many documents are still to be converted. */
   countLeft(database: Database): Promise<number>;
   /**
    * Converts some documents, at most about a second's work. A repeat after a crash changes nothing.
@@ -59,7 +58,6 @@ export interface ConversionProgress {
 interface FormatDocument {
   _id: "format";
   version: number;
-  /** The process that converts to the next format. */
   converter?: { owner: string; until: Date } | null;
 }
 
@@ -214,7 +212,6 @@ async function takeConversion(db: Db, version: number, leaseMs: number) {
   };
 }
 
-/** Converts until nothing is left, or until the lease has ended. */
 async function convert(
   database: Database,
   conversion: Conversion,
@@ -244,7 +241,6 @@ interface OutboxDocument {
   writes: Uint8Array | InstanceType<typeof BSON.Binary>;
 }
 
-/** A write in such a document. */
 type EarlierWrite = Pick<HeadWrite, "collection"> &
   (
     | { insert: Document & { _id: string } }
@@ -255,7 +251,6 @@ function outboxOf(db: Db): Collection<OutboxDocument> {
   return db.collection<OutboxDocument>("outbox");
 }
 
-/** Documents of the outbox that are settled in one batch. */
 const OUTBOX_BATCH = 100;
 
 /**

@@ -31,24 +31,23 @@ export type {
 } from "./execution/create-execution-store.ts";
 export { type EntryLog, entryIdOf } from "./journal/entry-log.ts";
 export type { JournalMetrics } from "./journal/journal.ts";
+export type { PlanUnits } from "./journal/unit-reads.ts";
 export type { Fleet, FleetWorker, LostWorker, SystemFigures, WaitingWork } from "./leases/fleet.ts";
 export { type LiveWorkers, WORKER_DEAD_AFTER_MS, type WorkerStore } from "./leases/worker-store.ts";
-export type { PlanningStore } from "./planning/create-planning-store.ts";
-export type { ContractAskStore } from "./planning/model-calls.ts";
+export type { ModelAway, PlanningStore, PlanRecord } from "./planning/create-planning-store.ts";
 export {
-  type EndedModelCall,
+  type ContractAskStore,
   exceededLimit,
-  type ModelAway,
   type ModelCallBegin,
   type ModelCallEnd,
   modelUseOf,
   NO_SPENDING,
   NO_USE,
-  type PlanningClaim,
-  type PlanRecord,
-} from "./planning/planning-store.ts";
+} from "./planning/model-calls.ts";
+export type { PlanningClaim } from "./planning/planner-claims.ts";
 export { unfinishedLists } from "./plans/carry-over.ts";
 export type { EarlierCall, Repeat } from "./plans/earlier-calls.ts";
+export { countSteps } from "./plans/plan-end.ts";
 export {
   asksForVersions,
   fitOf,
@@ -57,17 +56,25 @@ export {
   type RequestPage,
 } from "./reads/list-requests.ts";
 export {
-  type DiagnosedUnits,
   eventCursor,
   type ListPage,
   modelCallCursor,
   type Page,
   planCursor,
-  type StepFilter,
-  type StepPage,
   toCursor,
 } from "./reads/record-pages.ts";
-export { diagnosedUnits, isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";
+export {
+  countUnits,
+  type DiagnosedUnits,
+  diagnosedUnits,
+  diagnosedUnitsOf,
+  isStepWanted,
+  pageOfSteps,
+  pageOfUnits,
+  type StepFilter,
+  type StepPage,
+  stepCursor,
+} from "./reads/step-pages.ts";
 export {
   STORAGE_AGES,
   STORAGE_ENDS,
@@ -102,6 +109,7 @@ export {
   TooManyControlsError,
 } from "./records/errors.ts";
 export type {
+  EndedModelCall,
   ModelCallDocument,
   ModelLimits,
   ModelSpending,

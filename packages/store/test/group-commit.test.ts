@@ -48,7 +48,7 @@ async function lock(client: MongoClient, plans: Collection<Counter & Document>, 
 }
 
 const write = (group: GroupCommit, id: string, set: Document, owner = 1): Promise<boolean> =>
-  group.set({ collection: "plans", id, condition: { owner }, set });
+  group.write({ collection: "plans", id, condition: { owner }, set });
 
 test("writes of one turn are one bulk, and each gets its own result", async () => {
   const { group, plans, sizes } = await groupOver(["a", "b", "c"]);
@@ -74,7 +74,7 @@ test("writes to one document are done in order; waiting writes under one conditi
 
 test("a write under another condition waits for the previous one and sees its result", async () => {
   const { group, plans } = await groupOver(["a"]);
-  const passOn = group.update({
+  const passOn = group.write({
     collection: "plans",
     id: "a",
     condition: { owner: 1 },
@@ -126,7 +126,7 @@ test("writes that a bulk did before it waited too long for a lock are not done a
   const unlock = await lock(client, plans, "b");
   const raised = Promise.all(
     ["a", "b", "c"].map((id) =>
-      group.update({
+      group.write({
         collection: "plans",
         id,
         condition: { owner: 1 },
@@ -145,11 +145,11 @@ test("writes that a bulk did before it waited too long for a lock are not done a
   ]);
 });
 
-test("updateAndRead returns the document, alone, among few writes and in a bulk; null if the condition fails", async () => {
+test("writeAndRead returns the document, alone, among few writes and in a bulk; null if the condition fails", async () => {
   const many = Array.from({ length: 20 }, (_, index) => `many${index}`);
   const { group, plans } = await groupOver(["a", "b", "c", ...many]);
   const raise = (id: string, owner = 1) =>
-    group.updateAndRead({
+    group.writeAndRead({
       collection: "plans",
       id,
       condition: { owner },
@@ -164,12 +164,12 @@ test("updateAndRead returns the document, alone, among few writes and in a bulk;
   expect(inBulk).toMatchObject([...many.map((_id) => ({ _id, value: 1 })), { value: 2 }, null]);
 });
 
-test("a small batch of updateAndRead calls with one locked document: each call is done once", async () => {
+test("a small batch of writeAndRead calls with one locked document: each call is done once", async () => {
   const { client, group, plans, sizes } = await groupOver(["a", "b"], STUCK_AFTER_MS);
   const unlock = await lock(client, plans, "b");
   // Like a claim: its condition does not hold a second time.
   const claim = (id: string) =>
-    group.updateAndRead({
+    group.writeAndRead({
       collection: "plans",
       id,
       condition: { owner: 1, claimed: null },

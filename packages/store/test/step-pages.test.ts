@@ -4,11 +4,15 @@ import { type PlanId, parsePlan } from "@planwright/plan";
 import {
   type ClientStore,
   CursorInvalidError,
+  countSteps,
+  countUnits,
   createStore,
   type ExecutionStore,
   isStepWanted,
   type Page,
+  type PlanUnits,
   pageOfSteps,
+  pageOfUnits,
   type StepFilter,
   type StepPage,
   type Store,
@@ -85,6 +89,14 @@ async function halfDone(into: AnyStore): Promise<PlanId> {
   return _id;
 }
 
+type UnitStore = Pick<ClientStore, "readUnits">;
+
+async function unitsIn(from: UnitStore, planId: PlanId): Promise<PlanUnits> {
+  return (await from.readUnits(TENANT, planId))!;
+}
+
+const readAll = (from: UnitStore, ids: readonly PlanId[]) => Promise.all(ids.map((id) => unitsIn(from, id)));
+
 type ReadPage = (page: StepPage) => Promise<Page<StepRun>>;
 
 /** Keys of all pages of a list. */
@@ -101,9 +113,9 @@ async function allKeys(readPage: ReadPage, first: number, filter?: StepFilter): 
 }
 
 const readFrom =
-  (from: Pick<ClientStore, "listStepPages">, planId: PlanId): ReadPage =>
+  (from: UnitStore, planId: PlanId): ReadPage =>
   async (page) =>
-    (await from.listStepPages(TENANT, [planId], page)).get(planId)!;
+    pageOfUnits(await unitsIn(from, planId), page);
 
 const READERS: { name: string; open: () => Promise<ReadPage> }[] = [
   { name: "MongoDB", open: async () => readFrom(store, planIds[0]!) },
@@ -168,18 +180,14 @@ describe.each(READERS)("pages of steps, read by $name", ({ open }) => {
 test("counts of steps are equal to the lengths of their lists", async () => {
   const units = await store.listStepHeads(TENANT, planIds.slice(0, 1));
   for (const [filter, keys] of CASES) {
-    const counts = await store.countSteps(TENANT, planIds, filter);
-    expect([...counts]).toEqual(planIds.map((id) => [id, keys.length]));
+    for (const read of await readAll(store, planIds)) expect(countUnits(read, filter)).toBe(keys.length);
     expect(units.filter((unit) => isStepWanted(unit, filter))).toHaveLength(keys.length);
   }
-  expect([...(await store.countSteps("t2", planIds, {})).values()]).toEqual([0, 0, 0]);
 });
 
-test("statuses of steps are in the order of the argument", async () => {
-  const [planId] = planIds as [PlanId];
-  const steps = ["last", "nowhere", "first", "last"].map((stepId) => ({ planId, stepId }));
-  expect(await store.listStepStatuses(TENANT, steps)).toEqual(["PENDING", null, "COMPLETED", "PENDING"]);
-  expect(await store.listStepStatuses("t2", steps.slice(0, 1))).toEqual([null]);
+test("steps are counted by status, without items", async () => {
+  const { outline, plan } = await unitsIn(store, planIds[0]!);
+  expect(countSteps(outline.steps, plan?.units)).toEqual({ COMPLETED: 1, PENDING: 2 });
 });
 
 /** A plan whose list is cancelled after 10 items: at once, or item by item. */
@@ -236,9 +244,7 @@ test.each(STORES)(
           }),
         ),
         keys: await allKeys(readPage, 7, { status: ["CANCELLED"] }),
-        count: await opened
-          .countSteps(TENANT, [planId], { status: ["CANCELLED"] })
-          .then((of) => of.get(planId)),
+        count: countUnits(await unitsIn(opened, planId), { status: ["CANCELLED"] }),
       };
     };
     const together = await shown(true);
@@ -248,10 +254,8 @@ test.each(STORES)(
   },
 );
 
-test("another tenant's plan has empty pages", async () => {
-  expect(await store.listStepPages("t2", planIds, { first: 1 })).toEqual(
-    new Map(planIds.map((id) => [id, { items: [], cursor: null }])),
-  );
+test("the units of another tenant's plan are not read", async () => {
+  expect(await Promise.all(planIds.map((id) => store.readUnits("t2", id)))).toEqual(planIds.map(() => null));
 });
 
 interface Profiled {
@@ -279,29 +283,20 @@ async function profiled(run: () => Promise<unknown>): Promise<Profiled[]> {
 
 /** Only by the ids of entries, one range for each request. */
 const BY_ID = expect.stringMatching(/^(IXSCAN \{ _id: 1 \}(, )?)+$/);
-const FAR_BACK = stepCursor({ position: 1, item: 30 });
 
-test.each<StepPage>([
-  { first: 5 },
-  { first: 5, after: FAR_BACK },
-  { first: 5, after: stepCursor({ position: 0, item: null }) },
-  { first: 5, after: FAR_BACK, filter: { items: true } },
-  { first: 5, after: FAR_BACK, filter: { position: 1 } },
-  { first: 5, filter: { items: false } },
-  { first: 5, filter: { items: false }, after: stepCursor({ position: 0, item: null }) },
-])("a page with %j is one read of later entries, for one plan and for three", async (page) => {
+test("units are one read of later entries, for one plan and for three", async () => {
   for (const ids of [planIds.slice(0, 1), planIds]) {
-    await store.listStepPages(TENANT, ids, page);
-    const reads = await profiled(() => store.listStepPages(TENANT, ids, page));
+    await readAll(store, ids);
+    const reads = await profiled(() => readAll(store, ids));
     expect(reads).toMatchObject([{ planSummary: BY_ID, docsExamined: 0, nreturned: 0 }]);
     // Only the end of each journal, no earlier entry.
     for (const { keysExamined } of reads) expect(keysExamined).toBeLessThanOrEqual(2 * ids.length);
   }
 });
 
-test("the first page of a process is two reads by id: of the plans, and of all entries of their journals", async () => {
+test("the first read of a process is two reads by id: of the plans, and of all entries of their journals", async () => {
   const fresh = await createStore({ url });
-  const reads = await profiled(() => fresh.listStepPages(TENANT, planIds, { first: 5 }));
+  const reads = await profiled(() => readAll(fresh, planIds));
   await fresh.close();
   const ofStore = reads.filter(({ ns }) => /\.(plans|journal)$/.test(ns));
   expect(ofStore).toHaveLength(2);
@@ -310,12 +305,6 @@ test("the first page of a process is two reads by id: of the plans, and of all e
     expect(hasSortStage ?? false).toBe(false);
     expect(docsExamined).toBe(nreturned);
   }
-});
-
-test("steps are counted, with a filter, in one read of later entries", async () => {
-  await store.countSteps(TENANT, planIds, { position: 1 });
-  const reads = await profiled(() => store.countSteps(TENANT, planIds, { position: 1 }));
-  expect(reads).toMatchObject([{ planSummary: BY_ID, docsExamined: 0 }]);
 });
 
 test("clients that ask while a request is being folded share one read of the entries after that", async () => {
@@ -332,16 +321,16 @@ test("clients that ask while a request is being folded share one read of the ent
     return apply();
   };
   const api = createMemoryStore({ database, owner: "api", reach: counted });
-  const counts = [api.countStepStatuses(TENANT, [planId])];
+  const readings = [unitsIn(api, planId)];
   await expect.poll(() => reads).toBe(1);
-  while (counts.length < 4) {
-    counts.push(api.countStepStatuses(TENANT, [planId]));
+  while (readings.length < 4) {
+    readings.push(unitsIn(api, planId));
     // By then each of them waits for the journal.
     for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   }
   expect(reads).toBe(1);
   goOn();
-  const [first, ...others] = await Promise.all(counts);
+  const [first, ...others] = await Promise.all(readings);
   expect(others).toEqual([first, first, first]);
   expect(reads).toBe(2);
 });

@@ -237,7 +237,7 @@ test("requests that plan, are ready or run are cancelled, also by a repeated cal
 test("paused plans are resumed, and no other request is listed or changed", async () => {
   const tenant = `t${tenants}`;
   const planIdOf = async (requestId: string) =>
-    (await running.store.getRequests(tenant, [requestId as RequestId]))[0]!.planId;
+    (await running.store.getRequest(tenant, requestId as RequestId))!.planId;
   const pause = async (requestId: string) =>
     running.store.requestPause(tenant, await planIdOf(requestId), "client");
   const [paused, later] = [await submitted(), await submitted()];

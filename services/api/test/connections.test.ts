@@ -201,11 +201,7 @@ test("a follower of a request gets pages of steps from the shared read", async (
     store.listStepHeads("default", [planId]),
   ]);
   const unexpectedRead = () => expect.unreachable("the store was read");
-  const reads = createReads(
-    { ...store, listStepPages: unexpectedRead, countSteps: unexpectedRead, listStepStatuses: unexpectedRead },
-    "default",
-    answerBytes(),
-  );
+  const reads = createReads({ ...store, readUnits: unexpectedRead }, "default", answerBytes());
   reads.primeSnapshot({ request: request!, plan, steps });
   const page = await reads.stepPage(planId, { first: 1, filter: { items: false } });
   expect(page.items.map(({ key }) => key)).toEqual(["before"]);

@@ -1,7 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { StepRun } from "@planwright/engine";
 import { PlanIdSchema } from "@planwright/plan";
-import type { ClientStore, OutputRef } from "@planwright/store";
+import type { ClientStore, PlanUnits } from "@planwright/store";
 import { expect, test } from "vitest";
 import type { GraphqlContext } from "../src/operation/context.ts";
 import { readOutputPage } from "../src/operation/output-page.ts";
@@ -15,11 +14,15 @@ test("the pages of one answer are cut from one document after another, with one 
   const bytes = answerBytes();
   let open = 0;
   let mostOpen = 0;
-  const store: Pick<ClientStore, "getStepHead" | "measureOutputParts" | "readOutputPart"> = {
-    async getStepHead(_tenant, _planId, key) {
-      const outputRef = { id: key, sizeBytes: texts[key]!.length, parts: 1, preview: "" } as OutputRef;
-      return { planId, key, status: "COMPLETED", outputRef } as StepRun;
-    },
+  const units = new Map(
+    Object.entries(texts).map(([key, { length: sizeBytes }]) => {
+      const outputRef = { id: key, sizeBytes, parts: 1, preview: "" };
+      return [key, { key, stepId: key, status: "COMPLETED", attempts: [], outputRef }];
+    }),
+  );
+  const steps = Object.keys(texts).map((id) => ({ id, tool: "t", hasCauses: false }));
+  const store: Pick<ClientStore, "readUnits" | "measureOutputParts" | "readOutputPart"> = {
+    readUnits: async () => ({ outline: { planId, steps }, plan: { units } }) as unknown as PlanUnits,
     measureOutputParts: async (_tenant, { sizeBytes }) => [sizeBytes],
     async readOutputPart(_tenant, { id }) {
       mostOpen = Math.max(mostOpen, ++open);

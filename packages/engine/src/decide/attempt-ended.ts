@@ -326,8 +326,8 @@ function carry(turn: Turn, caller: Caller, { units }: Extract<Outcome, { type: "
     const { planId, key, output, outputBytes } = earlier;
     unit.isCarried = true;
     unit.outputBytes = outputBytes;
-    const carriedFrom = { planId, key };
-    change(turn, unit, { status: "COMPLETED", carriedFrom, ...(output !== undefined && { output }) });
+    const inRecord = { carriedFrom: { planId, key } };
+    change(turn, unit, { status: "COMPLETED", inRecord, ...(output !== undefined && { output }) });
   }
   caller.prepared = undefined;
   // While records are being stored, their acknowledgement makes the caller ready again.

@@ -253,6 +253,6 @@ export interface FoldContext {
 }
 
 /** The version that called a unit of this version. Pure. */
-export function calledIn(planId: string, { carriedFrom }: Pick<FoldedUnit, "carriedFrom">): string {
+export function calledIn(planId: string, { carriedFrom }: { carriedFrom: string | null }): string {
   return carriedFrom ?? planId;
 }

@@ -61,7 +61,9 @@ function askForApproval(turn: Turn, node: StepNode): void {
     return admit(turn, node);
   }
   const expiresAt = at + approvalTimeoutOf(state.plan.policy);
-  change(turn, node.unit, { status: "WAITING_APPROVAL", toApprove: approvable, expiresAt });
+  const inRecord =
+    "large" in approvable ? { largeArguments: approvable.large } : { arguments: approvable.value };
+  change(turn, node.unit, { status: "WAITING_APPROVAL", inRecord, expiresAt });
   turn.toApprove.push(...callsToApprove(node, approvable));
   noteExpiry(state, expiresAt);
 }

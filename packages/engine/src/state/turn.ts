@@ -7,7 +7,7 @@ import {
   waitReasonOfStep,
 } from "@planwright/plan";
 import type { EngineState, StepNode, Unit } from "./engine-state.ts";
-import type { Approvable, CallToApprove, Command, StepError, StepRecord } from "./protocol.ts";
+import type { CallToApprove, Command, StepError, StepRecord } from "./protocol.ts";
 
 /** One call of `decide`: the state, its commands, and the time and random number of the current event. */
 export interface Turn {
@@ -35,10 +35,8 @@ export interface UnitChange {
   nextAttemptAt?: number;
   expiresAt?: number;
   approved?: boolean;
-  /** As in the record. */
-  carriedFrom?: StepRecord["carriedFrom"];
-  /** What an operator is to approve. */
-  toApprove?: Extract<Approvable, { ok: true }>;
+  /** Fields of its record beside those of the unit. */
+  inRecord?: Partial<StepRecord>;
 }
 
 /**
@@ -57,24 +55,16 @@ export function change(turn: Turn, unit: Unit, to: UnitChange): void {
   if (isTerminalStepStatus(to.status)) unit.mayHaveActed = false;
   const isFailedStep = to.status === "FAILED" && unit.item === undefined;
   if (isFailedStep && failureModeOf(turn.state, unit.step) === "fail-fast") turn.state.failing = true;
-  store(turn, unit, to);
+  store(turn, unit, to.inRecord);
 }
 
 /** Asks the shell to store a unit as it is. */
-export function store(
-  turn: Turn,
-  unit: Unit,
-  { carriedFrom, toApprove }: Pick<UnitChange, "carriedFrom" | "toApprove"> = {},
-): void {
+export function store(turn: Turn, unit: Unit, inRecord: Partial<StepRecord> = {}): void {
   unit.unacknowledged = true;
   turn.state.unacknowledged++;
   if (unit.caller) unit.caller.unacknowledged++;
   if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged++;
-  const record = recordOf(unit);
-  if (carriedFrom) record.carriedFrom = carriedFrom;
-  if (toApprove && "large" in toApprove) record.largeArguments = toApprove.large;
-  else if (toApprove) record.arguments = toApprove.value;
-  turn.records.push(record);
+  turn.records.push({ ...recordOf(unit), ...inRecord });
 }
 
 function recordOf(unit: Unit): StepRecord {

@@ -9,7 +9,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isTerminalPlanStatus, type Plan, parsePlan } from "@planwright/plan";
-import type { PlanDocument } from "@planwright/store";
+import { countUnits, type PlanDocument } from "@planwright/store";
 import { startCountingToolServer } from "@planwright/testing";
 import { developerCommand, printJson, wholeNumberOption } from "../command/developer-command.ts";
 import { startServers } from "../servers/servers.ts";
@@ -96,8 +96,8 @@ async function run({ cancelAt }: { cancelAt?: number } = {}) {
       };
     }
     if (cancelAt === undefined || cancelledAt !== undefined) continue;
-    const counts = await system.store.countSteps(TENANT, [planId], { status: ["COMPLETED"] });
-    if ((counts.get(planId) ?? 0) < cancelAt) continue;
+    const read = await system.store.readUnits(TENANT, planId);
+    if (!read || countUnits(read, { status: ["COMPLETED"] }) < cancelAt) continue;
     await system.store.requestCancel(TENANT, planId, "client");
     cancelledAt = performance.now();
   }

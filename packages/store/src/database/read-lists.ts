@@ -17,43 +17,32 @@ export async function readLists<T extends Document>(
   return collection.aggregate<T>([...first, ...unions], IN_ONE_BATCH).toArray();
 }
 
-/** Groups documents by id, in the order of the ids. The order within a group is kept. */
-export function listsById<Id, T>(
-  ids: readonly Id[],
-  found: readonly T[],
-  idOf: (one: T) => Id,
-): Map<Id, T[]> {
-  const lists = new Map<Id, T[]>(ids.map((id) => [id, []]));
-  for (const one of found) lists.get(idOf(one))?.push(one);
-  return lists;
-}
-
 /** Maximum number of keys in one query. */
 const MAX_KEYS = 200;
 
 /**
- * Reads everything that belongs to an id of a tenant. Ids of the same turn share one query for each tenant. Nothing
+ * Reads what a tenant has under an id; null for nothing. Ids of the same turn share one query for each tenant. Nothing
  * is cached.
- * @param read - everything that belongs to the ids
- * @param idOf - the id that a result belongs to
+ * @param read - what there is of the ids
+ * @param idOf - the id of a result
  */
 export function createTenantReads<Id extends string, T>(
   read: (tenant: string, ids: Id[]) => Promise<T[]>,
   idOf: (found: T) => string,
-): (key: { tenant: string; id: Id }) => Promise<T[]> {
-  async function readAll(keys: readonly { tenant: string; id: Id }[]): Promise<T[][]> {
-    const found = new Map<string, ReadonlyMap<string, T[]>>();
+): (tenant: string, id: Id) => Promise<T | null> {
+  async function readAll(keys: readonly { tenant: string; id: Id }[]): Promise<(T | null)[]> {
+    const found = new Map<string, ReadonlyMap<string, T>>();
     const ofTenants = [...groupBy(keys, ({ tenant }) => tenant)].map(async ([tenant, own]) => {
       const ids = [...new Set(own.map(({ id }) => id))];
-      found.set(tenant, groupBy(await read(tenant, ids), idOf));
+      found.set(tenant, new Map((await read(tenant, ids)).map((one) => [idOf(one), one])));
     });
     await Promise.all(ofTenants);
-    return keys.map(({ tenant, id }) => found.get(tenant)?.get(id) ?? []);
+    return keys.map(({ tenant, id }) => found.get(tenant)?.get(id) ?? null);
   }
   const loader = new DataLoader(readAll, {
     cache: false,
     maxBatchSize: MAX_KEYS,
     batchScheduleFn: (send) => setImmediate(send),
   });
-  return (key) => loader.load(key);
+  return (tenant, id) => loader.load({ tenant, id });
 }

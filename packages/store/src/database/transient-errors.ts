@@ -139,7 +139,7 @@ export interface Retry {
 export async function repeatUntilAnswered<T>(
   operation: string,
   attempt: (isRepeat: boolean) => Promise<T>,
-  { monotonic = () => performance.now(), sleep = delay, retryForMs = 30_000, retryEveryMs = 250 }: Retry,
+  { monotonic = () => performance.now(), sleep = delay, retryForMs = 30_000, retryEveryMs = 250 }: Retry = {},
 ): Promise<T> {
   const deadlineAt = monotonic() + retryForMs;
   for (let isRepeat = false; ; isRepeat = true) {

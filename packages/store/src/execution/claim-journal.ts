@@ -59,15 +59,12 @@ export function openClaimJournal(claimed: ClaimedJournal) {
   const { journal, requestId, tenant, planId, owner, epoch, takenFrom } = claimed;
   const state = claimed.state ?? emptyRequest(requestId);
   let pending: JournalEvent[] = [{ type: "lease.taken", worker: owner, epoch, from: takenFrom }];
-  /** Called when the pending events are durable. */
   let listeners: (() => void)[] = [];
   /** The append that waits for the one in flight. */
   let next: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
-  /** The writes of `appendLast`. */
   let followingOf: FollowingOf | undefined;
   let onControl: () => void = () => undefined;
-  /** Number of the latest control that was taken. */
   let taken = state.plans.get(planId)?.controlSeq ?? 0;
   /** Controls that were taken, until the listener was told that they are durable. */
   let asked: ControlEvent[] = [];
@@ -172,13 +169,11 @@ export function openClaimJournal(claimed: ClaimedJournal) {
   return {
     /** A unit by the durable entries, without output, arguments and data of errors; undefined: no event. */
     unit: (key: string): FoldedUnit | undefined => plan()?.units.get(key),
-    /** All units that have events. */
     units: (): Iterable<FoldedUnit> => plan()?.units.values() ?? [],
     /** The plan folded from the durable entries; undefined while it has no event. */
     plan,
     /** The request folded from the durable entries, with all versions of its plan. */
     request: (): FoldedRequest => state,
-    /** The seq of the last known entry. */
     seq: () => state.seq,
     /** Takes controls, each once, for the next entry. None after `close`: the next owner takes them. */
     take,
@@ -256,7 +251,6 @@ function split(event: JournalEvent): JournalEvent[] {
   return parts;
 }
 
-/** Keys of the units that an event is about. */
 function keysOf(event: JournalEvent): readonly string[] {
   switch (event.type) {
     case "attempt.started":

@@ -30,7 +30,7 @@ import { controlsAfter, needsFields, needsOf, summaryOf } from "../plans/plan-ne
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import { hasPlan, type PlanDocument, type PlannedDocument } from "../records/plan-document.ts";
-import { createSettleLateControls } from "../requests/resolve.ts";
+import { settleLateControls } from "../requests/resolve.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 
 /** Bytes of outputs that a claim reads; the others are read when they are needed. */
@@ -40,7 +40,6 @@ const CLAIMED_OUTPUT_BYTES = 1_048_576;
 export function createClaims(context: StoreDependencies, leases: LeaseTable<"plans">) {
   const { acceptedHere, collections, journal, unitReads, planTimeoutMs } = context;
   const { plans } = collections;
-  const settleLateControls = createSettleLateControls(context);
   const rules = {
     condition: { status: { $in: STARTED_PLAN_STATUSES } },
     expressions: {
@@ -79,13 +78,11 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
   async function completeEarlierEnd(plan: PlanDocument, found: FoldedPlan | undefined): Promise<boolean> {
     const ended = await readEnd(journal, plan.requestId, found);
     if (!ended) return false;
-    await context.group.setInOrder(...endWrites(plan, ended));
+    await context.group.writeInOrder(...endWrites(plan, ended));
     return true;
   }
 
-  /**
-   * The records that the engine starts with, with those small outputs that fit {@link CLAIMED_OUTPUT_BYTES}.
-   */
+  /** The records that the engine starts with, with those small outputs that fit {@link CLAIMED_OUTPUT_BYTES}. */
   async function recordsFrom(plan: FoldedPlan, requestId: string): Promise<StepRecord[]> {
     let room = CLAIMED_OUTPUT_BYTES;
     const fitting = [...plan.units.values()].filter(({ status, outputRef, outputBytes }) => {
@@ -125,8 +122,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
     if (moved.getTime() === deadlineAt.getTime()) return;
     const set = { deadlineAt: moved, timeoutMs };
     Object.assign(plan, set);
-    const condition = { "lease.epoch": plan.epoch };
-    await context.group.set({ collection: "plans", id: plan._id, condition, set });
+    await context.group.write({ ...held({ plan, epoch: plan.epoch }), set });
   }
 
   /** Opens a claim whose lease was taken; null when another executor holds the plan by now. */
@@ -162,7 +158,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
      */
     async claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null> {
       const plan = takeAccepted(planId, owner) ?? (await leases.claim(planId, owner, rules));
-      if (!plan) await settleLateControls(planId);
+      if (!plan) await settleLateControls(context, planId);
       if (!plan || !hasPlan(plan)) return null;
       const claim = await openClaim(plan, owner);
       // Another executor took the plan before any work was done: the plan did not kill this executor.
@@ -170,6 +166,11 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
       return claim;
     },
   };
+}
+
+/** The document of a plan, as long as this claim holds it. */
+export function held({ plan, epoch }: { plan: PlanDocument; epoch: number }) {
+  return { collection: "plans" as const, id: plan._id, condition: { "lease.epoch": epoch } };
 }
 
 /** How long a claimed plan waited: the last entry of a plan that waits is that of its release. Pure. */
@@ -206,7 +207,6 @@ export interface PlanClaim {
   plan: PlannedDocument;
   epoch: number;
   owner: string;
-  /** The durable state of the units; changes are written through it. */
   journal: ClaimJournal;
   /** The units at the claim. Large outputs are absent, and small ones beyond 1 MiB together. */
   records: StepRecord[];
@@ -250,8 +250,7 @@ export async function updatePlanSummary(
     ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),
   };
   Object.assign(plan, set);
-  const condition = { "lease.epoch": epoch };
-  await group.set({ collection: "plans", id: plan._id, condition, set });
+  await group.write({ ...held({ plan, epoch }), set });
 }
 
 /** The units that wait for a decision; undefined as long as there was none. */

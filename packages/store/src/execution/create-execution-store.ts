@@ -1,5 +1,6 @@
 import {
   type EndedAttempt,
+  type EventOf,
   type FoldedPlan,
   type FoldedUnit,
   type JournalEvent,
@@ -51,7 +52,6 @@ import {
 import {
   type EndedPlan,
   endEvent,
-  endedBy,
   endWrites,
   isForPlanner,
   REQUEST_STATUS,
@@ -60,10 +60,10 @@ import {
 import { HAS_CONTROLS } from "../plans/plan-needs.ts";
 import { LeaseLostError, OutputMissingError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
-import type { FinishCommand, OutputRef, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
+import type { FinishCommand, OutputRef, PlanDocument } from "../records/plan-document.ts";
 import { createRemoveHalfAccepted } from "../requests/acceptance.ts";
 import { createToolReports } from "../tools/tool-store.ts";
-import { createClaims, type PlanClaim, updatePlanSummary, withoutSettledControls } from "./claims.ts";
+import { createClaims, held, type PlanClaim, updatePlanSummary, withoutSettledControls } from "./claims.ts";
 
 /** Claims plans and writes their events, fenced by the epoch. */
 export function createExecutionStore(dependencies: StoreDependencies) {
@@ -71,7 +71,6 @@ export function createExecutionStore(dependencies: StoreDependencies) {
   const planLeases = createLeaseTable("plans", dependencies);
   return {
     ...createClaims(dependencies, planLeases),
-    /** The leases of plans. */
     planLeases: planLeases as Omit<typeof planLeases, "claim">,
     ...createUnitWrites(dependencies),
     ...createPlanEnds(dependencies),
@@ -82,16 +81,10 @@ export function createExecutionStore(dependencies: StoreDependencies) {
   };
 }
 
-/** The part of the store that brings controls to the executor that holds the plan (J6). */
 function createApplyControls({ collections, group }: StoreDependencies) {
   /** Removes controls that are in the journal. It may be repeated; the next owner does it after a crash. */
   async function removeSettled(claim: PlanClaim): Promise<void> {
-    await group.update({
-      collection: "plans",
-      id: claim.plan._id,
-      condition: { "lease.epoch": claim.epoch },
-      expressions: withoutSettledControls(claim),
-    });
+    await group.write({ ...held(claim), expressions: withoutSettledControls(claim) });
   }
 
   return {
@@ -121,7 +114,6 @@ function createApplyControls({ collections, group }: StoreDependencies) {
   };
 }
 
-/** The part of the store that writes intents and results into the request's journal. */
 function createUnitWrites(context: StoreDependencies) {
   return {
     /**
@@ -271,27 +263,16 @@ function textOf(
   return outputRef?.isOwnText ? texts.get(outputRef.id) : outputText;
 }
 
-/** A request whose document may lag behind the end of its plan. */
-interface LaggingRequest extends Pick<FinishCommand, "status" | "error"> {
-  _id: string;
-  planId: PlanId;
-  followUp?: PlanFollowUp;
-  cancelRequestedAt: Date | null;
-}
+type LaggingRequest = { _id: string; planId: PlanId } & Pick<FinishCommand, "status" | "error"> &
+  Pick<PlanDocument, "followUp" | "cancelRequestedAt">;
 
 /** When a request is EXECUTING this long after its plan ended, its executor died between the two writes. */
 const RECONCILE_AFTER_MS = 15_000;
 
-/** The part of the store that releases plans and ends them. */
 function createPlanEnds(context: StoreDependencies) {
   const { collections, group, clock } = context;
   const { requests } = collections;
   const removeHalfAccepted = createRemoveHalfAccepted(collections);
-  const held = (claim: PlanClaim) => ({
-    collection: "plans" as const,
-    id: claim.plan._id,
-    condition: { "lease.epoch": claim.epoch },
-  });
 
   /**
    * Removes outputs that no unit refers to. Done before the end is written, so that a failure here is
@@ -325,43 +306,35 @@ function createPlanEnds(context: StoreDependencies) {
     ) {
       // Controls that come from now on are left to the next owner.
       claim.journal.close();
+      const event = releaseEvent(to);
+      const { status, waitReason, dueAt } = event;
       // Appends the noted events too: after the release this owner cannot append them.
-      await claim.journal.append([releaseEvent(to)]);
-      // The plan was released normally: it does not kill executors.
+      await claim.journal.append([event]);
       const withoutSettled = withoutSettledControls(claim);
-      const common = { claims: 0, lostAtProgress: 0, ...withoutSettled };
-      if (to.status === "QUEUED") {
-        const expressions = {
-          ...common,
-          status: "QUEUED",
-          waitReason: null,
-          lease: null,
-          dueAt: "$$NOW",
-          updatedAt: "$$NOW",
-        };
-        requireHeld(claim, await group.update({ ...held(claim), expressions }));
-        return;
-      }
       // The plan also becomes due by a control that this owner has not applied, and by its deadline, whose time
       // does not pass while only a person can continue the plan.
       const hasNewControl = { $gt: [{ $size: withoutSettled["controls"] }, 0] };
-      const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
-      const orDeadline = isForPerson(to.reason) ? dueAt : { $min: [dueAt, "$deadlineAt"] };
+      const isPersonAwaited = waitReason !== null && isForPerson(waitReason);
+      const orDeadline = isPersonAwaited ? dueAt : { $min: [dueAt, "$deadlineAt"] };
       const whenDue = { $cond: [hasNewControl, "$$NOW", orDeadline] };
       // A plan that was resumed before its release waits only for a worker.
-      const orQueued = <Queued, Otherwise>(queued: Queued, otherwise: Otherwise) =>
-        to.status === "PAUSED"
-          ? { $cond: [{ $eq: ["$pauseRequestedAt", null] }, queued, otherwise] }
-          : otherwise;
+      const orQueued = (queued: string | null, otherwise: unknown) => {
+        if (status === "QUEUED") return queued;
+        const isResumed = { $eq: ["$pauseRequestedAt", null] };
+        return status === "PAUSED" ? { $cond: [isResumed, queued, otherwise] } : otherwise;
+      };
       const expressions = {
-        ...common,
-        status: orQueued("QUEUED", to.status),
+        // The plan was released normally: it does not kill executors.
+        claims: 0,
+        lostAtProgress: 0,
+        ...withoutSettled,
+        status: orQueued("QUEUED", status),
         dueAt: orQueued("$$NOW", whenDue),
-        waitReason: orQueued(null, to.reason),
+        waitReason: orQueued(null, waitReason),
         lease: null,
         updatedAt: "$$NOW",
       };
-      requireHeld(claim, await group.update({ ...held(claim), expressions }));
+      requireHeld(claim, await group.write({ ...held(claim), expressions }));
     },
 
     /**
@@ -377,8 +350,7 @@ function createPlanEnds(context: StoreDependencies) {
       // Controls that come from now on are settled behind the end.
       journal.close();
       const endedAs = (folded: FoldedPlan | undefined): EndedPlan => {
-        const ended = endedBy(end, folded);
-        return { ...ended, controlSeq: journal.settled(ended.controlSeq) };
+        return { end, folded, settledSeq: journal.settled(folded?.controlSeq) };
       };
       await journal.appendLast([...events, end], (_, { plans }) =>
         endWrites(plan, endedAs(plans.get(plan._id))),
@@ -415,7 +387,7 @@ function createPlanEnds(context: StoreDependencies) {
       const now = new Date(clock.now());
       const corrected = await Promise.all(
         stale.map(({ _id, planId, ...end }) =>
-          group.set({
+          group.write({
             collection: "requests",
             id: _id,
             condition: { planId, status: "EXECUTING" },
@@ -428,16 +400,14 @@ function createPlanEnds(context: StoreDependencies) {
   };
 }
 
-function releaseEvent(to: Parameters<ExecutionStore["releasePlan"]>[1]): JournalEvent {
+function releaseEvent(to: Parameters<ExecutionStore["releasePlan"]>[1]): EventOf<"lease.released"> {
   const { status } = to;
   if (status === "QUEUED") return { type: "lease.released", status, waitReason: null, dueAt: null };
   const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
   return { type: "lease.released", status, waitReason: to.reason, dueAt };
 }
 
-/**
- * @throws {LeaseLostError} when a write under a claim was not done: another executor holds the plan by now
- */
+/** @throws {LeaseLostError} when a write under a claim was not done: another executor holds the plan by now */
 function requireHeld({ plan, epoch }: PlanClaim, isDone: boolean): void {
   if (!isDone) throw new LeaseLostError({ id: plan._id, epoch });
 }
@@ -463,7 +433,6 @@ export interface AttemptEnd extends Omit<EndedAttempt, "units" | "at"> {
 export type UnitRecord = StepRecord & {
   /** Hash of plan, step, arguments and tool: what an operator approves. */
   approvalHash?: string | undefined;
-  /** SHA-256 of the arguments alone. */
   argsHash?: string | undefined;
 };
 
@@ -487,7 +456,6 @@ function intentEvents(
   return turnEvents({ started, ended: attemptsOf(ends), records: [] });
 }
 
-/** The events of new states, and the sizes of the outputs in them by key. */
 interface RecordEvents {
   events: JournalEvent[];
   sizes: Map<string, number>;
@@ -524,7 +492,6 @@ interface LargeOutput extends Pick<UnitRecord, "key" | "outputText"> {
   output: LargeValue;
 }
 
-/** Sizes of outputs by key, and the outputs that are too large for an entry. */
 function measure(records: readonly UnitRecord[]) {
   const sizes = new Map<string, number>();
   const places = new Map<string, OutputLocation>();

@@ -15,7 +15,6 @@ export interface StoreDependencies {
   transact: Transact;
   unitReads: UnitReads;
   clock: ServerClock;
-  /** Source of ids. */
   randomBytes: RandomBytes;
   /** Plans that were stored as claimed by an executor of this process, until it begins with them. */
   acceptedHere: Map<PlanId, PlanDocument>;

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { JournalEntry, JournalEvent } from "@planwright/engine";
-import { type ClientBulkWriteModel, type Document, MongoBulkWriteError } from "mongodb";
+import { type Document, MongoBulkWriteError } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import { isBulkOfDuplicates, isDuplicateKey, notCommittedYet } from "../database/transient-errors.ts";
+import { isDuplicateKey, notCommittedYet } from "../database/transient-errors.ts";
 import type { JournalDocument } from "../records/request-document.ts";
-import { changeOf, collectionOf, followOneByOne, type HeadWrite } from "./pending-write.ts";
+import { followOneByOne, type HeadWrite, sendTogether } from "./pending-write.ts";
 
 /** Digits of a seq in the id of an entry: ids sort as texts. */
 const SEQ_DIGITS = 8;
@@ -14,11 +14,9 @@ export type EntryPosition = Pick<JournalEntry, "requestId" | "seq">;
 
 /** The parts of entries to read, so that no more than these are in memory. */
 interface UnitSelection {
-  /** Keys of the units. */
   keys: readonly string[];
   /** With arguments, and the data that tools added to errors. */
   body: boolean;
-  /** With outputs. */
   output: boolean;
 }
 
@@ -101,14 +99,12 @@ export function toJournalDocument(entry: JournalEntry): JournalDocument {
   return { _id: entryIdOf(entry), ...entry };
 }
 
-type Schemas = Record<string, Document & { _id: string }>;
-
 /**
  * Entries in MongoDB.
  * @param collections - of a client with majority and journalled writes that does not repeat writes by itself
  */
 export function createMongoEntryLog(collections: Collections): EntryLog {
-  const { client, journal: collection } = collections;
+  const { journal: collection } = collections;
   let eventsOfTurn = 0;
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -124,42 +120,33 @@ export function createMongoEntryLog(collections: Collections): EntryLog {
     await turn;
   }
 
-  async function entriesAt(ids: readonly string[]): Promise<JournalDocument[]> {
-    return ids.length === 0 ? [] : collection.find({ _id: { $in: [...ids] } }).toArray();
-  }
-
-  /** One command, so that a process that dies has sent all of it or nothing. */
-  async function send(documents: JournalDocument[], following: readonly HeadWrite[]): Promise<void> {
-    if (following.length === 0) return void (await collection.insertMany(documents, { ordered: false }));
-    const inserts = documents.map((document): ClientBulkWriteModel<Schemas> => {
-      return { name: "insertOne", namespace: collection.namespace, document };
-    });
-    const follow = following.map((write): ClientBulkWriteModel<Schemas> => {
-      const { namespace } = collectionOf(collections, write);
-      if ("insert" in write) return { name: "insertOne", namespace, document: write.insert };
-      const filter = { _id: write.id, ...write.condition };
-      return { name: "updateOne", namespace, filter, update: changeOf(write) };
-    });
-    await client.bulkWrite<Schemas>([...inserts, ...follow], { ordered: true });
+  /** @returns the ids that may have been taken; all of them when writes follow */
+  async function send(documents: JournalDocument[], following: readonly HeadWrite[]): Promise<string[]> {
+    if (following.length > 0) {
+      const inserts = documents.map((insert) => ({ collection: "journal" as const, insert }));
+      const isDone = await sendTogether(collections, [...inserts, ...following], { ordered: true });
+      return isDone ? [] : documents.map(({ _id }) => _id);
+    }
+    try {
+      await collection.insertMany(documents, { ordered: false });
+      return [];
+    } catch (error) {
+      return takenIds(error, documents);
+    }
   }
 
   return {
     async insert(entries, following = []) {
       const documents = entries.map(toJournalDocument);
-      try {
-        await send(documents, following);
-        return new Map();
-      } catch (error) {
-        const ids = isBulkOfDuplicates(error) ? documents.map(({ _id }) => _id) : takenIds(error, documents);
-        if (!ids) throw error;
-        const taken = await entriesAt(ids);
-        if (taken.length === 0) throw notCommittedYet(ids);
-        const isOwn = ({ _id, writeId }: JournalDocument): boolean =>
-          documents.some((own) => own._id === _id && own.writeId === writeId);
-        // It was stored by an earlier try, which may have been interrupted behind it.
-        if (following.length > 0 && taken.some(isOwn)) await followOneByOne(collections, following);
-        return new Map(taken.map((document) => [document._id, toEntry(document)]));
-      }
+      const ids = await send(documents, following);
+      if (ids.length === 0) return new Map();
+      const taken = await collection.find({ _id: { $in: ids } }).toArray();
+      if (taken.length === 0) throw notCommittedYet(ids);
+      const isOwn = ({ _id, writeId }: JournalDocument): boolean =>
+        documents.some((own) => own._id === _id && own.writeId === writeId);
+      // It was stored by an earlier try, which may have been interrupted behind it.
+      if (following.length > 0 && taken.some(isOwn)) await followOneByOne(collections, following);
+      return new Map(taken.map((document) => [document._id, toEntry(document)]));
     },
     async read(requestId, afterSeq, limit) {
       const found = await collection
@@ -207,16 +194,15 @@ export function idsAfter(position: EntryPosition): { $gt: string; $lt: string } 
   return { $gt: entryIdOf(position), $lt: `${position.requestId}/:` };
 }
 
-/** The entry in a document. */
 function toEntry({ _id, ...entry }: JournalDocument): JournalEntry {
   return entry;
 }
 
-/** The ids that were taken; undefined when the error has another cause too. */
-function takenIds(error: unknown, documents: readonly JournalDocument[]): string[] | undefined {
-  if (!(error instanceof MongoBulkWriteError) || error.errorResponse?.["writeConcernError"]) return undefined;
+/** The ids that were taken. @throws the error when it has another cause too */
+function takenIds(error: unknown, documents: readonly JournalDocument[]): string[] {
+  if (!(error instanceof MongoBulkWriteError) || error.errorResponse?.["writeConcernError"]) throw error;
   const errors = [error.writeErrors].flat();
-  if (errors.length === 0 || !errors.every((one) => isDuplicateKey(one))) return undefined;
+  if (errors.length === 0 || !errors.every((one) => isDuplicateKey(one))) throw error;
   return errors.flatMap(({ index }) => documents[index]?._id ?? []);
 }
 

@@ -16,17 +16,17 @@
  * 6. A write that waits for a lock, for example while an operator edits the document, delays no other write
  *    for long.
  */
+import { groupBy } from "@planwright/plan";
 import type { ClientBulkWriteModel, Collection, Document, MongoClient } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import { isTimeLimit, isTransient } from "../database/transient-errors.ts";
+import { isTimeLimit, repeatUntilAnswered } from "../database/transient-errors.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import {
   followOneByOne,
   type GroupedCollection,
-  type GroupSet,
-  type GroupUpdate,
+  type GroupedWrite,
   type HeadWrite,
   mergeInto,
   type PendingWrite,
@@ -35,64 +35,53 @@ import {
   type WriteResult,
 } from "./pending-write.ts";
 
-/** Options of {@link createGroupCommit}. */
 interface GroupCommitOptions {
   database: string;
   /** Distinguishes this process's writeIds from all others. */
   owner: string;
-  /** How long a bulk is sent again while MongoDB does not answer, in milliseconds. Default 30,000. */
-  retryForMs?: number | undefined;
-  /** Waits between tries, in milliseconds. Default 250. */
-  retryEveryMs?: number | undefined;
-  /**
-   * How long a bulk may wait for locks before its writes are sent one by one, in milliseconds. Default 2,500.
-   */
+  /** How long a bulk may wait for locks before its writes are sent one by one, in milliseconds. Default 2,500. */
   stuckAfterMs?: number | undefined;
   /** Called after each acknowledged bulk, with the number of writes in it. Default: none. */
   onBulk?: ((writes: number) => void) | undefined;
 }
 
-interface DocumentOf {
+/** The document of each collection whose documents carry a `writeId`. */
+export interface GroupedDocuments {
   requests: RequestDocument;
   plans: PlanDocument;
 }
 
 /** Sends the writes of all callers in shared bulks. */
 export interface GroupCommit {
-  /** True once the write is durable, false when its condition did not hold. */
-  set(write: GroupSet): Promise<boolean>;
+  /**
+   * True once the write is durable, false when its condition did not hold.
+   * @throws {StoreUnavailableError | WriteNotPossibleError}
+   */
+  write(write: GroupedWrite): Promise<boolean>;
   /**
    * Two writes to different documents. The second is never visible without the first. Returns for each
    * whether its own condition held.
-   * @throws {StoreUnavailableError | WriteNotPossibleError}
    */
-  setInOrder(first: GroupSet | GroupUpdate, second: GroupSet | GroupUpdate): Promise<[boolean, boolean]>;
-  /** The same with expressions of an update pipeline. */
-  update(write: GroupUpdate): Promise<boolean>;
+  writeInOrder(first: GroupedWrite, second: GroupedWrite): Promise<[boolean, boolean]>;
   /** The document after the write, perhaps with later ones too; null when the condition did not hold. */
-  updateAndRead<Name extends GroupedCollection>(
-    write: (GroupSet | GroupUpdate) & { collection: Name },
-  ): Promise<DocumentOf[Name] | null>;
-  /** Resolves when nothing is waiting or in flight. */
+  writeAndRead<Name extends GroupedCollection>(
+    write: GroupedWrite & { collection: Name },
+  ): Promise<GroupedDocuments[Name] | null>;
   idle(): Promise<void>;
 }
 
 /** With at most this number of writes in flight, new writes are sent at once. */
 const CALM_WRITES = 8;
 
-export type { GroupedCollection, GroupSet, GroupUpdate };
-
 /** A group commit through one client, which has `retryWrites: false` and the write concern of all writes. */
 export function createGroupCommit(client: MongoClient, options: GroupCommitOptions): GroupCommit {
   const { owner, onBulk } = options;
   const send = createSendWrites(client, options);
   const queue = createWriteQueue(owner);
-  /** Resolved when nothing is waiting or in flight. */
-  let waitingForIdle: (() => void)[] = [];
-  let isAboutToSend = false;
+  const { sendSoon, idle } = createSender({ sendAll, isIdle: queue.isIdle });
 
   function enqueue(
-    write: GroupSet | GroupUpdate,
+    write: GroupedWrite,
     options?: QueueOptions,
   ): { result: Promise<WriteResult>; pending: PendingWrite } {
     const added = queue.add(write, options);
@@ -100,21 +89,12 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     return added;
   }
 
-  /** Sends one turn of the event loop later, so that all writes of the same turn share the first bulk. */
-  function sendSoon(): void {
-    if (isAboutToSend) return;
-    isAboutToSend = true;
-    setImmediate(() => {
-      isAboutToSend = false;
-      while (queue.inFlight() <= CALM_WRITES) {
-        const batch = queue.takeBatch();
-        if (batch.length === 0) break;
-        for (const part of splitSmallBatch(batch)) void commit(part);
-      }
-      if (!queue.isIdle()) return;
-      for (const resolve of waitingForIdle) resolve();
-      waitingForIdle = [];
-    });
+  function sendAll(): void {
+    while (queue.inFlight() <= CALM_WRITES) {
+      const batch = queue.takeBatch();
+      if (batch.length === 0) break;
+      for (const part of splitSmallBatch(batch)) void commit(part);
+    }
   }
 
   /** @param isRepeat - some or all writes of the batch may have been done already */
@@ -123,16 +103,16 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     if (batch.length === 0) return;
     try {
       const done = await send(batch, isRepeat);
+      if (done === "stuck") return await commitOneByOne(batch);
       onBulk?.(batch.length);
       for (const write of batch) {
         resolve(write, { isDone: done.has(write), document: done.get(write) ?? null });
       }
     } catch (error) {
-      if (batch.length > 1 && isTimeLimit(error)) {
-        await commitOneByOne(batch);
-      } else if (batch.length > 1 && !isTransient(error)) {
-        for (const write of batch) await commit([write], true);
-      } else for (const write of batch) reject(write, failureOf(batch, error));
+      const [only] = batch;
+      if (error instanceof StoreUnavailableError) for (const write of batch) reject(write, error);
+      else if (batch.length > 1) for (const write of batch) await commit([write], true);
+      else if (only) reject(only, new WriteNotPossibleError({ ids: [only.write.id] }, error));
     }
   }
 
@@ -146,13 +126,6 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     await Promise.all(alone.values());
   }
 
-  function failureOf(batch: readonly PendingWrite[], error: unknown): Error {
-    return isTransient(error)
-      ? new StoreUnavailableError({ operation: "group commit" }, error)
-      : new WriteNotPossibleError({ ids: batch.map(({ id }) => id) }, error);
-  }
-
-  /** True for a write whose predecessor has failed: it fails as well. */
   function failsWithPredecessor(write: PendingWrite): boolean {
     const failure = write.follows?.outcome;
     if (!(failure instanceof Error)) return false;
@@ -182,23 +155,17 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   }
 
   return {
-    set: (write) => isDone(enqueue(write).result),
-    setInOrder(first, second) {
+    write: (write) => isDone(enqueue(write).result),
+    writeInOrder(first, second) {
       const { result, pending } = enqueue(first);
       return Promise.all([isDone(result), isDone(enqueue(second, { follows: pending }).result)]);
     },
-    update: (write) => isDone(enqueue(write).result),
-    async updateAndRead<Name extends GroupedCollection>(
-      write: (GroupSet | GroupUpdate) & { collection: Name },
-    ) {
+    async writeAndRead(write) {
       const { document } = await enqueue(write, { wantsDocument: true }).result;
-      return document as DocumentOf[Name] | null;
+      // A collection has only documents of its type.
+      return document as never;
     },
-    idle: () =>
-      new Promise((resolve) => {
-        waitingForIdle.push(resolve);
-        sendSoon();
-      }),
+    idle,
   };
 }
 
@@ -210,15 +177,13 @@ export async function followInBulks(
 ): Promise<void> {
   const [first, second, ...others] = writes;
   if (first && second && others.length === 0 && isGrouped(first) && isGrouped(second))
-    return void (await group.setInOrder(first, second));
-  for (const write of writes) {
-    if (!isGrouped(write)) await followOneByOne(collections, [write]);
-    else if ("set" in write) await group.set(write);
-    else await group.update(write);
-  }
+    return void (await group.writeInOrder(first, second));
+  for (const write of writes)
+    if (isGrouped(write)) await group.write(write);
+    else await followOneByOne(collections, [write]);
 }
 
-function isGrouped(write: HeadWrite): write is GroupSet | GroupUpdate {
+function isGrouped(write: HeadWrite): write is GroupedWrite {
   return "id" in write && write.collection !== "modelCalls";
 }
 
@@ -230,9 +195,7 @@ function splitSmallBatch(batch: readonly PendingWrite[]): (readonly PendingWrite
   return [...reading.map((write) => [write]), ...(others.length > 0 ? [others] : [])];
 }
 
-/** How a write is queued. */
 interface QueueOptions {
-  /** The caller wants the document as it is after the write. */
   wantsDocument?: boolean;
   /** The new write is never visible without this one. */
   follows?: PendingWrite;
@@ -242,7 +205,6 @@ interface QueueOptions {
 function createWriteQueue(owner: string) {
   /** By document; the first write of each queue goes into the next bulk. */
   const waiting = new Map<string, PendingWrite[]>();
-  /** Documents with a write in flight. */
   const busy = new Set<string>();
   let sequence = 0;
 
@@ -253,21 +215,18 @@ function createWriteQueue(owner: string) {
 
   return {
     /** Queues a write. It is merged with a waiting one if both are plain sets under the same condition. */
-    add(write: GroupSet | GroupUpdate, { wantsDocument = false, follows }: QueueOptions = {}) {
+    add(write: GroupedWrite, { wantsDocument = false, follows }: QueueOptions = {}) {
       const { result, waiter } = createWaiter();
-      const { collection, id, condition } = write;
-      const key = `${collection}/${id}`;
+      const key = `${write.collection}/${write.id}`;
       const queue = waiting.get(key) ?? [];
       const last = queue.at(-1);
-      const body = "set" in write ? { set: write.set } : { expressions: write.expressions };
-      if (last && !wantsDocument && !follows && mergeInto(last, condition, body)) {
+      if (last && !wantsDocument && !follows && mergeInto(last, write)) {
         last.waiters.push(waiter);
         return { result, pending: last };
       }
       sequence += 1;
       const writeId = `${owner}:${sequence}`;
-      const target = { key, collection, id, condition };
-      const pending: PendingWrite = { ...target, body, writeId, wantsDocument, waiters: [waiter], follows };
+      const pending: PendingWrite = { key, write, writeId, wantsDocument, waiters: [waiter], follows };
       queue.push(pending);
       waiting.set(key, queue);
       return { result, pending };
@@ -288,11 +247,8 @@ function createWriteQueue(owner: string) {
       return [...batch];
     },
 
-    /** The write has ended: the next one to its document may be sent. */
     release: ({ key }: PendingWrite) => void busy.delete(key),
-    /** Number of writes in flight. */
     inFlight: () => busy.size,
-    /** True when nothing is waiting or in flight. */
     isIdle: () => waiting.size === 0 && busy.size === 0,
   };
 }
@@ -307,20 +263,15 @@ function createWaiter(): { result: Promise<WriteResult>; waiter: Waiter } {
 type Done = Map<PendingWrite, Document | null>;
 
 type StringKeyed = Document & { _id: string };
-/** The driver types documents by namespace. */
 type Schemas = Record<string, StringKeyed>;
 
 /**
  * Sends writes to different documents as one command, and repeats it while MongoDB does not answer.
  *
  * A write that is repeated may have been done before. A document that has its `writeId` is not written again,
- * and shows that the write is done. A bulk that waits too long for locks is not repeated: its error is
- * thrown, like every error that a repeat does not help.
+ * and shows that the write is done. A bulk that waits too long for locks is `stuck`: it is not repeated.
  */
-function createSendWrites(
-  client: MongoClient,
-  { database, retryForMs = 30_000, retryEveryMs = 250, stuckAfterMs = 2_500 }: GroupCommitOptions,
-) {
+function createSendWrites(client: MongoClient, { database, stuckAfterMs = 2_500 }: GroupCommitOptions) {
   const db = client.db(database);
 
   function collectionOf(name: GroupedCollection): Collection<StringKeyed & { writeId: string | null }> {
@@ -328,25 +279,22 @@ function createSendWrites(
   }
 
   /** A single write costs MongoDB and the driver a third less than a bulk of one. */
-  async function sendOne(write: PendingWrite, isRepeat: boolean): Promise<Done> {
-    const { filter, update } = toUpdate(write, isRepeat);
-    const collection = collectionOf(write.collection);
-    const settings = { maxTimeMS: stuckAfterMs };
-    if (!write.wantsDocument) {
+  async function sendOne(pending: PendingWrite, isRepeat: boolean): Promise<Done> {
+    const { filter, update } = toUpdate(pending, isRepeat);
+    const collection = collectionOf(pending.write.collection);
+    const settings = { maxTimeMS: stuckAfterMs, returnDocument: "after" } as const;
+    if (!pending.wantsDocument) {
       const { matchedCount } = await collection.updateOne(filter, update, settings);
-      return new Map(matchedCount === 1 ? [[write, null]] : []);
+      return new Map(matchedCount === 1 ? [[pending, null]] : []);
     }
-    const document = await collection.findOneAndUpdate(filter, update, {
-      ...settings,
-      returnDocument: "after",
-    });
-    return new Map(document ? [[write, document]] : []);
+    const document = await collection.findOneAndUpdate(filter, update, settings);
+    return new Map(document ? [[pending, document]] : []);
   }
 
   async function sendBulk(batch: readonly PendingWrite[], isRepeat: boolean): Promise<Done> {
-    const models = batch.map((write): ClientBulkWriteModel<Schemas> => {
-      const namespace = `${database}.${write.collection}`;
-      return { name: "updateOne", namespace, ...toUpdate(write, isRepeat) };
+    const models = batch.map((pending): ClientBulkWriteModel<Schemas> => {
+      const namespace = `${database}.${pending.write.collection}`;
+      return { name: "updateOne", namespace, ...toUpdate(pending, isRepeat) };
     });
     const settings = { ordered: false, verboseResults: true, maxTimeMS: stuckAfterMs } as const;
     const { updateResults } = await client.bulkWrite<Schemas>(models, settings);
@@ -365,68 +313,94 @@ function createSendWrites(
   }
 
   async function findById(
-    writes: readonly PendingWrite[],
+    pending: readonly PendingWrite[],
     projection: Document = {},
   ): Promise<Map<string, Document>> {
     const found = new Map<string, Document>();
-    for (const name of new Set(writes.map(({ collection }) => collection))) {
-      const ids = writes.flatMap(({ collection, id }) => (collection === name ? [id] : []));
+    for (const [name, writes] of groupBy(pending, ({ write }) => write.collection)) {
+      const ids = writes.map(({ write }) => write.id);
       const documents = collectionOf(name).find({ _id: { $in: ids } }, { projection });
       for await (const document of documents) found.set(`${name}/${document._id}`, document);
     }
     return found;
   }
 
-  return async (batch: readonly PendingWrite[], wasSent: boolean): Promise<Done> => {
-    const deadlineAt = performance.now() + retryForMs;
-    for (let isRepeat = wasSent; ; isRepeat = true) {
+  return (batch: readonly PendingWrite[], wasSent: boolean): Promise<Done | "stuck"> => {
+    const attempt = async (isAgain: boolean): Promise<Done | "stuck"> => {
+      const isRepeat = wasSent || isAgain;
+      const [first] = batch;
       try {
-        const [first] = batch;
         const done =
           first && batch.length === 1 ? await sendOne(first, isRepeat) : await sendBulk(batch, isRepeat);
         return isRepeat && done.size < batch.length ? await findDone(batch) : done;
       } catch (error) {
-        if (performance.now() > deadlineAt || !isTransient(error)) throw error;
-        if (batch.length > 1 && isTimeLimit(error)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, retryEveryMs));
+        if (batch.length > 1 && isTimeLimit(error)) return "stuck";
+        throw error;
       }
-    }
+    };
+    return repeatUntilAnswered("group commit", attempt);
   };
 }
 
-/** Options of {@link createBatches}. */
+interface SenderOptions {
+  sendAll: () => void;
+  isIdle: () => boolean;
+  /** Calls a function one turn later. Default `setImmediate`. */
+  soon?: ((happen: () => void) => void) | undefined;
+}
+
+/** Sends one turn of the event loop after the first call, so that all that comes in a turn is sent together. */
+function createSender({ sendAll, isIdle, soon = (happen) => void setImmediate(happen) }: SenderOptions) {
+  let waitingForIdle: (() => void)[] = [];
+  let isAboutToSend = false;
+
+  function sendSoon(): void {
+    if (isAboutToSend) return;
+    isAboutToSend = true;
+    soon(() => {
+      isAboutToSend = false;
+      sendAll();
+      if (!isIdle()) return;
+      for (const resolve of waitingForIdle) resolve();
+      waitingForIdle = [];
+    });
+  }
+
+  function idle(): Promise<void> {
+    return new Promise((resolve) => {
+      waitingForIdle.push(resolve);
+      sendSoon();
+    });
+  }
+
+  return { sendSoon, idle };
+}
+
 interface BatchesOptions<Item, Result> {
   /** Sends items together. Returns what gives the result of each of them. */
   send: (items: readonly Item[]) => Promise<(item: Item) => Result | Promise<Result>>;
   /** Ids of what an item stores, for the error when that is not possible. */
   idsOf: (item: Item) => string[];
-  /** Calls a function one turn later: items of one turn share a batch. Default `setImmediate`. */
-  soon?: ((happen: () => void) => void) | undefined;
+  soon?: SenderOptions["soon"];
 }
 
-/** Maximum number of items in one batch. */
 const MAX_BATCH = 1_000;
-/** Maximum number of batches in flight. */
 const MAX_IN_FLIGHT = 2;
 
 /**
  * Batches in the order in which their items were added. At most two are in flight. An item that cannot be stored
  * at all fails alone.
  */
-export function createBatches<Item, Result>({
-  send,
-  idsOf,
-  soon = (happen) => void setImmediate(happen),
-}: BatchesOptions<Item, Result>) {
+export function createBatches<Item, Result>({ send, idsOf, soon }: BatchesOptions<Item, Result>) {
   interface Waiting {
     item: Item;
     resolve: (result: Result | Promise<Result>) => void;
     reject: (error: Error) => void;
   }
   let waiting: Waiting[] = [];
-  let waitingForIdle: (() => void)[] = [];
   let inFlight = 0;
-  let isAboutToSend = false;
+  const isIdle = () => waiting.length === 0 && inFlight === 0;
+  const { sendSoon, idle } = createSender({ sendAll, isIdle, soon });
 
   async function settle(batch: readonly Waiting[]): Promise<void> {
     try {
@@ -440,24 +414,16 @@ export function createBatches<Item, Result>({
     }
   }
 
-  function sendSoon(): void {
-    if (isAboutToSend) return;
-    isAboutToSend = true;
-    soon(() => {
-      isAboutToSend = false;
-      while (inFlight < MAX_IN_FLIGHT && waiting.length > 0) {
-        const batch = waiting.slice(0, MAX_BATCH);
-        waiting = waiting.slice(MAX_BATCH);
-        inFlight += 1;
-        void settle(batch).finally(() => {
-          inFlight -= 1;
-          sendSoon();
-        });
-      }
-      if (waiting.length > 0 || inFlight > 0) return;
-      for (const resolve of waitingForIdle) resolve();
-      waitingForIdle = [];
-    });
+  function sendAll(): void {
+    while (inFlight < MAX_IN_FLIGHT && waiting.length > 0) {
+      const batch = waiting.slice(0, MAX_BATCH);
+      waiting = waiting.slice(MAX_BATCH);
+      inFlight += 1;
+      void settle(batch).finally(() => {
+        inFlight -= 1;
+        sendSoon();
+      });
+    }
   }
 
   return {
@@ -467,11 +433,6 @@ export function createBatches<Item, Result>({
         waiting.push({ item, resolve, reject });
         sendSoon();
       }),
-    /** Resolves when nothing is waiting or in flight. */
-    idle: () =>
-      new Promise<void>((resolve) => {
-        waitingForIdle.push(resolve);
-        sendSoon();
-      }),
+    idle,
   };
 }

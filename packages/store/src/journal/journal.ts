@@ -45,16 +45,13 @@ export interface JournalOptions extends Retry {
   now: () => number;
   /** Delays the sending of a bulk, so that all appends of the same turn share it. Default `setImmediate`. */
   soon?: ((happen: () => void) => void) | undefined;
-  /** Called after each acknowledged bulk, with the number of entries in it. Default: none. */
   onBulk?: ((entries: number) => void) | undefined;
-  /** Counts appends and bulks. Default: nothing is counted. */
   metrics?: JournalMetrics | undefined;
 }
 
 /** Appends to journals, and reads them. */
 export type Journal = ReturnType<typeof createJournal>;
 
-/** An entry that waits to be sent. */
 interface Waiting {
   entry: JournalEntry;
   followingOf: ((entry: JournalEntry) => readonly HeadWrite[]) | undefined;
@@ -70,8 +67,6 @@ export function createJournal(options: JournalOptions) {
     soon: options.soon,
   });
   let sequence = 0;
-  let bulks = 0;
-  let entriesSent = 0;
 
   async function send(batch: readonly Waiting[]) {
     const [only] = batch;
@@ -79,7 +74,8 @@ export function createJournal(options: JournalOptions) {
     const following = only && batch.length === 1 ? (only.followingOf?.(only.entry) ?? []) : [];
     const entries = batch.map(({ entry }) => entry);
     const taken = await repeatUntilAnswered("journal append", () => log.insert(entries, following), options);
-    countBulk(batch.length);
+    options.onBulk?.(batch.length);
+    metrics?.bulkWritten(batch.length);
     return ({ entry, followingOf }: Waiting): AppendResult | Promise<AppendResult> => {
       const found = taken.get(entryIdOf(entry));
       const isOwn = found === undefined || found.writeId === entry.writeId;
@@ -88,13 +84,6 @@ export function createJournal(options: JournalOptions) {
       // The next bulk does not wait for it.
       return left.length > 0 && follow ? follow(left).then(() => result) : result;
     };
-  }
-
-  function countBulk(entries: number): void {
-    bulks += 1;
-    entriesSent += entries;
-    options.onBulk?.(entries);
-    metrics?.bulkWritten(entries);
   }
 
   return {
@@ -109,11 +98,8 @@ export function createJournal(options: JournalOptions) {
       followingOf?: (entry: JournalEntry) => readonly HeadWrite[],
     ): Promise<AppendResult> {
       sequence += 1;
-      const entry: JournalEntry = { ...given, at: new Date(now()), writeId: `${owner}:${sequence}` };
-      const sizeBytes = BSON.calculateObjectSize(entry, { ignoreUndefined: true });
-      if (sizeBytes > MAX_ENTRY_BYTES) {
-        throw new EntryTooLargeError({ place: entryIdOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BYTES });
-      }
+      const writeId = `${owner}:${sequence}`;
+      const entry = stamped({ ...given, at: new Date(now()), writeId }, MAX_ENTRY_BYTES);
       return timedAppend(batches.add({ entry, followingOf }), { metrics, monotonic });
     },
     /**
@@ -142,11 +128,15 @@ export function createJournal(options: JournalOptions) {
       };
       return repeatUntilAnswered("journal read", read, options);
     },
-    /** Resolves when no append is waiting or in flight. */
     idle: () => batches.idle(),
-    /** Acknowledged bulks, and entries in them, so far. */
-    counts: (): { bulks: number; entries: number } => ({ bulks, entries: entriesSent }),
   };
+}
+
+/** An entry with its time and `writeId`. @throws {EntryTooLargeError} */
+export function stamped(entry: JournalEntry, maxBytes: number): JournalEntry {
+  const sizeBytes = BSON.calculateObjectSize(entry, { ignoreUndefined: true });
+  if (sizeBytes > maxBytes) throw new EntryTooLargeError({ place: entryIdOf(entry), sizeBytes, maxBytes });
+  return entry;
 }
 
 /** Result of an append: `taken`: another entry has its seq; `failed`: not written, or that is unknown. */

@@ -20,45 +20,32 @@ import {
   textOfContent,
 } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import type { ServerClock } from "../database/server-clock.ts";
 import { insertUnlessThere, repeatUntilAnswered } from "../database/transient-errors.ts";
 import { OutputMissingError } from "../records/errors.ts";
 import type { OutputDocument, OutputRef } from "../records/plan-document.ts";
+import type { StoreDependencies } from "./dependencies.ts";
+
+/** The plan, and the claim of it, that an output belongs to. */
+type OutputOwner = Pick<OutputDocument, "tenant" | "planId" | "epoch">;
 
 /** Maximum number of outputs and bytes in one read. */
 const READ_BATCH = { documents: 16, bytes: 16_777_216 };
 
-/** Dependencies of {@link writeOutput}. */
-interface OutputWriter {
-  collections: Collections;
-  clock: ServerClock;
-  sleep: (ms: number) => Promise<void>;
-}
-
-/** The unit and the epoch that an output belongs to. */
-interface OutputOwner {
-  tenant: string;
-  planId: OutputDocument["planId"];
-  key: string;
-  epoch: number;
-}
-
 /** Stores an output; durable when it returns. @throws {StoreUnavailableError} */
 export async function writeOutput(
-  { collections: { outputs }, clock, sleep }: OutputWriter,
-  owner: OutputOwner,
+  { collections: { outputs }, clock, sleep }: Pick<StoreDependencies, "collections" | "clock" | "sleep">,
+  { key, ...owner }: OutputOwner & { key: string },
   value: LargeValue,
 ): Promise<OutputRef> {
-  const { tenant, planId, key, epoch } = owner;
   const { text, sizeBytes } = value;
   const parts = partsOf(text);
   const { preview } = previewOf(value);
-  const ref = { id: `${planId}/${key}@${epoch}`, sizeBytes, parts: parts.length, preview };
+  const ref = { id: `${owner.planId}/${key}@${owner.epoch}`, sizeBytes, parts: parts.length, preview };
   const ids = partIds(ref);
   for (const [index, part] of parts.entries()) {
     const _id = ids[index] ?? ref.id;
     // No other writer uses these ids: a document that is there was written by an earlier try.
-    const document = { _id, tenant, planId, epoch, text: textOfContent(part) };
+    const document = { _id, ...owner, text: textOfContent(part) };
     const write = () => insertUnlessThere(outputs, document);
     await repeatUntilAnswered("write an output", write, { monotonic: () => clock.monotonic(), sleep });
   }
@@ -181,10 +168,9 @@ function batchesOf(refs: readonly OutputRef[]): OutputRef[][] {
 /** Removes outputs that earlier owners of a plan stored and that are not referred to. */
 export async function removeStaleOutputs(
   { outputs }: Collections,
-  plan: { tenant: string; planId: OutputDocument["planId"]; epoch: number },
+  { tenant, planId, epoch }: OutputOwner,
   kept: readonly OutputRef[],
 ): Promise<void> {
-  const { tenant, planId, epoch } = plan;
   await outputs.deleteMany({
     tenant,
     planId,

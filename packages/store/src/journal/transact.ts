@@ -10,7 +10,6 @@
  */
 
 import { advance, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
-import { BSON } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import {
   isDuplicateKey,
@@ -18,10 +17,10 @@ import {
   type Retry,
   repeatUntilAnswered,
 } from "../database/transient-errors.ts";
-import { EntryTooLargeError, StoreUnavailableError } from "../records/errors.ts";
+import { StoreUnavailableError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import { entryIdOf, toJournalDocument, withoutEventValues } from "./entry-log.ts";
-import { type Journal, type JournalMetrics, type NewEntry, timedAppend } from "./journal.ts";
+import { type Journal, type JournalMetrics, type NewEntry, stamped, timedAppend } from "./journal.ts";
 import { changeOf, collectionOf, type HeadWrite } from "./pending-write.ts";
 
 /** Largest entry as BSON, in bytes, because of MongoDB's 16 MiB: only a very long version comes near. */
@@ -47,11 +46,9 @@ export type Transact = (write: ColdWrite) => Promise<ColdResult>;
 /** Options of {@link createTransact}. */
 export interface TransactOptions extends Retry {
   collections: Collections;
-  /** Identifies this process in each `writeId`. */
   owner: string;
   /** Unix milliseconds, by the clock of the database. */
   now: () => number;
-  /** Counts appends. Default: nothing is counted. */
   metrics?: JournalMetrics | undefined;
 }
 
@@ -94,36 +91,27 @@ export function createTransact({ collections, owner, now, metrics, ...repeat }: 
     );
   }
 
-  async function attempt(
-    entry: JournalEntry,
-    following: readonly HeadWrite[],
-    deadlineAt: number,
-  ): Promise<ColdResult> {
-    try {
-      const isWritten = await writeAll(entry, following, deadlineAt);
-      return isWritten ? { type: "appended", entry } : { type: "taken" };
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-      const found = await journal.findOne({ _id: entryIdOf(entry) });
-      if (!found) throw notCommittedYet([entryIdOf(entry)]);
-      return found.writeId === entry.writeId ? { type: "appended", entry } : { type: "taken" };
-    }
-  }
-
   return async ({ entry: given, following: followingOf }) => {
     sequence += 1;
-    const entry = { ...given, at: new Date(now()), writeId: `${owner}:cold:${sequence}` };
-    const sizeBytes = BSON.calculateObjectSize(entry, { ignoreUndefined: true });
-    if (sizeBytes > MAX_ENTRY_BSON_BYTES)
-      throw new EntryTooLargeError({ place: entryIdOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BSON_BYTES });
+    const writeId = `${owner}:cold:${sequence}`;
+    const entry = stamped({ ...given, at: new Date(now()), writeId }, MAX_ENTRY_BSON_BYTES);
     const following = followingOf(entry);
     const deadlineAt = monotonic() + retryForMs;
-    const writing = repeatUntilAnswered(operation, () => attempt(entry, following, deadlineAt), repeat);
-    return timedAppend(writing, { metrics, monotonic });
+    const attempt = async (): Promise<ColdResult> => {
+      try {
+        const isWritten = await writeAll(entry, following, deadlineAt);
+        return isWritten ? { type: "appended", entry } : { type: "taken" };
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        const found = await journal.findOne({ _id: entryIdOf(entry) });
+        if (!found) throw notCommittedYet([entryIdOf(entry)]);
+        return found.writeId === entry.writeId ? { type: "appended", entry } : { type: "taken" };
+      }
+    };
+    return timedAppend(repeatUntilAnswered(operation, attempt, repeat), { metrics, monotonic });
   };
 }
 
-/** The events of an entry, and their author. */
 type EntryContent = Pick<JournalEntry, "by" | "events" | "idempotency">;
 
 /** The next entry of a journal, and the request as it is after that entry. */

@@ -59,12 +59,17 @@ interface Reading {
 /** Reads of units, bound to a tenant. */
 export type UnitReads = ReturnType<typeof createUnitReads>;
 
+/** Folded requests by id. @param maxUnits - of all of them together */
+export function createFoldCache(maxUnits: number): LRUCache<string, FoldedRequest> {
+  return new LRUCache({
+    maxSize: maxUnits,
+    sizeCalculation: ({ plans }) => [...plans.values()].reduce((sum, { units }) => sum + units.size, 1),
+  });
+}
+
 /** Reads of units over the journal. */
 export function createUnitReads({ plans }: Collections, log: EntryLog) {
-  const requests = new LRUCache<string, FoldedRequest>({
-    maxSize: MAX_CACHED_UNITS,
-    sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
-  });
+  const requests = createFoldCache(MAX_CACHED_UNITS);
   const outlines = new LRUCache<PlanId, PlanOutline>({
     maxSize: MAX_CACHED_STEPS,
     sizeCalculation: ({ steps }) => steps.length + 1,
@@ -128,7 +133,7 @@ export function createUnitReads({ plans }: Collections, log: EntryLog) {
     return new Map([...now, ...changed]);
   }
 
-  const read = createTenantReads(
+  const ofPlan = createTenantReads(
     async (tenant, planIds: PlanId[]): Promise<PlanUnits[]> => {
       const found = await outlinesOf(tenant, planIds);
       const folded = await requestsOf([...new Set(found.map(({ requestId }) => requestId))]);
@@ -141,13 +146,11 @@ export function createUnitReads({ plans }: Collections, log: EntryLog) {
   );
 
   return {
-    /** The plan's units now; undefined: unknown, or another tenant's. Calls of one turn are one read. */
-    ofPlan: async (tenant: string, id: PlanId): Promise<PlanUnits | undefined> =>
-      (await read({ tenant, id }))[0],
+    /** The plan's units now; null: unknown, or another tenant's. Calls of one turn are one read. */
+    ofPlan,
     /** The current folded state of a request. The caller has checked its tenant. */
     ofRequest: async (id: RequestId): Promise<FoldedRequest> =>
       (await requestsOf([id])).get(id) ?? emptyRequest(id),
-    /** The log that is read. */
     log,
   };
 }
@@ -157,7 +160,6 @@ export function createUnitReads({ plans }: Collections, log: EntryLog) {
 /** The part of a unit that has values or names the entries with them. */
 type Unit = Omit<FoldedUnit, "item" | "tool">;
 
-/** A unit and its request. */
 interface UnitOfRequest<Of extends Unit> {
   requestId: string;
   unit: Of;

@@ -8,7 +8,6 @@ import {
   heldBy,
   isDue,
   type LEASED_COLLECTIONS,
-  type LeasedDocument,
   leasedCollection,
   type WorkOfRequest,
 } from "./lease-table.ts";
@@ -32,7 +31,7 @@ export interface LostWorker extends Pick<WorkerDocument, "kind" | "startedAt" | 
 
 /** Work that may be claimed and that no worker holds. */
 export interface WaitingWork {
-  /** Number for all tenants; counted up to {@link MAX_DUE}. */
+  /** Counted up to {@link MAX_COUNTED}. */
   due: number;
   /** The work that has been due longest; null when nothing is due. */
   oldest:
@@ -42,83 +41,70 @@ export interface WaitingWork {
 
 /** The workers of all services, and the work that waits for them. */
 export interface Fleet {
-  /** Time of the reading. */
   at: Date;
   /** Executors, then planners, by name; at most {@link MAX_WORKERS}. */
   workers: FleetWorker[];
   /** The newest first; at most {@link MAX_LOST}. */
   lost: LostWorker[];
-  /** Plans that wait for an executor. */
   plans: WaitingWork;
-  /** Requests that wait for a planner. */
   requests: WaitingWork;
 }
 
-/** Maximum number of due plans, and of due requests, that are counted. */
-const MAX_DUE = 10_000;
+/** Maximum of each count of documents; a higher number is an alarm in any case. */
+export const MAX_COUNTED = 10_000;
 const MAX_WORKERS = 1_000;
 const MAX_LOST = 100;
 
 /** Reads all workers, the work that they hold and the work that waits for them, of all tenants. */
-export function createReadFleet(collections: Collections, clock: ServerClock): () => Promise<Fleet> {
+export async function readFleet(collections: Collections, clock: ServerClock): Promise<Fleet> {
   const { workers } = collections;
-  const liveNow = () =>
-    workers.find({ $expr: isLive }).sort({ kind: 1, _id: 1 }).limit(MAX_WORKERS).toArray();
-  const recentlyLost = () =>
-    workers
-      .find({ $or: [{ deadAt: { $ne: null } }, { $expr: isSilent }] })
-      .sort({ seenAt: -1 })
-      .limit(MAX_LOST)
-      .toArray();
-
-  async function holdsOf({ _id, kind }: WorkerDocument): Promise<number> {
-    const held = leasedCollection(collections, kind === "executor" ? "plans" : "requests");
-    return held.countDocuments(heldBy(_id));
-  }
-
-  return async () => {
-    const at = new Date(clock.now());
-    const [live, lost, ofPlans, ofRequests] = await Promise.all([
-      liveNow(),
-      recentlyLost(),
-      waitingIn(collections, "plans", at),
-      waitingIn(collections, "requests", at),
-    ]);
-    return {
-      at,
-      workers: await Promise.all(live.map(async (worker) => toWorker(worker, await holdsOf(worker), at))),
-      lost: lost.map(toLost),
-      plans: ofPlans,
-      requests: ofRequests,
-    };
-  };
+  const at = new Date(clock.now());
+  const isLost = { $or: [{ deadAt: { $ne: null } }, { $expr: isSilent }] };
+  const [live, lost, plans, requests] = await Promise.all([
+    workers.find({ $expr: isLive }).sort({ kind: 1, _id: 1 }).limit(MAX_WORKERS).toArray(),
+    workers.find(isLost).sort({ seenAt: -1 }).limit(MAX_LOST).toArray(),
+    waitingIn(collections, "plans", at),
+    waitingIn(collections, "requests", at),
+  ]);
+  const holding = live.map(async (worker) => {
+    const held = leasedCollection(collections, worker.kind === "executor" ? "plans" : "requests");
+    return toWorker(worker, await held.countDocuments(heldBy(worker._id)), at);
+  });
+  return { at, workers: await Promise.all(holding), lost: lost.map(toLost), plans, requests };
 }
 
-/** Reads the work of one kind that is due and that no worker holds; one document, and an index up to a limit. */
-async function waitingIn(
+/**
+ * Reads the work of one kind that is due and that no worker holds; one document, and an index up to a limit.
+ * @param tenant - only its work, among that of all tenants that has waited longest. Default: of all tenants
+ */
+export async function waitingIn(
   collections: Collections,
   name: (typeof LEASED_COLLECTIONS)[number],
   now: Date,
+  tenant?: string,
 ): Promise<WaitingWork> {
   const collection = leasedCollection<WorkOfRequest>(collections, name);
-  const filter = { dueAt: isDue(now) };
-  const [due, [first]] = await Promise.all([
-    collection.countDocuments(filter, { limit: MAX_DUE }),
-    collection
-      .find(filter, { projection: { tenant: 1, requestId: 1, dueAt: 1 } })
-      .sort({ dueAt: 1 })
-      .limit(1)
-      .toArray(),
-  ]);
-  return { due, oldest: first ? oldestOf(first, now) : null };
-}
-
-function oldestOf(
-  { _id, requestId = _id, tenant, dueAt }: LeasedDocument & WorkOfRequest,
-  now: Date,
-): WaitingWork["oldest"] {
-  if (!dueAt) return null;
-  return { tenant, requestId, since: dueAt, ageMs: Math.max(0, now.getTime() - dueAt.getTime()) };
+  const ofTenant = tenant === undefined ? {} : { tenant };
+  const [waiting] = await collection
+    .aggregate<{ due: number; since: Date }>([
+      { $match: { dueAt: isDue(now) } },
+      { $sort: { dueAt: 1 } },
+      // Before the tenant, so that the waiting work of all other tenants is not scanned without a bound.
+      { $limit: MAX_COUNTED },
+      { $project: { _id: 0, tenant: 1, dueAt: 1 } },
+      { $match: ofTenant },
+      { $group: { _id: null, due: { $sum: 1 }, since: { $min: "$dueAt" } } },
+    ])
+    .toArray();
+  if (!waiting) return { due: 0, oldest: null };
+  const { due, since } = waiting;
+  const first = await collection.findOne(
+    { dueAt: { ...isDue(since), $gte: since }, ...ofTenant },
+    { projection: { tenant: 1, requestId: 1 } },
+  );
+  if (!first) return { due, oldest: null };
+  const { _id, requestId = _id } = first;
+  return { due, oldest: { tenant: first.tenant, requestId, since, ageMs: ageOf(since, now.getTime()) } };
 }
 
 function toWorker(
@@ -126,7 +112,7 @@ function toWorker(
   holds: number,
   now: Date,
 ): FleetWorker {
-  const silentMs = Math.max(0, now.getTime() - seenAt.getTime());
+  const silentMs = ageOf(seenAt, now.getTime());
   return { name, kind, hasModel, takesWork, startedAt, seenAt, silentMs, holds };
 }
 
@@ -136,7 +122,7 @@ function toLost({ _id: name, kind, startedAt, seenAt, deadAt, leasesLost = 0 }: 
 
 /** A number of documents, and the age of the oldest of them; null when there is none, or it is not known. */
 interface Waiting {
-  /** Counted up to {@link MAX_FIGURE}. */
+  /** At most {@link MAX_COUNTED}. */
   count: number;
   oldestAgeMs: number | null;
 }
@@ -145,7 +131,7 @@ interface Waiting {
 export interface SystemFigures {
   /** Live workers that take work. */
   workers: Readonly<Record<WorkerKind, number>>;
-  /** Unfinished plans by status, waiting ones also by reason. Each count is at most {@link MAX_FIGURE}. */
+  /** Unfinished plans by status, waiting ones also by reason. Each count is at most {@link MAX_COUNTED}. */
   plans: { status: PlanStatus; reason: WaitReason | null; count: number }[];
   /**
    * Plans with approvals or doubts, also ended ones, requests with open questions, and tool servers that need a
@@ -156,8 +142,6 @@ export interface SystemFigures {
   due: ({ work: "plans" | "requests" } & Waiting)[];
 }
 
-/** Maximum of each count of documents; a higher number is an alarm in any case. */
-const MAX_FIGURE = 10_000;
 /** Fixed by the collection of workers: documents are removed one hour after their last heartbeat. */
 const BY_ID = { hint: { _id: 1 } } as const;
 
@@ -167,12 +151,19 @@ const BY_ID = { hint: { _id: 1 } } as const;
  * of unfinished work up to a limit, whatever the number of ended requests is.
  * @returns null for all other workers
  */
-export function createReadFigures(
+export async function readFigures(
   collections: Collections,
   clock: ServerClock,
-): (owner: string) => Promise<SystemFigures | null> {
+  owner: string,
+): Promise<SystemFigures | null> {
   const { workers, plans, signIns } = collections;
-  const limit = MAX_FIGURE;
+  const limit = MAX_COUNTED;
+  const live = await workers.find({ $expr: isLive }, BY_ID).limit(MAX_WORKERS).toArray();
+  const [first] = live.toSorted(
+    (one, other) => one.startedAt.getTime() - other.startedAt.getTime() || (one._id < other._id ? -1 : 1),
+  );
+  if (first?._id !== owner) return null;
+  const now = clock.now();
   const plansIn = async (status: PlanStatus, reason: WaitReason | null) => ({
     status,
     reason,
@@ -186,7 +177,6 @@ export function createReadFigures(
   async function waitingSince(
     name: (typeof LEASED_COLLECTIONS)[number],
     { filter, since, hint }: { filter: Document; since: "needsSince" | "updatedAt"; hint: string },
-    now: number,
   ): Promise<Waiting> {
     const collection = leasedCollection<Pick<PlanDocument, "needsSince" | "updatedAt">>(collections, name);
     const [count, [oldest]] = await Promise.all([
@@ -197,70 +187,55 @@ export function createReadFigures(
         .limit(1)
         .toArray(),
     ]);
-    return { count, oldestAgeMs: ageOf(oldest?.[since], now) };
+    const oldestSince = oldest?.[since];
+    return { count, oldestAgeMs: oldestSince ? ageOf(oldestSince, now) : null };
   }
 
-  async function plansThatNeed(kind: NonNullable<PlanDocument["needs"]>[number], now: number) {
+  async function plansThatNeed(kind: NonNullable<PlanDocument["needs"]>[number]) {
     const needing = { filter: { needs: { $eq: kind } }, since: "needsSince", hint: NEEDS_INDEX } as const;
-    return { kind, ...(await waitingSince("plans", needing, now)) };
+    return { kind, ...(await waitingSince("plans", needing)) };
   }
 
-  async function requestsThatAsk(now: number) {
+  async function requestsThatAsk() {
     const asking = { filter: { status: "NEEDS_INPUT" }, since: "updatedAt", hint: ASKING_INDEX } as const;
-    return { kind: "answer" as const, ...(await waitingSince("requests", asking, now)) };
+    return { kind: "answer" as const, ...(await waitingSince("requests", asking)) };
   }
 
-  async function serversToSignIn(now: number) {
+  async function serversToSignIn() {
     const asking = await signIns
       .find({ asked: { $ne: null } }, { projection: { "asked.since": 1 }, ...BY_ID })
       .toArray();
-    const [oldest] = asking
-      .map(({ asked }) => asked?.since ?? null)
-      .toSorted((a, b) => Number(a) - Number(b));
-    return { kind: "sign-in" as const, count: asking.length, oldestAgeMs: ageOf(oldest, now) };
+    const ages = asking.flatMap(({ asked }) => (asked ? ageOf(asked.since, now) : []));
+    const oldestAgeMs = ages.length > 0 ? Math.max(...ages) : null;
+    return { kind: "sign-in" as const, count: asking.length, oldestAgeMs };
   }
 
-  async function dueIn(work: "plans" | "requests", now: number) {
+  async function dueIn(work: "plans" | "requests") {
     const { due, oldest } = await waitingIn(collections, work, new Date(now));
     return { work, count: due, oldestAgeMs: oldest?.ageMs ?? null };
   }
 
-  return async (owner) => {
-    const live = await workers.find({ $expr: isLive }, BY_ID).limit(MAX_WORKERS).toArray();
-    const [first] = live.toSorted(
-      (one, other) => one.startedAt.getTime() - other.startedAt.getTime() || (one._id < other._id ? -1 : 1),
-    );
-    if (first?._id !== owner) return null;
-    const now = clock.now();
-    const taking = (kind: WorkerKind) =>
-      live.filter((worker) => worker.kind === kind && worker.takesWork).length;
-    const statuses = UNFINISHED_PLAN_STATUSES.flatMap((status): [PlanStatus, WaitReason | null][] =>
-      status === "WAITING" ? REASONS.map((reason) => [status, reason]) : [[status, null]],
-    );
-    const [counts, needs, due] = await Promise.all([
-      Promise.all(statuses.map(([status, reason]) => plansIn(status, reason))),
-      Promise.all([
-        plansThatNeed("approval", now),
-        plansThatNeed("doubt", now),
-        requestsThatAsk(now),
-        serversToSignIn(now),
-      ]),
-      Promise.all([dueIn("plans", now), dueIn("requests", now)]),
-    ]);
-    return {
-      workers: { planner: taking("planner"), executor: taking("executor") },
-      plans: counts,
-      needs,
-      due,
-    };
+  const taking = (kind: WorkerKind) =>
+    live.filter((worker) => worker.kind === kind && worker.takesWork).length;
+  const statuses = UNFINISHED_PLAN_STATUSES.flatMap((status): [PlanStatus, WaitReason | null][] =>
+    status === "WAITING" ? REASONS.map((reason) => [status, reason]) : [[status, null]],
+  );
+  const [counts, needs, due] = await Promise.all([
+    Promise.all(statuses.map(([status, reason]) => plansIn(status, reason))),
+    Promise.all([plansThatNeed("approval"), plansThatNeed("doubt"), requestsThatAsk(), serversToSignIn()]),
+    Promise.all([dueIn("plans"), dueIn("requests")]),
+  ]);
+  return {
+    workers: { planner: taking("planner"), executor: taking("executor") },
+    plans: counts,
+    needs,
+    due,
   };
 }
 
 const REASONS = Object.keys(WAIT_REASONS) as WaitReason[];
 
-function ageOf(since: Date | null | undefined, now: number): number | null {
-  return since ? Math.max(0, now - since.getTime()) : null;
-}
+const ageOf = (since: Date, now: number): number => Math.max(0, now - since.getTime());
 
 /** Time when a worker counts as silent, by the clock of MongoDB. */
 const silentSince = { $add: ["$seenAt", "$deadAfterMs"] };

@@ -12,19 +12,13 @@ import { groupBy, PRIORITIES, type Priority, placeInLine, WAIT_REASONS } from "@
 import type { Collection, Document } from "mongodb";
 import { CAN_DO_WORK, type Collections, LINES_INDEX } from "../database/collections.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { PlanDocument } from "../records/plan-document.ts";
+import type { GroupedDocuments } from "../journal/group-commit.ts";
 import type { Leased, RequestDocument } from "../records/request-document.ts";
 
 /** Work under a claim. */
 export interface Held<Id extends string> {
   id: Id;
   epoch: number;
-}
-
-/** The documents that are leased. */
-interface LeasedDocuments {
-  plans: PlanDocument;
-  requests: RequestDocument;
 }
 
 /** The condition and the changes of a claim of one kind of work, in addition to the lease. */
@@ -52,11 +46,11 @@ function takenBy(owner: string): Document {
 }
 
 /** The leases of a collection, for workers. */
-export function createLeaseTable<Name extends keyof LeasedDocuments>(
+export function createLeaseTable<Name extends keyof GroupedDocuments>(
   name: Name,
   { collections, group, clock }: StoreDependencies,
 ) {
-  type Id = LeasedDocuments[Name]["_id"];
+  type Id = GroupedDocuments[Name]["_id"];
   const collection = leasedCollection<InLine>(collections, name);
   const projection = { tenant: 1, priority: 1, dueAt: 1 };
   /** The index is named, because MongoDB may prefer an index of all work of a tenant. */
@@ -64,7 +58,6 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
   /** The tenant after which the next look at a long line begins. */
   let lastTenant = "";
 
-  /** The due work of one tenant that comes first. */
   async function lineOf(tenant: string, now: Date, limit: number): Promise<InLine[]> {
     const lines = PRIORITIES.map((priority) =>
       collection
@@ -109,9 +102,9 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
       id: Id,
       owner: string,
       { condition, expressions }: ClaimRules,
-    ): Promise<LeasedDocuments[Name] | null> {
+    ): Promise<GroupedDocuments[Name] | null> {
       const sentAt = clock.monotonic();
-      const document = await group.updateAndRead({
+      const document = await group.writeAndRead({
         collection: name,
         id,
         condition: { ...condition, $expr: IS_DUE_NOW },
@@ -164,7 +157,7 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
      */
     async releaseUnheld(held: readonly Held<Id>[]): Promise<Held<Id>[]> {
       const releases = held.map(({ id, epoch }) =>
-        group.update({
+        group.write({
           collection: name,
           id,
           condition: { "lease.epoch": epoch, dueAt: null },
@@ -181,7 +174,7 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
      */
     async recordSurvived(held: readonly Held<Id>[]): Promise<void> {
       const records = held.map(({ id, epoch }) =>
-        group.update({
+        group.write({
           collection: name,
           id,
           condition: {
@@ -218,7 +211,6 @@ function inOrder<Work extends InLine>(work: readonly Work[]): Work[] {
   return work.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
-/** One from each line, then the second from each, and so on. */
 function inTurns<Work>(lines: readonly (readonly Work[])[]): Work[] {
   const longest = Math.max(0, ...lines.map(({ length }) => length));
   return Array.from({ length: longest }, (_, place) =>
@@ -227,7 +219,7 @@ function inTurns<Work>(lines: readonly (readonly Work[])[]): Work[] {
 }
 
 /** The leases of one kind of work. */
-export type LeaseTable<Name extends keyof LeasedDocuments> = ReturnType<typeof createLeaseTable<Name>>;
+export type LeaseTable<Name extends keyof GroupedDocuments> = ReturnType<typeof createLeaseTable<Name>>;
 
 /** The collections whose documents are leased. */
 export const LEASED_COLLECTIONS = ["plans", "requests"] as const;

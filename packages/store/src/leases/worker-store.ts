@@ -3,7 +3,7 @@ import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import { StoreUnavailableError } from "../records/errors.ts";
 import type { WorkerDocument, WorkerKind } from "../records/request-document.ts";
-import { createReadFigures, createReadFleet, isLive, isSilent } from "./fleet.ts";
+import { isLive, isSilent, readFigures, readFleet } from "./fleet.ts";
 import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "./lease-table.ts";
 
 /** The live workers: for each kind the number of those that take work. */
@@ -25,7 +25,6 @@ export interface NewWorker extends Pick<WorkerDocument, "_id" | "kind"> {
 
 /** Work that was taken from dead workers. */
 export interface TakenFromDead {
-  /** Names of the workers. */
   owners: string[];
   plans: number;
   requests: number;
@@ -73,7 +72,6 @@ export function createWorkerStore(collections: Collections, clock: ServerClock) 
     return owners.filter((owner) => !living.has(owner));
   }
 
-  /** Makes the work of a dead worker due, and counts it as lost. */
   async function takeFrom(owner: string): Promise<Omit<TakenFromDead, "owners">> {
     const held = heldBy(owner);
     const makeDue = async (name: (typeof LEASED_COLLECTIONS)[number]): Promise<number> =>
@@ -89,9 +87,9 @@ export function createWorkerStore(collections: Collections, clock: ServerClock) 
 
   return {
     /** The workers of all services, what they hold, and what waits for them, of all tenants. */
-    readFleet: createReadFleet(collections, clock),
+    readFleet: () => readFleet(collections, clock),
     /** Figures of the whole system for monitoring, read by the first live worker; null for all others. */
-    readFigures: createReadFigures(collections, clock),
+    readFigures: (owner: string) => readFigures(collections, clock, owner),
     /** Adds a live worker, before it claims anything. */
     async addWorker({ _id, kind, hasModel, addressKey, deadAfterMs = WORKER_DEAD_AFTER_MS }: NewWorker) {
       const facts = {

@@ -11,14 +11,13 @@ import { type Retry, repeatUntilAnswered } from "../database/transient-errors.ts
 import type { ExecutionStore } from "../execution/create-execution-store.ts";
 import { type EntryLog, entryIdOf, toJournalDocument, withoutEventValues } from "../journal/entry-log.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
-import { followOneByOne } from "../journal/pending-write.ts";
+import { followOneByOne, type GroupedWrite } from "../journal/pending-write.ts";
 import type { WorkerStore } from "../leases/worker-store.ts";
 import type { PlanningStore } from "../planning/create-planning-store.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { AcceptanceLog, AcceptedEntry } from "../requests/acceptance-log.ts";
+import type { AcceptanceLog, AcceptedEntry } from "../requests/acceptance.ts";
 import {
   evaluate,
-  type GroupedWrite,
   type MemoryDatabase,
   type MemoryTransaction,
   matches,
@@ -228,12 +227,11 @@ function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   }
 
   return {
-    set: enqueue,
-    async setInOrder(first, second) {
+    write: enqueue,
+    async writeInOrder(first, second) {
       return [await enqueue(first), await enqueue(second)];
     },
-    update: enqueue,
-    async updateAndRead(write) {
+    async writeAndRead(write) {
       if (!(await enqueue(write))) return null;
       const { collection, id } = write;
       const find = () =>

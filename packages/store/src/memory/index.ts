@@ -1,3 +1,4 @@
+export type { GroupedWrite } from "../journal/pending-write.ts";
 export {
   createMemoryEntryLog,
   createMemoryStore,
@@ -7,7 +8,6 @@ export {
 export {
   createMemoryDatabase,
   type DocumentChange,
-  type GroupedWrite,
   type MemoryDatabase,
   type Reach,
   type ReachOperation,

@@ -10,7 +10,7 @@
  */
 import type { JournalEntry } from "@planwright/engine";
 import { BSON, type Document } from "mongodb";
-import type { GroupSet, GroupUpdate } from "../journal/group-commit.ts";
+import type { GroupedWrite } from "../journal/pending-write.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { JournalDocument, RequestDocument, WorkerDocument } from "../records/request-document.ts";
 
@@ -394,9 +394,6 @@ function containsMatch(list: unknown, filter: unknown): boolean {
     (one) => typeof one === "object" && one !== null && matches(filter, { document: one, nowMs: Number.NaN }),
   );
 }
-
-/** A write for the group commit. */
-export type GroupedWrite = GroupSet | GroupUpdate;
 
 /** One atomic operation on the database. */
 export interface ReachOperation<T> {

@@ -4,6 +4,7 @@ import {
   fold,
   type JournalEvent,
   type PlanState,
+  type StepRun,
   unitsInOrder,
 } from "@planwright/engine";
 import {
@@ -19,8 +20,8 @@ import {
 } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { GroupSet } from "../journal/group-commit.ts";
 import { readOutputs } from "../journal/outputs.ts";
+import type { GroupSet } from "../journal/pending-write.ts";
 import { readStepRuns, type UnitReads, withValues } from "../journal/unit-reads.ts";
 import { createLeaseTable, type LeaseTable } from "../leases/lease-table.ts";
 import { carriedVersion, versionRepeats, versionSteps, withApprovals } from "../plans/carry-over.ts";
@@ -29,12 +30,16 @@ import { isPlanEnd, parkedFor, REQUEST_STATUS } from "../plans/plan-end.ts";
 import { NOTHING_CARRIED, nextVersionTurn, versionTurn } from "../plans/version-turn.ts";
 import type { RecordedError } from "../records/errors.ts";
 import { type NewVersion, newPlan } from "../records/new-documents.ts";
-import { hasPlan, type OutputRef, type PlanDocument } from "../records/plan-document.ts";
+import {
+  hasPlan,
+  type OutputRef,
+  type PlanDocument,
+  type PlannedDocument,
+} from "../records/plan-document.ts";
 import type { KeptDraft, ModelWait, RequestDocument } from "../records/request-document.ts";
 import { createCatalogueReads, readCatalogue } from "../tools/tool-store.ts";
 import { createModelCalls, earlierCalls } from "./model-calls.ts";
-import { createPlannerClaims, type PlannerClaims } from "./planner-claims.ts";
-import type { ModelAway, PlanningClaim, PlanRecord } from "./planning-store.ts";
+import { createPlannerClaims, type PlannerClaims, type PlanningClaim } from "./planner-claims.ts";
 
 /** Claims requests and records the results of planning, fenced by the journal. */
 export function createPlanningStore(context: StoreDependencies) {
@@ -72,7 +77,6 @@ export function createPlanningStore(context: StoreDependencies) {
 
   return {
     ...createClaimRequests(context, requestLeases, claims, endPoisoned),
-    /** The leases of requests. */
     requestLeases: requestLeases as Omit<typeof requestLeases, "claim">,
     ...firstPlan,
     ...replanning,
@@ -111,6 +115,17 @@ function createAnswering({ clock }: StoreDependencies, claims: PlannerClaims) {
     failAnswer: (claim: PlanningClaim, answerError: RecordedError) =>
       settle(claim, { answer: null, answerError }, answerError),
   };
+}
+
+/** A model that cannot be reached, and how long to wait for it. */
+export interface ModelAway {
+  error: RecordedError;
+  /** Wait before the next try, in milliseconds. @param tries - number of such waits in a row, from 1 */
+  pauseMs: (tries: number) => number;
+  /** Wait that the provider asked for, in milliseconds: a shorter one is useless. */
+  requestedMs: number;
+  /** How long the model may be away before planning fails, in milliseconds. */
+  unreachableMs: number;
 }
 
 /**
@@ -160,7 +175,6 @@ const RULES = {
   },
 };
 
-/** The part of the store that gives requests to planners. */
 function createClaimRequests(
   { collections, journal }: StoreDependencies,
   leases: LeaseTable<"requests">,
@@ -196,7 +210,16 @@ const MAX_OUTPUT_BYTES = 262_144;
 const MAX_OUTPUTS_BYTES = 16_777_216;
 const MAX_EARLIER = 20;
 
-/** The part of the store that reads the result of a plan for a planner. */
+/** The result of a plan that has ended. */
+export interface PlanRecord {
+  plan: PlannedDocument;
+  units: StepRun[];
+  /** Outputs of completed units by key; those over 256 KiB are left out. */
+  outputs: Map<string, JsonValue>;
+  /** Earlier versions, newest first, at most 20. */
+  earlier: Plan[];
+}
+
 function createPlanRecords({ collections, unitReads }: StoreDependencies) {
   const { plans } = collections;
 
@@ -250,9 +273,7 @@ async function readUnits({ log }: UnitReads, state: PlanState) {
   };
 }
 
-/**
- * The part of the store that ends the planning of first plans: with a plan, with questions, or with an error.
- */
+/** The part of the store that ends the planning of first plans: with a plan, with questions, or with an error. */
 function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
   /**
    * The write to a request that is planned for the first time. Once the first version is in the journal the
@@ -338,7 +359,6 @@ function createFirstPlan({ clock }: StoreDependencies, claims: PlannerClaims) {
   };
 }
 
-/** The part of the store that ends replans, with another version or with an error. */
 function createReplanning(context: StoreDependencies, claims: PlannerClaims) {
   const { collections, clock } = context;
   const { plans } = collections;
@@ -446,9 +466,7 @@ function endedAs(plan: PlanDocument | null): RequestStatus {
   return plan && isPlanEnd(plan.status) ? REQUEST_STATUS[plan.status] : "FAILED";
 }
 
-/**
- * The fields for an answer that the client wants: planning of an answer from partial results, or the error.
- */
+/** The fields for an answer that the client wants: planning of an answer from partial results, or the error. */
 function answerAfter({ wantsAnswer }: RequestDocument, status: RequestStatus, now: Date): Document {
   if (wantsAnswer !== true) return {};
   if (status === "PARTIAL") return parkedFor("answer", now);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ModelLimits, ModelSpending } from "../records/model-call-document.ts";
-import { exceededLimit, modelUseOf, NO_SPENDING, NO_USE } from "./planning-store.ts";
+import { exceededLimit, modelUseOf, NO_SPENDING, NO_USE } from "./model-calls.ts";
 
 const amount = (modelCalls: number, tokens: number, costUsd: number): ModelSpending => ({
   modelCalls,

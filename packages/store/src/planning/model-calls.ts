@@ -11,27 +11,24 @@
  */
 
 import { randomUUID } from "node:crypto";
-import type { FoldedRequest } from "@planwright/engine";
+import { type FoldedPlanning, type FoldedRequest, sumOf } from "@planwright/engine";
 import { escapeHalves, type RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { GroupSet } from "../journal/group-commit.ts";
 import type { NewEntry } from "../journal/journal.ts";
-import type { ModelCallDocument } from "../records/model-call-document.ts";
+import type { GroupSet } from "../journal/pending-write.ts";
+import type {
+  EndedModelCall,
+  ModelCallDocument,
+  ModelLimits,
+  ModelSpending,
+  ModelUse,
+} from "../records/model-call-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { ContractAsk } from "../records/tool-documents.ts";
 import { createContractAnswers } from "../tools/tool-store.ts";
-import type { PlannerClaims } from "./planner-claims.ts";
-import {
-  type EndedModelCall,
-  exceededLimit,
-  type LimitExceeded,
-  type ModelCallBegin,
-  type ModelCallEnd,
-  modelUseOf,
-  type PlanningClaim,
-} from "./planning-store.ts";
+import type { PlannerClaims, PlanningClaim } from "./planner-claims.ts";
 
 type Begun = { type: "open"; callId: string } | ({ type: "exceeded" } & LimitExceeded);
 
@@ -92,7 +89,6 @@ export function createModelCalls(
   };
 }
 
-/** The record of a call that has not ended. */
 function openCall(
   call: Omit<ModelCallBegin, "purpose"> &
     Pick<ModelCallDocument, "_id" | "requestId" | "tenant" | "purpose" | "epoch">,
@@ -135,7 +131,6 @@ export function createContractAsks(context: StoreDependencies) {
       return { type: "open" as const, callId };
     },
 
-    /** Stores the end of such a call. */
     async endContractCall(callId: string, end: ModelCallEnd) {
       const set = { ...end, answer: escapeHalves(end.answer), endedAt: new Date(clock.now()) };
       await modelCalls.updateOne({ _id: callId, endedAt: null }, { $set: set });
@@ -163,3 +158,64 @@ export function earlierCalls(
     .sort({ epoch: -1, createdAt: 1 })
     .toArray();
 }
+
+/** A model call that is about to be sent. */
+export type ModelCallBegin = Pick<ModelCallDocument, "model" | "messages"> & {
+  purpose: Exclude<ModelCallDocument["purpose"], "contracts">;
+} & Required<Pick<ModelCallDocument, "attempt" | "fallbackFor" | "reserved">> &
+  Pick<ModelCallDocument, "askDigest">;
+
+/** How a model call ended. */
+export type ModelCallEnd = Pick<
+  ModelCallDocument,
+  "answer" | "finishReason" | "inputTokens" | "outputTokens" | "latencyMs" | "costUsd" | "error"
+> &
+  Required<Pick<ModelCallDocument, "cachedInputTokens" | "pricing">> &
+  Pick<ModelCallDocument, "isAnswerComplete"> & { spent: ModelSpending };
+
+/* Limits and use of the model calls of one request. Pure: the journal has the amounts. */
+
+/** A limit that the next call might exceed, with the amounts. */
+export interface LimitExceeded {
+  limit: keyof ModelLimits;
+  max: number;
+  /** Spent and reserved so far. */
+  used: number;
+  /** Maximum of the next call. */
+  needed: number;
+}
+
+/** No calls, tokens or costs. */
+export const NO_SPENDING: ModelSpending = { modelCalls: 0, tokens: 0, costUsd: 0 };
+
+/** The use before the first call. */
+export const NO_USE: ModelUse = { spent: NO_SPENDING, reserved: NO_SPENDING };
+
+/** The use by the folded model calls of a request. */
+export function modelUseOf({ spent, calls }: Pick<FoldedPlanning, "spent" | "calls">): ModelUse {
+  return { spent, reserved: sumOf(calls.values()) };
+}
+
+/** The first limit that another call could exceed, if all reserved amounts are spent; null when there is none. */
+export function exceededLimit(
+  limits: ModelLimits | undefined,
+  { spent, reserved }: ModelUse,
+  next: ModelSpending,
+): LimitExceeded | null {
+  for (const { limit, unit } of LIMITS) {
+    const max = limits?.[limit] ?? null;
+    const used = spent[unit] + reserved[unit];
+    const needed = next[unit];
+    if (max !== null && round(used + needed) > max) return { limit, max, used: round(used), needed };
+  }
+  return null;
+}
+
+const LIMITS = [
+  { limit: "maxModelCalls", unit: "modelCalls" },
+  { limit: "maxTokens", unit: "tokens" },
+  { limit: "maxCostUsd", unit: "costUsd" },
+] as const;
+
+/** Rounds to a billionth, to remove errors of binary fractions. */
+const round = (value: number) => Math.round(value * 1e9) / 1e9;

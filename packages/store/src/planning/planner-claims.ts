@@ -13,8 +13,20 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type NewEntry } from "../journal/journal.ts";
 import { appendAsOwner, type FollowingOf, type OwnerEntries } from "../journal/transact.ts";
 import { LeaseLostError } from "../records/errors.ts";
+import type { EndedModelCall } from "../records/model-call-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { PlanningClaim } from "./planning-store.ts";
+
+/** A claim on a request to plan; `request.planning.work` is the work. A stale epoch matches nothing. */
+export interface PlanningClaim {
+  request: RequestDocument;
+  epoch: number;
+  /**
+   * Ended calls of earlier claims of the same work (the same first plan, replan or answer). Calls of the
+   * latest claim come first; calls of one claim are in order. Only calls with a complete answer. A planner
+   * that uses an answer removes its call from the list.
+   */
+  earlierCalls: EndedModelCall[];
+}
 
 /** The next entry of a planner, if there is one, with the writes to documents that follow it. */
 type PlannerTurn<Done> = {
@@ -41,7 +53,6 @@ type Decide<Done> = (state: FoldedRequest) => PlannerTurn<Done>;
 /** Appends entries under claims. They are kept here, because holders of claims must not append directly. */
 export type PlannerClaims = ReturnType<typeof createPlannerClaims>;
 
-/** The entries of a planner under one claim. */
 interface PlannerEntries extends OwnerEntries {
   /** The last entry that was given, whether it is in flight or not. */
   last: Promise<unknown>;
@@ -105,9 +116,7 @@ export function createPlannerClaims({ journal, transact }: StoreDependencies) {
     /** Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
     append: <Done>(claim: PlanningClaim, decide: Decide<Done>): Promise<Done> =>
       inTurn(claim, { decide, lease: "held" }),
-    /**
-     * The same for facts that do not depend on the lease. @throws {LeaseLostError | StoreUnavailableError}
-     */
+    /** The same for facts that do not depend on the lease. @throws {LeaseLostError | StoreUnavailableError} */
     appendWithoutLease: <Done>(claim: PlanningClaim, decide: Decide<Done>): Promise<Done> =>
       inTurn(claim, { decide, lease: "not needed" }),
   };

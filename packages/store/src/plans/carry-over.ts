@@ -59,7 +59,6 @@ interface StepSource {
 
 /** What a new version of a plan carries over and what it calls, compared with all versions before it. */
 export interface VersionSteps {
-  /** By step id of the new plan. */
   sources: ReadonlyMap<string, StepSource>;
   /** Steps that are called, or some of whose items are. */
   again: ReadonlySet<string>;
@@ -87,12 +86,9 @@ const indexedUnits = remembered((version: EarlierVersion) => {
   return { all, byStep: groupBy(all, ({ stepId }) => stepId) };
 });
 
-/** The facts that decide a rerun. */
 interface RerunFacts {
   plan: Plan;
-  /** The version that has ended. */
   before: EarlierVersion;
-  /** Its units: see {@link unitsOfVersion}. */
   units: readonly Unit[];
   /** Steps that depend on each step, directly. */
   dependents: ReadonlyMap<string, readonly string[]>;
@@ -100,7 +96,6 @@ interface RerunFacts {
   from: string | null;
 }
 
-/** What a rerun carries over and what it calls. */
 interface RerunSteps extends VersionSteps {
   /**
    * Those of `again` whose earlier results are not used, for lists those of all items: the caller wants new
@@ -190,7 +185,6 @@ export function rerunRepeats(
 
 /** A new version with another plan, and all versions before it. */
 export interface VersionFacts extends ComparedPlan {
-  /** Newest first. */
   versions: readonly EarlierVersion[];
 }
 
@@ -307,7 +301,6 @@ function inputsOf(
   return { call: canonicalJson([callOfStep(step, plan, sourceOf), merged]), reads };
 }
 
-/** What the source of a step is searched in. */
 interface Search {
   facts: VersionFacts;
   contexts: readonly VersionContext[];
@@ -401,10 +394,8 @@ interface VersionRepeats {
 interface RepeatedUnit {
   /** Its key; under another step id the id of the step that makes the same call. */
   key: string;
-  /** The plan that called it. */
   planId: string;
   isDone: boolean;
-  /** Ids of the steps that make the same call. */
   steps: readonly string[];
   /** Ids by which the repeat may be accepted: of its step, and of the steps with the same call. */
   ids: readonly string[];

@@ -60,7 +60,6 @@ export async function readPlans(
   return plans.find({ requestId, tenant }, { projection }).toArray();
 }
 
-/** One of the plans of a request. */
 type VersionPlan = Pick<PlanDocument, "_id" | "requestId" | "tenant" | "createdAt" | "plan" | "toolPins">;
 
 /** The versions whose plans have events, newest first. Pure. */
@@ -229,7 +228,6 @@ export interface UnitToCall {
 /** What the earlier calls mean for the call of a unit. */
 export type Repeat =
   | { type: "new" }
-  /** The same call is done. */
   | { type: "done"; call: EarlierCall }
   /** The same call was sent under a key, which makes it safe to send it again. */
   | { type: "same key"; call: EarlierCall }

@@ -22,9 +22,9 @@ import {
   type StepStatus,
 } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { GroupSet, GroupUpdate } from "../journal/group-commit.ts";
 import type { Journal } from "../journal/journal.ts";
 import { isPlain, keptError } from "../journal/outputs.ts";
+import type { GroupSet, GroupUpdate } from "../journal/pending-write.ts";
 import { dueAtOnce } from "../records/new-documents.ts";
 import type { FinishCommand, PlanDocument, PlanFollowUp } from "../records/plan-document.ts";
 import type { PlanningWork } from "../records/request-document.ts";
@@ -51,30 +51,12 @@ export function endEvent({ status, outputs, error }: FinishCommand): EndEvent {
 type EndEvent = EventOf<"plan.ended"> & Pick<FinishCommand, "status">;
 
 /** A plan that has ended. */
-export interface EndedPlan extends Pick<EndEvent, "status" | "outputs" | "error"> {
-  units: ReadonlyMap<string, FoldedUnit>;
-  finishedAt: Date | null;
-  /** How long only a person could continue it. */
-  waitedForPeopleMs: number;
-  cancelAskedAt: Date | null;
-  /** Number of the latest control with which nothing is left to do. */
-  controlSeq: number;
-}
-
-/** A plan that ended by this event, as folded after that event. Pure. */
-export function endedBy({ status, outputs, error }: EndEvent, plan: FoldedPlan | undefined): EndedPlan {
-  const { units = new Map(), finishedAt = null, cancelAskedAt = null, controlSeq = 0 } = plan ?? {};
-  const waitedMs = plan && finishedAt ? waitedForPeopleMs(plan, finishedAt) : 0;
-  return {
-    status,
-    outputs,
-    error,
-    units,
-    finishedAt,
-    waitedForPeopleMs: waitedMs,
-    cancelAskedAt,
-    controlSeq,
-  };
+export interface EndedPlan {
+  end: EndEvent;
+  /** Its state after that event. */
+  folded: FoldedPlan | undefined;
+  /** Number of the latest control with which nothing is left to do. Default: the latest in the journal. */
+  settledSeq?: number;
 }
 
 /**
@@ -85,19 +67,18 @@ export function endedBy({ status, outputs, error }: EndEvent, plan: FoldedPlan |
 export async function readEnd(
   journal: Pick<Journal, "read">,
   requestId: RequestId,
-  plan: FoldedPlan | undefined,
+  folded: FoldedPlan | undefined,
 ): Promise<EndedPlan | undefined> {
-  if (!plan || plan.endedSeq === null) return undefined;
-  const [entry] = await journal.read(requestId, plan.endedSeq - 1);
-  const event = entry?.events.find(isEnd);
-  return event && endedBy(event, plan);
+  if (!folded || folded.endedSeq === null) return undefined;
+  const [entry] = await journal.read(requestId, folded.endedSeq - 1);
+  const end = entry?.events.find(isEnd);
+  return end && { end, folded };
 }
 
-/** The fields of the request after this end of its plan. Pure. */
-function requestAfter({ followUp, updatedAt }: PlanDocument, ended: EndedPlan): Document {
-  const { status, error, cancelAskedAt: cancelRequestedAt, finishedAt } = ended;
-  const end = { status, ...(error && { error: withoutBytes(error) }) };
-  return requestAfterPlan({ followUp, cancelRequestedAt }, end, finishedAt ?? updatedAt);
+function requestAfter({ followUp, updatedAt }: PlanDocument, { end, folded }: EndedPlan): Document {
+  const { cancelAskedAt: cancelRequestedAt = null, finishedAt } = folded ?? {};
+  const kept = { status: end.status, ...(end.error && { error: withoutBytes(end.error) }) };
+  return requestAfterPlan({ followUp, cancelRequestedAt }, kept, finishedAt ?? updatedAt);
 }
 
 /**
@@ -106,9 +87,11 @@ function requestAfter({ followUp, updatedAt }: PlanDocument, ended: EndedPlan): 
  */
 export function endWrites(document: PlanDocument, ended: EndedPlan): [GroupUpdate, GroupSet] {
   const { _id, requestId, plan, epoch, needs: before = [], mayHaveActed: actedBefore = 0 } = document;
-  const { status, units, outputs, error, finishedAt, controlSeq } = ended;
+  const { end, folded, settledSeq = folded?.controlSeq ?? 0 } = ended;
+  const { status, outputs, error } = end;
+  const { units = new Map<string, FoldedUnit>(), finishedAt = null } = folded ?? {};
   const { needs, mayHaveActed } = summaryOf(units.values());
-  const late = controlsAfter(controlSeq);
+  const late = controlsAfter(settledSeq);
   const expressions: Document = {
     status,
     // Controls that came too late are settled by the executor that takes the plan next.
@@ -119,7 +102,7 @@ export function endWrites(document: PlanDocument, ended: EndedPlan): [GroupUpdat
     // An empty list would put every ended plan into the index of plans that need a person.
     ...((needs.length > 0 || before.length > 0) && needsFields(document, needs, finishedAt)),
     ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),
-    ...(epoch > 1 && { waitedForPeopleMs: ended.waitedForPeopleMs }),
+    ...(epoch > 1 && folded && finishedAt && { waitedForPeopleMs: waitedForPeopleMs(folded, finishedAt) }),
     outputs: { $literal: outputs },
     error: { $literal: error && withoutBytes(error) },
     lease: null,
@@ -157,10 +140,10 @@ function fitsInEntry(outputs: JsonObject): boolean {
   return isPlain(outputs);
 }
 
-/** Steps by status; items of a forEach are part of their step. */
-function countSteps(
+/** Steps by status; items of a forEach are part of their step. Pure. @param units - default: no unit has events */
+export function countSteps(
   steps: readonly { id: string }[],
-  units: ReadonlyMap<string, FoldedUnit>,
+  units: ReadonlyMap<string, Pick<FoldedUnit, "status">> = new Map(),
 ): { [status in StepStatus]?: number } {
   const counts: { [status in StepStatus]?: number } = {};
   for (const { id } of steps) {

@@ -28,42 +28,35 @@ function addNeed(needs: Set<Needs[number]>, status: StepStatus): void {
   if (needsPerson(need)) needs.add(need as Needs[number]);
 }
 
-/** What the document of a plan says about its units. */
-interface PlanSummary {
-  needs: Needs;
-  /** When the first approval that units wait for expires; null without one. */
-  approvalUntil: Date | null;
-  /** Items of its lists. */
-  items: number;
-  /** Units that failed or were cancelled after a call that acted or may have acted, without doubts. */
-  mayHaveActed: number;
-  /** The units about which an operator may decide, without those that were decided. */
-  undecided: UndecidedUnit[];
-}
-
 /**
  * What the document of a plan says about its units, in one pass: there may be 10,000. Pure.
  * @param plan - with the decisions. Default: nothing is undecided
  */
-export function summaryOf(units: Iterable<FoldedUnit>, plan?: FoldedPlan): PlanSummary {
+export function summaryOf(units: Iterable<FoldedUnit>, plan?: FoldedPlan) {
   const needs = new Set<Needs[number]>();
-  const summary: Omit<PlanSummary, "needs"> = {
-    approvalUntil: null,
-    items: 0,
-    mayHaveActed: 0,
-    undecided: [],
-  };
+  const undecided: UndecidedUnit[] = [];
+  let approvalUntil: Date | null = null;
+  let items = 0;
+  let mayHaveActed = 0;
   for (const unit of units) {
     const { status, expiresAt, item } = unit;
     addNeed(needs, status);
-    if (expiresAt && (!summary.approvalUntil || expiresAt < summary.approvalUntil))
-      summary.approvalUntil = expiresAt;
-    if (item !== undefined) summary.items += 1;
-    if (hasFailedActing(unit)) summary.mayHaveActed += 1;
-    const undecided = plan && summary.undecided.length < MAX_UNDECIDED && toUndecided(plan, unit);
-    if (undecided) summary.undecided.push(undecided);
+    if (expiresAt && (!approvalUntil || expiresAt < approvalUntil)) approvalUntil = expiresAt;
+    if (item !== undefined) items += 1;
+    if (hasFailedActing(unit)) mayHaveActed += 1;
+    const one = plan && undecided.length < MAX_UNDECIDED && toUndecided(plan, unit);
+    if (one) undecided.push(one);
   }
-  return { ...summary, needs: [...needs].toSorted() };
+  return {
+    needs: [...needs].toSorted(),
+    /** When the first approval that units wait for expires; null without one. */
+    approvalUntil,
+    items,
+    /** Units that failed or were cancelled after a call that acted or may have acted, without doubts. */
+    mayHaveActed,
+    /** The units about which an operator may decide, without those that were decided. */
+    undecided,
+  };
 }
 
 function toUndecided(

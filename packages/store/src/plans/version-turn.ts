@@ -1,25 +1,25 @@
 import type { EventOf, JournalEvent } from "@planwright/engine";
-import { createPlanId, type RandomBytes } from "@planwright/plan";
-import type { ServerClock } from "../database/server-clock.ts";
+import { createPlanId } from "@planwright/plan";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { newPlan } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { CarriedVersion, RepeatedCall } from "./carry-over.ts";
 import { needsFields, needsOf } from "./plan-needs.ts";
 
-/** A version of a plan, with the events that store it and, if it is to run at once, start it. */
-interface VersionTurn {
-  document: PlanDocument;
-  events: JournalEvent[];
-}
-
 /** The next version of a plan, and the request at that version. */
-export interface NextVersionTurn extends VersionTurn {
-  request: RequestDocument;
-  now: Date;
-}
+export type NextVersionTurn = ReturnType<typeof nextVersionTurn>;
 
-/** The inputs of the next version. */
+/** Fields that leave no work for planners: the request has moved on. */
+export const NOTHING_PARKED = {
+  lease: null,
+  dueAt: null,
+  replan: null,
+  error: null,
+  answer: null,
+  answerError: null,
+};
+
 interface NextVersionParts extends Omit<Parameters<typeof newPlan>[0], "status" | "now"> {
   /** The current document. */
   request: RequestDocument;
@@ -40,23 +40,18 @@ export const NOTHING_CARRIED: CarriedVersion = { carried: [], unanswered: [], mo
 
 /** The next version of a request's plan, with a new plan id. */
 export function nextVersionTurn(
-  { clock, randomBytes }: { clock: ServerClock; randomBytes: RandomBytes },
+  { clock, randomBytes }: Pick<StoreDependencies, "clock" | "randomBytes">,
   { request: current, before, autoExecute, content, repeats, accepted, ...parts }: NextVersionParts,
-): NextVersionTurn {
+) {
   const now = new Date(clock.now());
   const request: RequestDocument = {
     ...current,
+    ...NOTHING_PARKED,
     planId: createPlanId(now.getTime(), randomBytes),
     version: current.version + 1,
     status: autoExecute ? "EXECUTING" : "READY",
     autoExecute,
-    lease: null,
-    dueAt: null,
     planning: { ...current.planning, work: null, wait: null },
-    replan: null,
-    error: null,
-    answer: null,
-    answerError: null,
     updatedAt: now,
   };
   const fresh = newPlan({ ...parts, request, status: autoExecute ? "QUEUED" : "READY", now });
@@ -64,7 +59,8 @@ export function nextVersionTurn(
 }
 
 /**
- * A version of a plan with its units, of which some may have ended already. Pure.
+ * A version of a plan with its units, of which some may have ended already, and the events that store it and, if it is
+ * to run at once, start it. Pure.
  * @param before - the previous version: the new one continues its epochs, so that an epoch identifies one
  *   owner over all versions
  */
@@ -72,13 +68,13 @@ export function versionTurn(
   fresh: PlanDocument,
   content: CarriedVersion & Pick<NextVersionParts, "repeats" | "accepted">,
   before: Pick<PlanDocument, "epoch">,
-): VersionTurn {
+) {
   const { carried, unanswered, moved, repeats = [] } = content;
   const accepted = [...(content.accepted ?? [])];
   const progressSeen = carried.filter(({ finishedAt }) => finishedAt !== null).length;
   const needs = needsOf(carried);
   const { epoch } = before;
-  const document = {
+  const document: PlanDocument = {
     ...fresh,
     isFresh: false,
     progressSeen,
@@ -98,5 +94,6 @@ export function versionTurn(
     ...(accepted.length > 0 && { accepted }),
   };
   const isStarted = document.status === "QUEUED";
-  return { document, events: [event, ...(isStarted ? [{ type: "execution.asked" as const }] : [])] };
+  const events: JournalEvent[] = [event, ...(isStarted ? [{ type: "execution.asked" as const }] : [])];
+  return { document, events };
 }

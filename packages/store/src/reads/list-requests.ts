@@ -17,7 +17,6 @@ import { type Page, pageOf, parseCursor, type RequestCursor, toCursor } from "./
 const WINDOW = 10_000;
 /** The same for a filter by calls, which reads the journals of these requests. */
 const CALLED_WINDOW = 1_000;
-/** Number of journals that one read covers. */
 const JOURNALS = 50;
 
 /** Only planners use the draft, and it is as large as a plan. */
@@ -34,7 +33,6 @@ interface Position {
   after: RequestCursor | null;
   /** -1: newest first; 1: oldest first. */
   direction: 1 | -1;
-  /** Number of documents to scan. */
   window: number;
 }
 
@@ -235,7 +233,6 @@ export function createListRequests({ requests, plans, journal }: Collections) {
   }
 }
 
-/** Ids that a scan found; see `idsByPlan`. */
 interface Scan {
   ids: RequestId[];
   until: number | null;
@@ -406,7 +403,6 @@ export interface RequestFilter {
   tool?: string | undefined;
   /** Code of planning, of the last replan or of a version; with `tool`, of a version that uses the tool. */
   errorCode?: string | undefined;
-  /** A tag of the request. */
   tag?: string | undefined;
   /** A text that the query contains, in any case. */
   text?: string | undefined;
@@ -422,9 +418,7 @@ export interface RequestFilter {
 interface CalledTool {
   /** Its name as in the plan. */
   tool: string;
-  /** Sent at this time or later. */
   from?: Date | undefined;
-  /** Sent before this time. */
   before?: Date | undefined;
 }
 

@@ -6,18 +6,16 @@ import {
   fold,
   outlineOf,
   type StepRun,
-  stepRunAt,
   stepRuns,
 } from "@planwright/engine";
 import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
-import { LRUCache } from "lru-cache";
 import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { createTenantReads, IN_ONE_BATCH, readLists } from "../database/read-lists.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type EntryLog, idsAfter } from "../journal/entry-log.ts";
 import { measureOutputParts, readOutputPart, readOutputs } from "../journal/outputs.ts";
-import { OUTLINE, type UnitReads, withValues } from "../journal/unit-reads.ts";
+import { createFoldCache, OUTLINE, type UnitReads, withValues } from "../journal/unit-reads.ts";
 import { countUnfinished } from "../leases/lease-table.ts";
 import { readPlanHeads, withDecisions } from "../plans/plan-needs.ts";
 import {
@@ -35,29 +33,26 @@ import {
   type StoredPlanHead,
   type WantedValues,
 } from "../records/document-heads.ts";
-import type { OutputRef, PlanDocument } from "../records/plan-document.ts";
+import type { OutputRef } from "../records/plan-document.ts";
 import type { JournalDocument, RequestDocument } from "../records/request-document.ts";
 import type { ToolDocument } from "../records/tool-documents.ts";
 import { createToolReads } from "../tools/tool-store.ts";
 import { createListRequests } from "./list-requests.ts";
 import { createRecordPages } from "./record-pages.ts";
-import { createStepPages } from "./step-pages.ts";
-import { createReadWorkload, type ModelCosts, readModelCosts } from "./workload.ts";
+import { type ModelCosts, readModelCosts, readWorkload } from "./workload.ts";
 
 /** The part of the store that reads for clients. */
 export function createReads({ collections, unitReads, clock }: StoreDependencies) {
   const { requests, plans, tools } = collections;
   // Polling clients read these: many clients of one request cost MongoDB one read.
-  const readRequest = createTenantReads(
+  const getRequest = createTenantReads(
     (tenant, ids: RequestId[]) => requests.find({ _id: { $in: ids }, tenant }, IN_ONE_BATCH).toArray(),
     (request) => request._id,
   );
-  const readPlan = createTenantReads(
+  const getPlan = createTenantReads(
     (tenant, ids: PlanId[]) => plans.find({ _id: { $in: ids }, tenant }, IN_ONE_BATCH).toArray(),
     (plan) => plan._id,
   );
-  const getRequest = async (tenant: string, id: RequestId): Promise<RequestDocument | null> =>
-    (await readRequest({ tenant, id }))[0] ?? null;
 
   return {
     /**
@@ -68,20 +63,14 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
      */
     countUnfinished: (limit: number, tenant?: string) => countUnfinished(collections, limit, tenant),
 
-    /**
-     * Running, waiting and recently ended work of a tenant. Every count is bounded, and reads only an index.
-     */
-    readWorkload: createReadWorkload(collections, clock),
+    /** Running, waiting and recently ended work of a tenant. Every count is bounded, and reads only an index. */
+    readWorkload: (tenant: string) => readWorkload(collections, clock, tenant),
     /** What the tenant's model calls cost that were sent from a time on and before another. */
     modelCosts: (tenant: string, time: { from: Date; before: Date }): Promise<ModelCosts> =>
       readModelCosts(collections, tenant, time),
     /** As with `getPlan`, calls of the same turn share one read. */
     getRequest,
-    /** Many requests in one read, in the order of the ids; null for unknown ones. */
-    getRequests: (tenant: string, requestIds: readonly RequestId[]): Promise<(RequestDocument | null)[]> =>
-      Promise.all(requestIds.map((id) => getRequest(tenant, id))),
-    getPlan: async (tenant: string, id: PlanId): Promise<PlanDocument | null> =>
-      (await readPlan({ tenant, id }))[0] ?? null,
+    getPlan,
     /**
      * Outputs that are stored separately (`outputRef`), by id of the reference.
      * @throws {OutputMissingError}
@@ -97,7 +86,8 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
 
     /** `cursor` is null only at the end, also of a short page. @throws {CursorInvalidError} */
     listRequests: createListRequests(collections),
-    ...createStepPages(unitReads),
+    /** The folded units of a plan; null for an unknown one. Calls of the same turn share one read. */
+    readUnits: unitReads.ofPlan,
     ...createRecordPages(collections, unitReads),
     ...createHeadReads(collections, unitReads),
     getRequestWithPlan: createReadWithPlan(collections, unitReads),
@@ -114,12 +104,8 @@ export function createReads({ collections, unitReads, clock }: StoreDependencies
 /** Maximum number of units in cached states: a reader that moves forward reads each entry once. */
 const MAX_CACHED_UNITS = 20_000;
 
-/** The part of the store that reads journals up to an entry. */
 function createStateReads({ requests, plans, journal }: Collections, log: EntryLog) {
-  const states = new LRUCache<RequestId, FoldedRequest>({
-    maxSize: MAX_CACHED_UNITS,
-    sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
-  });
+  const states = createFoldCache(MAX_CACHED_UNITS);
 
   async function foldedTo(requestId: RequestId, seq: number): Promise<FoldedRequest> {
     const kept = states.get(requestId);
@@ -179,7 +165,7 @@ function createStateReads({ requests, plans, journal }: Collections, log: EntryL
  * the plan of an ended request has ended. Calls of the same turn share one read.
  */
 function createReadWithPlan({ requests, plans }: Collections, unitReads: UnitReads) {
-  const read = createTenantReads(
+  return createTenantReads(
     async (tenant, ids: RequestId[]): Promise<RequestWithPlan[]> => {
       const found = await requests
         .aggregate<RequestDocument & { heads: StoredPlanHead[] }>(
@@ -207,11 +193,8 @@ function createReadWithPlan({ requests, plans }: Collections, unitReads: UnitRea
     },
     ({ request }) => request._id,
   );
-  return async (tenant: string, id: RequestId): Promise<RequestWithPlan | null> =>
-    (await read({ tenant, id }))[0] ?? null;
 }
 
-/** The part of the store that reads documents without large values, and these values separately. */
 function createHeadReads(collections: Collections, unitReads: UnitReads) {
   const { plans, modelCalls } = collections;
   // Polling clients read these: many clients of one request cost MongoDB one read.
@@ -225,12 +208,6 @@ function createHeadReads(collections: Collections, unitReads: UnitReads) {
     ({ _id }) => _id,
   );
 
-  async function runsOf(tenant: string, planId: PlanId): Promise<StepRun[]> {
-    const read = await unitReads.ofPlan(tenant, planId);
-    return read ? stepRuns(read) : [];
-  }
-
-  /** Parts of documents by their ids. */
   function partsOf<Part extends Document, Id extends string = string>(
     collection: Pick<Collection, "aggregate">,
     projection: Document,
@@ -247,7 +224,7 @@ function createHeadReads(collections: Collections, unitReads: UnitReads) {
   return {
     /** In the order of the ids; null for unknown ones. Calls of the same turn share one read. */
     getPlanHeads: (tenant: string, planIds: readonly PlanId[]): Promise<(PlanHead | null)[]> =>
-      Promise.all(planIds.map(async (id) => (await planHead({ tenant, id }))[0] ?? null)),
+      Promise.all(planIds.map((id) => planHead(tenant, id))),
     /** All versions of the plans of many requests in one read; versions of one request newest first. */
     listPlanHeadsOf(tenant: string, requestIds: readonly PlanHead["requestId"][]) {
       const match = { tenant, requestId: { $in: [...requestIds] } };
@@ -257,15 +234,12 @@ function createHeadReads(collections: Collections, unitReads: UnitReads) {
     readPlanTexts: partsOf<PlanTexts, PlanId>(plans, PARTS.planTexts),
     // Clients wait for the results of plans: plans that end together share one read.
     readPlanResults: async (tenant: string, planIds: readonly PlanId[]): Promise<PlanResults[]> =>
-      (await Promise.all(planIds.map((id) => planResults({ tenant, id })))).flat(),
+      (await Promise.all(planIds.map((id) => planResults(tenant, id)))).flatMap((found) => found ?? []),
     /** Steps and items without their large values, in plan order, the steps of several plans in one read. */
     listStepHeads: async (tenant: string, planIds: readonly PlanId[]): Promise<StepRun[]> =>
-      (await Promise.all(planIds.map((id) => runsOf(tenant, id)))).flat(),
-    /** One step or item by its key, without its large values; null for an unknown one. */
-    async getStepHead(tenant: string, planId: PlanId, key: string): Promise<StepRun | null> {
-      const read = await unitReads.ofPlan(tenant, planId);
-      return (read && stepRunAt(read, key)) ?? null;
-    },
+      (await Promise.all(planIds.map((id) => unitReads.ofPlan(tenant, id)))).flatMap((read) =>
+        read ? stepRuns(read) : [],
+      ),
     /** Steps and items with the wanted values, in the same order: one read. */
     readStepValues(tenant: string, steps: readonly StepRun[], wanted: WantedValues): Promise<StepRun[]> {
       const own = steps.filter((unit) => unit.tenant === tenant);
@@ -274,20 +248,6 @@ function createHeadReads(collections: Collections, unitReads: UnitReads) {
         own.map((unit) => ({ requestId: unit.requestId, unit })),
         wanted,
       );
-    },
-    /** Steps by status; items are not counted. */
-    async countStepStatuses(tenant: string, planIds: readonly PlanId[]) {
-      const all = await Promise.all(planIds.map((id) => unitReads.ofPlan(tenant, id)));
-      return all.flatMap((read) => {
-        const counts = new Map<StepRun["status"], number>();
-        for (const { id } of read?.outline.steps ?? []) {
-          const status = read?.plan?.units.get(id)?.status ?? "PENDING";
-          counts.set(status, (counts.get(status) ?? 0) + 1);
-        }
-        return read
-          ? [...counts].map(([status, count]) => ({ planId: read.outline.planId, status, count }))
-          : [];
-      });
     },
     /** Calls of chat models for many requests in one read; calls for one request oldest first. */
     listModelCallHeadsOf: (tenant: string, requestIds: readonly RequestId[]): Promise<ModelCallHead[]> =>

@@ -1,9 +1,9 @@
 /** Pages of the records of a request: one read by an index, for any page and any number of requests. */
-import { type RequestId, RequestIdSchema, type StepStatus } from "@planwright/plan";
+import { groupBy, type RequestId, RequestIdSchema } from "@planwright/plan";
 import type { Collection, Document } from "mongodb";
 import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
-import { listsById, readLists } from "../database/read-lists.ts";
+import { readLists } from "../database/read-lists.ts";
 import { idsAfter, WITHOUT_VALUES } from "../journal/entry-log.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { withDecisions } from "../plans/plan-needs.ts";
@@ -34,7 +34,6 @@ export function modelCallCursor({ createdAt, _id }: Pick<ModelCallDocument, "cre
   return toCursorText([createdAt.getTime(), _id]);
 }
 
-/** A list of records of a request. */
 interface RecordList<T, Complete> {
   collection: { aggregate: Collection<T & Document>["aggregate"] };
   name: string;
@@ -52,7 +51,6 @@ interface RecordList<T, Complete> {
 /** The part of the store that reads versions, model calls and events in pages. */
 export function createRecordPages({ plans, modelCalls, journal }: Collections, unitReads: UnitReads) {
   return {
-    /** Versions of a request's plan, newest first. */
     listPlanPages: pagesOf<StoredPlanHead, PlanHead>({
       collection: plans,
       name: "plans",
@@ -63,7 +61,6 @@ export function createRecordPages({ plans, modelCalls, journal }: Collections, u
       cursorOf: planCursor,
       complete: (heads) => withDecisions(unitReads, heads),
     }),
-    /** Calls of chat models for a request, oldest first. */
     listModelCallPages: pagesOf<ModelCallHead, ModelCallHead>({
       collection: modelCalls,
       name: "modelCalls",
@@ -79,7 +76,6 @@ export function createRecordPages({ plans, modelCalls, journal }: Collections, u
       cursorOf: modelCallCursor,
       complete: async (heads) => [...heads],
     }),
-    /** Events of a request's journal, in its order. */
     listEventPages: pagesOf<StoredEvent, EventHead>({
       collection: journal,
       name: "journal",
@@ -106,15 +102,12 @@ function pagesOf<T extends { requestId: RequestId }, Complete>(list: RecordList<
   ): Promise<Map<RequestId, Page<Complete>>> => {
     const pipelines = requestIds.map((requestId) => stages({ tenant, requestId }, first + 1, after));
     const found = await readLists<T & Document>(collection, name, pipelines);
-    const lists = listsById<RequestId, T>(requestIds, found, ({ requestId }) => requestId);
-    return new Map(
-      await Promise.all(
-        [...lists].map(async ([id, all]) => {
-          const { items, cursor } = pageOf(all, first, cursorOf);
-          return [id, { items: await complete(items), cursor }] as const;
-        }),
-      ),
-    );
+    const lists = groupBy<RequestId, T>(found, ({ requestId }) => requestId);
+    const pages = requestIds.map(async (id) => {
+      const { items, cursor } = pageOf(lists.get(id) ?? [], first, cursorOf);
+      return [id, { items: await complete(items), cursor }] as const;
+    });
+    return new Map(await Promise.all(pages));
   };
 }
 
@@ -188,30 +181,6 @@ export interface ListPage {
   /** 1 to 100. */
   first: number;
   after?: string | undefined;
-}
-
-/** A filter of steps and items of a plan. All given fields have to match. */
-export interface StepFilter {
-  status?: readonly StepStatus[] | undefined;
-  /** Position of a step in the plan, from 0: selects the step and its items. */
-  position?: number | undefined;
-  /** True: only items of forEach steps; false: only steps. */
-  items?: boolean | undefined;
-  /** This item of a forEach step, from 0; null: the step itself. */
-  item?: number | null | undefined;
-}
-
-/** A page of the steps and items of a plan. */
-export interface StepPage extends ListPage {
-  filter?: StepFilter | undefined;
-}
-
-/** The units of a plan that a diagnosis may name. */
-export interface DiagnosedUnits<Unit> {
-  /** In plan order: all steps, up to 1,000 items that failed or are open, and some of the others. */
-  units: Unit[];
-  /** Numbers of all items by their status, for each list. */
-  itemCounts: Map<string, { [status in StepStatus]?: number }>;
 }
 
 const RequestCursorSchema = z.tuple([z.number().int().min(0), RequestIdSchema]);

@@ -1,25 +1,33 @@
 /** Pages of the steps and items of a plan, in plan order, folded from the journal of its request. */
-import {
-  type PlacedUnit,
-  type PlanState,
-  type StepRun,
-  toStepRun,
-  unitsInOrder,
-  waitedForPeopleMs,
-} from "@planwright/engine";
-import type { PlanId, StepStatus } from "@planwright/plan";
+import { type PlacedUnit, type PlanState, type StepRun, toStepRun, unitsInOrder } from "@planwright/engine";
+import type { StepStatus } from "@planwright/plan";
 import { z } from "zod";
-import type { UnitReads } from "../journal/unit-reads.ts";
 import { CursorInvalidError } from "../records/errors.ts";
-import {
-  type DiagnosedUnits,
-  fromCursorText,
-  type Page,
-  pageOf,
-  type StepFilter,
-  type StepPage,
-  toCursorText,
-} from "./record-pages.ts";
+import { fromCursorText, type ListPage, type Page, pageOf, toCursorText } from "./record-pages.ts";
+
+/** A filter of steps and items of a plan. All given fields have to match. */
+export interface StepFilter {
+  status?: readonly StepStatus[] | undefined;
+  /** Position of a step in the plan, from 0: selects the step and its items. */
+  position?: number | undefined;
+  /** True: only items of forEach steps; false: only steps. */
+  items?: boolean | undefined;
+  /** This item of a forEach step, from 0; null: the step itself. */
+  item?: number | null | undefined;
+}
+
+/** A page of the steps and items of a plan. */
+export interface StepPage extends ListPage {
+  filter?: StepFilter | undefined;
+}
+
+/** The units of a plan that a diagnosis may name. */
+export interface DiagnosedUnits<Unit> {
+  /** In plan order: all steps, up to 1,000 items that failed or are open, and some of the others. */
+  units: Unit[];
+  /** Numbers of all items by their status, for each list. */
+  itemCounts: Map<string, { [status in StepStatus]?: number }>;
+}
 
 const CursorSchema = z.tuple([z.number().int().min(0), z.number().int().min(0).nullable()]);
 
@@ -77,77 +85,30 @@ export function diagnosedUnits<Unit extends Pick<StepRun, "stepId" | "item" | "s
   return { units: selected, itemCounts };
 }
 
-/** The part of the store that reads steps in pages. */
-export function createStepPages(unitReads: UnitReads) {
-  /** Something of the units of each plan; of an unknown plan there are none. */
-  async function ofEach<Of>(
-    tenant: string,
-    planIds: readonly PlanId[],
-    of: (read: PlanState | undefined) => Of,
-  ): Promise<Map<PlanId, Of>> {
-    const read = planIds.map(async (id) => [id, of(await unitReads.ofPlan(tenant, id))] as const);
-    return new Map(await Promise.all(read));
-  }
-
-  return {
-    /** Steps and items in plan order. */
-    listStepPages: async (tenant: string, planIds: readonly PlanId[], page: StepPage) =>
-      ofEach(tenant, planIds, (read) => pageOfUnits(read, page)),
-
-    /** The units that a diagnosis may name; none of an unknown plan. */
-    async listDiagnosedUnits(tenant: string, planId: PlanId): Promise<DiagnosedUnits<StepRun>> {
-      const read = await unitReads.ofPlan(tenant, planId);
-      if (!read) return { units: [], itemCounts: new Map() };
-      const { units, itemCounts } = diagnosedUnits(unitsWithStatus(read));
-      return { units: units.map(({ one }) => toStepRun(read.outline, one)), itemCounts };
-    },
-
-    /**
-     * How long a plan waited only for people until `at`, or its end, in milliseconds; 0 for an unknown plan.
-     */
-    async waitedForPeopleMs(tenant: string, planId: PlanId, at: Date) {
-      const read = await unitReads.ofPlan(tenant, planId);
-      return read?.plan ? waitedForPeopleMs(read.plan, at) : 0;
-    },
-
-    /** Number of steps and items that match. */
-    countSteps: (tenant: string, planIds: readonly PlanId[], filter: StepFilter) =>
-      ofEach(tenant, planIds, (read) => {
-        let count = 0;
-        for (const placed of read ? unitsInOrder(read) : [])
-          if (isStepWanted(statusOf(placed), filter)) count += 1;
-        return count;
-      }),
-
-    /** Statuses of steps, in the order of the argument; null for unknown ones. */
-    listStepStatuses: (tenant: string, steps: readonly Pick<StepRun, "planId" | "stepId">[]) =>
-      Promise.all(
-        steps.map(async ({ planId, stepId }) => {
-          const read = await unitReads.ofPlan(tenant, planId);
-          if (!read?.outline.steps.some(({ id }) => id === stepId)) return null;
-          return read.plan?.units.get(stepId)?.status ?? "PENDING";
-        }),
-      ),
-  };
+/** The same of a plan with its folded units. Pure. */
+export function diagnosedUnitsOf(state: PlanState): DiagnosedUnits<StepRun> {
+  const placed = [...unitsInOrder(state)].map((one) => ({ ...statusOf(one), stepId: one.step.id, one }));
+  const { units, itemCounts } = diagnosedUnits(placed);
+  return { units: units.map(({ one }) => toStepRun(state.outline, one)), itemCounts };
 }
 
-function pageOfUnits(read: PlanState | undefined, page: StepPage): Page<StepRun> {
+/** Number of steps and items that match. Pure. */
+export function countUnits(state: PlanState, filter: StepFilter): number {
+  let count = 0;
+  for (const placed of unitsInOrder(state)) if (isStepWanted(statusOf(placed), filter)) count += 1;
+  return count;
+}
+
+/** A page of the steps and items of a plan, in plan order. Pure. @throws {CursorInvalidError} */
+export function pageOfUnits(state: PlanState, page: StepPage): Page<StepRun> {
   const isWanted = wantedBy(page);
   const found: StepRun[] = [];
-  if (!read) return { items: found, cursor: null };
-  for (const placed of unitsInOrder(read)) {
+  for (const placed of unitsInOrder(state)) {
     if (!isWanted(statusOf(placed))) continue;
-    found.push(toStepRun(read.outline, placed));
+    found.push(toStepRun(state.outline, placed));
     if (found.length > page.first) break;
   }
   return pageOf(found, page.first, stepCursor);
-}
-
-function* unitsWithStatus(state: PlanState) {
-  for (const one of unitsInOrder(state)) {
-    const { step, item, unit } = one;
-    yield { stepId: step.id, item, status: unit?.status ?? ("PENDING" as const), one };
-  }
 }
 
 function statusOf({ position, item, unit }: PlacedUnit): Pick<StepRun, "position" | "item" | "status"> {

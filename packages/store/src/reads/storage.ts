@@ -7,8 +7,9 @@
  * 3. The age of a record is the time since the last change of its request, because retention goes by that.
  */
 import { ENDED_REQUEST_STATUSES } from "@planwright/plan";
-import { type Collection, type Db, type Document, MongoServerError } from "mongodb";
+import type { Collection, Db, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
+import { isTimeLimit } from "../database/transient-errors.ts";
 import { IS_REMOVABLE, type RetentionDays } from "../requests/remove-ended.ts";
 
 /** Kinds of records, for people. `heads`: the current state of requests and plans; `other`: not of this version. */
@@ -25,7 +26,6 @@ export const STORAGE_GROUPS = [
 
 type StorageGroup = (typeof STORAGE_GROUPS)[number];
 
-/** The group of each collection. */
 const GROUP_OF: Readonly<Record<keyof Omit<Collections, "client"> | "meta", StorageGroup>> = {
   journal: "journal",
   requests: "heads",
@@ -88,7 +88,6 @@ export interface StorageFacts {
   database: string;
   measuredAt: Date;
   retentionDays: RetentionDays;
-  /** Largest first. */
   collections: StoredCollection[];
   /** Of the collections with records of requests. */
   shares: StorageShare[];
@@ -109,8 +108,6 @@ const SHARED = ["requests", "plans", "modelCalls", "outputs", "journal"] as cons
 
 /** MongoDB reads a sample without a scan when it is at most one document of so many. */
 const SAMPLED_FROM = 20;
-/** MongoDB's code of an operation that took longer than `maxTimeMS`. */
-const MAX_TIME_EXPIRED = 50;
 const DAY_MS = 86_400_000;
 
 /** Reads the sizes of all collections, and whose records they hold. Changes nothing. */
@@ -175,7 +172,6 @@ async function readCounters(collection: Collection): Promise<StoredCollection> {
   };
 }
 
-/** A group of the aggregation. */
 interface FoundShare {
   _id: Pick<StorageShare, "tenant" | "age" | "freed">;
   documents: number;
@@ -210,7 +206,7 @@ async function readShares(
       .aggregate<FoundShare>(stages, { maxTimeMS, allowDiskUse: true })
       .toArray();
   } catch (error) {
-    if (error instanceof MongoServerError && error.code === MAX_TIME_EXPIRED) return null;
+    if (isTimeLimit(error)) return null;
     throw error;
   }
 }

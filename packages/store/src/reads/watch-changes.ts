@@ -1,13 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import {
   ACTIVE_REQUEST_STATUSES,
+  groupBy,
   type PlanId,
   type RequestId,
   WAITING_PLAN_STATUSES,
 } from "@planwright/plan";
 import type { ChangeStream, ChangeStreamDocument, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import { IN_ONE_BATCH, listsById } from "../database/read-lists.ts";
+import { IN_ONE_BATCH } from "../database/read-lists.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { readPlanHeads } from "../plans/plan-needs.ts";
 import type { RequestWithPlan, VersionHead } from "../records/document-heads.ts";
@@ -133,7 +134,6 @@ export interface ChangedRequest extends RequestWithPlan {
 export interface ChangedWanted {
   /** Requests of other tenants are left out. */
   tenants: readonly string[];
-  /** With their versions. */
   versions: boolean;
 }
 
@@ -171,11 +171,7 @@ export async function readChanged(
     versions ? readVersions(found) : [],
   ]);
   const headOf = new Map(heads.map((head) => [head._id, head]));
-  const factsOf = listsById(
-    found.map(({ _id }) => _id),
-    facts,
-    ({ requestId }) => requestId,
-  );
+  const factsOf = groupBy(facts, ({ requestId }) => requestId);
   return found.map((request) => ({
     request,
     plan: headOf.get(request.planId) ?? null,

@@ -2,112 +2,75 @@ import { ENDED_REQUEST_STATUSES, type RequestId, type RequestStatus } from "@pla
 import type { Document } from "mongodb";
 import { type Collections, TENANT_ENDED_INDEX } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
-import {
-  heldBy,
-  isDue,
-  LEASED_COLLECTIONS,
-  leasedCollection,
-  type WorkOfRequest,
-} from "../leases/lease-table.ts";
-import type { RequestDocument } from "../records/request-document.ts";
+import { MAX_COUNTED, type WaitingWork, waitingIn } from "../leases/fleet.ts";
+import { heldBy, LEASED_COLLECTIONS, leasedCollection, type WorkOfRequest } from "../leases/lease-table.ts";
 
 /** Running, waiting and recently ended work of one tenant. */
 export interface Workload {
-  /** When it was read. */
   at: Date;
   /** One hour before `at`. */
   since: Date;
-  /**
-   * Requests that have ended, and whose last change was after `since`; counted up to {@link MAX_WORKLOAD}.
-   */
+  /** Requests that have ended, and whose last change was after `since`; counted up to {@link MAX_COUNTED}. */
   ended: number;
-  /** Those of them that are FAILED or PARTIAL; counted up to {@link MAX_WORKLOAD}. */
+  /** Those of them that are FAILED or PARTIAL; counted up to {@link MAX_COUNTED}. */
   failed: number;
-  /** Requests that a planner holds and plans that an executor holds; counted up to {@link MAX_WORKLOAD}. */
+  /** Requests that a planner holds and plans that an executor holds; counted up to {@link MAX_COUNTED}. */
   running: number;
   /**
-   * Requests and plans that may be claimed and that no worker holds; counted up to {@link MAX_WORKLOAD}. Of
+   * Requests and plans that may be claimed and that no worker holds; counted up to {@link MAX_COUNTED}. Of
    * each kind only this many of all tenants are scanned, those that have waited longest.
    */
   waiting: number;
   /** The waiting work that has waited longest; null when nothing waits. */
-  oldest: { requestId: RequestDocument["_id"]; since: Date; ageMs: number } | null;
+  oldest: WaitingWork["oldest"];
 }
-
-/** Maximum number of documents of one kind that are counted. */
-const MAX_WORKLOAD = 10_000;
 
 const HOUR_MS = 3_600_000;
 const FAILED_STATUSES: ReadonlySet<RequestStatus> = new Set(["FAILED", "PARTIAL"]);
 
 /** Reads the workload of a tenant by indexes; a document is read only for the oldest work. */
-export function createReadWorkload(
+export async function readWorkload(
   collections: Collections,
   clock: ServerClock,
-): (tenant: string) => Promise<Workload> {
+  tenant: string,
+): Promise<Workload> {
   const { requests } = collections;
-  const limit = MAX_WORKLOAD;
-
-  async function waitingOfTenant(name: (typeof LEASED_COLLECTIONS)[number], tenant: string, at: Date) {
-    const collection = leasedCollection<WorkOfRequest>(collections, name);
-    // The limit comes before the tenant, so that the waiting work of all other tenants is not scanned without
-    // a bound.
-    const [waiting] = await collection
-      .aggregate<{ count: number; since: Date }>([
-        { $match: { dueAt: isDue(at) } },
-        { $sort: { dueAt: 1 } },
-        { $limit: limit },
-        { $project: { _id: 0, tenant: 1, dueAt: 1 } },
-        { $match: { tenant } },
-        { $group: { _id: null, count: { $sum: 1 }, since: { $min: "$dueAt" } } },
-      ])
-      .toArray();
-    if (!waiting) return { count: 0, oldest: null };
-    const { count, since } = waiting;
-    const oldest = await collection.findOne(
-      { dueAt: { ...isDue(since), $gte: since }, tenant },
-      { projection: { requestId: 1 } },
-    );
-    return { count, oldest: oldest && { requestId: oldest.requestId ?? oldest._id, since } };
-  }
-
-  return async (tenant) => {
-    const at = new Date(clock.now());
-    const since = new Date(at.getTime() - HOUR_MS);
-    // One count for each status: for a list of some statuses MongoDB does not use the partial index.
-    const endedAs = async (status: RequestStatus): Promise<[RequestStatus, number]> => [
-      status,
-      await requests.countDocuments(
-        { tenant, status, updatedAt: { $gte: since } },
-        { limit, hint: TENANT_ENDED_INDEX },
-      ),
-    ];
-    const heldIn = (name: (typeof LEASED_COLLECTIONS)[number]) =>
-      leasedCollection<WorkOfRequest>(collections, name).countDocuments({ ...heldBy(), tenant }, { limit });
-    const [ended, held, waiting] = await Promise.all([
-      Promise.all(ENDED_REQUEST_STATUSES.map(endedAs)),
-      Promise.all(LEASED_COLLECTIONS.map(heldIn)),
-      Promise.all(LEASED_COLLECTIONS.map((name) => waitingOfTenant(name, tenant, at))),
-    ]);
-    const [oldest] = waiting
-      .flatMap((kind) => kind.oldest ?? [])
-      .toSorted((one, other) => one.since.getTime() - other.since.getTime());
-    return {
-      at,
-      since,
-      ended: sumOf(ended.map(([, count]) => count)),
-      failed: sumOf(ended.flatMap(([status, count]) => (FAILED_STATUSES.has(status) ? count : []))),
-      running: sumOf(held),
-      waiting: sumOf(waiting.map(({ count }) => count)),
-      oldest: oldest ? { ...oldest, ageMs: Math.max(0, at.getTime() - oldest.since.getTime()) } : null,
-    };
+  const at = new Date(clock.now());
+  const since = new Date(at.getTime() - HOUR_MS);
+  // One count for each status: for a list of some statuses MongoDB does not use the partial index.
+  const endedAs = async (status: RequestStatus): Promise<[RequestStatus, number]> => [
+    status,
+    await requests.countDocuments(
+      { tenant, status, updatedAt: { $gte: since } },
+      { limit: MAX_COUNTED, hint: TENANT_ENDED_INDEX },
+    ),
+  ];
+  const heldIn = (name: (typeof LEASED_COLLECTIONS)[number]) => {
+    const held = { ...heldBy(), tenant };
+    return leasedCollection<WorkOfRequest>(collections, name).countDocuments(held, { limit: MAX_COUNTED });
+  };
+  const [ended, held, waiting] = await Promise.all([
+    Promise.all(ENDED_REQUEST_STATUSES.map(endedAs)),
+    Promise.all(LEASED_COLLECTIONS.map(heldIn)),
+    Promise.all(LEASED_COLLECTIONS.map((name) => waitingIn(collections, name, at, tenant))),
+  ]);
+  const [oldest = null] = waiting
+    .flatMap((kind) => kind.oldest ?? [])
+    .toSorted((one, other) => one.since.getTime() - other.since.getTime());
+  return {
+    at,
+    since,
+    ended: sumOf(ended.map(([, count]) => count)),
+    failed: sumOf(ended.flatMap(([status, count]) => (FAILED_STATUSES.has(status) ? count : []))),
+    running: sumOf(held),
+    waiting: sumOf(waiting.map(({ due }) => due)),
+    oldest,
   };
 }
 
-/** The sum of counts, at most {@link MAX_WORKLOAD}. */
 function sumOf(counts: readonly number[]): number {
   return Math.min(
-    MAX_WORKLOAD,
+    MAX_COUNTED,
     counts.reduce((sum, count) => sum + count, 0),
   );
 }
@@ -140,7 +103,6 @@ export interface ModelCost {
   costUsd: number;
 }
 
-/** Maximum number of calls that are summed. */
 const MAX_COSTED = 200_000;
 const MAX_MODELS = 50;
 const MAX_REQUESTS = 10;

@@ -19,7 +19,6 @@ export interface ModelSpending {
 
 /** The use of a request's limits. */
 export interface ModelUse {
-  /** Amounts of calls that have ended. */
   spent: ModelSpending;
   /** Amounts reserved for running calls, and for calls whose planner died: their real amounts are unknown. */
   reserved: ModelSpending;
@@ -65,3 +64,18 @@ export interface ModelCallDocument {
   /** Null while the call runs, or its planner died. Absent: the call was recorded after its end. */
   endedAt?: Date | null;
 }
+
+/** A model call whose end was recorded, for a planner that needs its answer again. */
+export type EndedModelCall = Pick<
+  ModelCallDocument,
+  | "purpose"
+  | "model"
+  | "askDigest"
+  | "answer"
+  | "finishReason"
+  | "inputTokens"
+  | "outputTokens"
+  | "cachedInputTokens"
+  | "latencyMs"
+  | "error"
+>;

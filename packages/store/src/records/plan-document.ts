@@ -89,9 +89,7 @@ export interface PlanDocument extends Leased {
   waitReason: WaitReason | null;
   /** Until its first claim the journal has no event of the plan and is not read: it was not started. */
   isFresh: boolean;
-  /**
-   * What the plan needs from a person: for units that wait for approval or are in doubt. Absent: nothing yet.
-   */
+  /** What the plan needs from a person: for units that wait for approval or are in doubt. Absent: nothing yet. */
   needs?: ("approval" | "doubt")[];
   /**
    * Units that wait for a decision, at most {@link MAX_UNDECIDED}: a decision about one of them is accepted

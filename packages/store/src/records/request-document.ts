@@ -14,9 +14,7 @@ import type {
 import type { RecordedError } from "./errors.ts";
 import type { ModelLimits, ModelUse } from "./model-call-document.ts";
 
-/**
- * Work of a planner for a request: its first plan, another version after a failure, or an answer in words.
- */
+/** Work of a planner for a request: its first plan, another version after a failure, or an answer in words. */
 export type PlanningWork = "plan" | "replan" | "answer";
 
 /** A wait for a model that is away. */
@@ -126,9 +124,7 @@ export interface RequestDocument extends Leased {
   answers: GivenAnswer[];
   /** The draft that the questions are about, with which planning continues. Null or absent: none. */
   draft?: KeptDraft | null;
-  /**
-   * SHA-256 of the idempotency key, and SHA-256 of the submission. Absent or null: no key, or it has expired.
-   */
+  /** SHA-256 of the idempotency key, and SHA-256 of the submission. Absent or null: no key, or it has expired. */
   idempotency?: { key: string; payloadHash: string } | null;
   /** Id of the last grouped write. */
   writeId: string | null;
@@ -144,9 +140,7 @@ export interface GivenAnswer {
   /** The answer as it was given; a value as JSON text. */
   answer: string;
   at: Date;
-  /**
-   * The argument that the question was about, and its value; null for an answer that only a model can read.
-   */
+  /** The argument that the question was about, and its value; null for an answer that only a model can read. */
   gives: GapValue | null;
 }
 
@@ -198,9 +192,7 @@ export interface PlanOrigin {
   model: string | null;
 }
 
-/**
- * Time and place for all work of a request: from its caller, otherwise the time when it was accepted, in UTC.
- */
+/** Time and place for all work of a request: from its caller, otherwise the time when it was accepted, in UTC. */
 export function contextOf({
   context = {},
   createdAt,

@@ -16,9 +16,7 @@ export interface ToolDocument {
 export interface ToolServerDocument {
   _id: string;
   server: string;
-  /**
-   * `connecting`: for the first time; `unreachable`: the connection failed or was lost, and is tried again.
-   */
+  /** `connecting`: for the first time; `unreachable`: the connection failed or was lost, and is tried again. */
   state: "connected" | "connecting" | "unreachable";
   /** Number of tools that it last offered. */
   tools: number;
@@ -123,9 +121,7 @@ export interface ObservedOutputDocument {
   digest: string;
   /** The tool's name on the server. */
   tool: string;
-  /**
-   * An `OutputShape` as JSON text, at most 12 KiB. A text, because its names may not be valid field names.
-   */
+  /** An `OutputShape` as JSON text, at most 12 KiB. A text, because its names may not be valid field names. */
   shape: string;
   seenAt: Date;
 }

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { createAccept } from "./acceptance.ts";
-import type { AcceptanceLog, AcceptedEntry } from "./acceptance-log.ts";
+import { type AcceptanceLog, type AcceptedEntry, createAccept } from "./acceptance.ts";
 
 const work = (id: string): AcceptedEntry => ({ request: { _id: id } as unknown as RequestDocument });
 

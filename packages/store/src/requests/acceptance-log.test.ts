@@ -8,8 +8,7 @@ import { createStore, type Store } from "../create-store.ts";
 import { type Collections, openCollections } from "../database/collections.ts";
 import { newPlan, newRequest } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import { createRemoveHalfAccepted } from "./acceptance.ts";
-import { type AcceptedEntry, createMongoAcceptanceLog } from "./acceptance-log.ts";
+import { type AcceptedEntry, createMongoAcceptanceLog, createRemoveHalfAccepted } from "./acceptance.ts";
 
 const { mongodbUrl: url } = testServers();
 let store: Store;

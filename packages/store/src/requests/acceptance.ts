@@ -4,6 +4,7 @@ import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere, type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { createBatches } from "../journal/group-commit.ts";
+import { type SentWrite, sendTogether } from "../journal/pending-write.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
 import {
   FIRST_EPOCH,
@@ -15,7 +16,6 @@ import {
 } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import type { AcceptanceLog, AcceptedEntry } from "./acceptance-log.ts";
 
 /** The part of the store that accepts new work. */
 export function createAcceptance({
@@ -212,9 +212,7 @@ export interface Place {
 /** Null when the executor has no room. */
 type ReservePlace = (plan: Pick<PlanDocument, "_id" | "tenant" | "priority">) => Place | null;
 
-/**
- * A client's name for a submission: sending it again does nothing twice. Valid for 24 h, within one tenant.
- */
+/** A client's name for a submission: sending it again does nothing twice. Valid for 24 h, within one tenant. */
 export interface Idempotency {
   key: string;
   /** SHA-256 of the submission: the key is refused for another one. */
@@ -227,10 +225,56 @@ export const KEY_LIFE_MS = 86_400_000;
 /** Accepts new work. */
 export type AcceptanceStore = ReturnType<typeof createAcceptance>;
 
-/** Options of {@link createAccept}. */
+/** Accepted work: a request, and its plan if it came with one. */
+export interface AcceptedEntry {
+  request: RequestDocument;
+  plan?: PlanDocument | undefined;
+}
+
+/**
+ * Stores accepted work. It is durable (majority, journalled) when an insert resolves. A document that is
+ * there already was stored by an insert whose answer was lost; it is kept as it is.
+ */
+export interface AcceptanceLog {
+  /** Stores requests without a key, and after them their plans, in one command. */
+  insert(accepted: readonly AcceptedEntry[]): Promise<void>;
+  /** The same for a request with a key. False when the key belongs to another request: then nothing is stored. */
+  insertKeyed(accepted: AcceptedEntry): Promise<boolean>;
+}
+
+/**
+ * Accepted work in MongoDB.
+ * @param collections - of a client with majority and journalled writes that does not repeat writes by itself
+ */
+export function createMongoAcceptanceLog(collections: Collections): AcceptanceLog {
+  const { requests, plans } = collections;
+  return {
+    async insert(accepted) {
+      const [only] = accepted;
+      // A single insert costs MongoDB and the driver less than a bulk of one.
+      if (only && !only.plan && accepted.length === 1) return insertUnlessThere(requests, only.request);
+      await sendTogether(collections, insertsOf(accepted), { ordered: false });
+    },
+    async insertKeyed({ request, plan }) {
+      if (await sendTogether(collections, insertsOf([{ request, plan }]), { ordered: true })) return true;
+      // Another request has the key, or this one was stored before, perhaps without its plan.
+      if (!(await requests.findOne({ _id: request._id }, { projection: { _id: 1 } }))) return false;
+      if (plan) await insertUnlessThere(plans, plan);
+      return true;
+    },
+  };
+}
+
+/** Requests first: a plan without its request would be executed although it was never accepted. */
+function insertsOf(accepted: readonly AcceptedEntry[]): SentWrite[] {
+  return [
+    ...accepted.map(({ request }) => ({ collection: "requests" as const, insert: request })),
+    ...accepted.flatMap(({ plan }) => (plan ? { collection: "plans" as const, insert: plan } : [])),
+  ];
+}
+
 interface AcceptOptions extends Retry {
   log: AcceptanceLog;
-  /** See `BatchesOptions`. */
   soon?: ((happen: () => void) => void) | undefined;
 }
 
@@ -267,7 +311,6 @@ export function createAccept(options: AcceptOptions) {
     store: (accepted: AcceptedEntry): Promise<void> => batches.add(accepted),
     /** The same, or false when the key belongs to another request. @throws {StoreUnavailableError} */
     storeKeyed: (accepted: AcceptedEntry) => untilAnswered(() => log.insertKeyed(accepted)),
-    /** Resolves when nothing is waiting or in flight. */
     idle: () => batches.idle(),
   };
 }

@@ -3,7 +3,7 @@
  * when it is answered, and the owner puts it into its next entry before anything else.
  *
  * 1. Only a plan that was started and has not ended by its document takes controls. One that comes while the
- *    owner writes its last entry is settled by the rules of ended plans (`createSettleLateControls`).
+ *    owner writes its last entry is settled by the rules of ended plans (`settleLateControls`).
  * 2. Controls are numbered: an executor applies each once, in their order, also after a crash.
  * 3. A plan that no executor holds becomes due, so that one claims it and gets its controls with the claim.
  */
@@ -57,33 +57,32 @@ export function isOpen({ status, finishedAt }: Pick<PlanDocument, "status" | "fi
  * the control; null when the plan is not open, is of another tenant, or the condition does not hold.
  * @throws {StoreUnavailableError | TooManyControlsError}
  */
-export function createAskControl({ collections, group }: StoreDependencies) {
-  return async (
-    tenant: string,
-    planId: PlanId,
-    { events, by, condition, change }: NewControls,
-  ): Promise<PlanDocument | null> => {
-    const hasRoom = { $lte: [{ $size: CONTROLS }, MAX_CONTROLS - events.length] };
-    const open = { tenant, status: { $in: STARTED_PLAN_STATUSES }, finishedAt: null, ...condition };
-    const isCancel = events.some(({ type }) => type === "cancel.asked");
-    const asked = await group.updateAndRead({
-      collection: "plans",
-      id: planId,
-      // There is at most one cancel: it always finds room.
-      condition: isCancel ? open : { ...open, $expr: hasRoom },
-      expressions: {
-        dueAt: { $cond: [IS_FREE, "$$NOW", "$dueAt"] },
-        updatedAt: "$$NOW",
-        ...change,
-        ...withControls(events, by, "$$NOW"),
-      },
-    });
-    if (asked) return asked;
-    const isFull = { _id: planId, ...open, $expr: { $not: [hasRoom] } };
-    if (!isCancel && (await collections.plans.findOne(isFull)))
-      throw new TooManyControlsError({ planId, max: MAX_CONTROLS });
-    return null;
-  };
+export async function askControl(
+  { collections, group }: StoreDependencies,
+  tenant: string,
+  planId: PlanId,
+  { events, by, condition, change }: NewControls,
+): Promise<PlanDocument | null> {
+  const hasRoom = { $lte: [{ $size: CONTROLS }, MAX_CONTROLS - events.length] };
+  const open = { tenant, status: { $in: STARTED_PLAN_STATUSES }, finishedAt: null, ...condition };
+  const isCancel = events.some(({ type }) => type === "cancel.asked");
+  const asked = await group.writeAndRead({
+    collection: "plans",
+    id: planId,
+    // There is at most one cancel: it always finds room.
+    condition: isCancel ? open : { ...open, $expr: hasRoom },
+    expressions: {
+      dueAt: { $cond: [IS_FREE, "$$NOW", "$dueAt"] },
+      updatedAt: "$$NOW",
+      ...change,
+      ...withControls(events, by, "$$NOW"),
+    },
+  });
+  if (asked) return asked;
+  const isFull = { _id: planId, ...open, $expr: { $not: [hasRoom] } };
+  if (!isCancel && (await collections.plans.findOne(isFull)))
+    throw new TooManyControlsError({ planId, max: MAX_CONTROLS });
+  return null;
 }
 
 /** A decision of an operator about a call. */
@@ -145,44 +144,31 @@ function waitingUnits(head: DecisionHead): UndecidedUnit[] {
  * an unknown plan, for one that is being removed, and for another tenant's.
  * @throws {StoreUnavailableError | TooManyControlsError}
  */
-export function createAskDecision({ collections, unitReads }: StoreDependencies, askControl: AskControl) {
-  return async <Answer>({
-    tenant,
-    planId,
-    by,
-    about,
-    decide,
-  }: AskedDecisions<Answer>): Promise<{ type: "asked"; plan: PlanDocument } | Answer | undefined> => {
-    /** Of two decisions at once the second is judged again. */
-    const ask = (events: readonly DecisionEvent[], { controlSeq }: Pick<PlanDocument, "controlSeq">) =>
-      askControl(tenant, planId, {
-        events,
-        by,
-        condition: { controlSeq },
-        change: { decisionSeq: after(events.length) },
-      });
-    for (;;) {
-      const head = await collections.plans.findOne<DecisionHead>(
-        { _id: planId, tenant },
-        { projection: DECISION_HEAD },
-      );
-      const events = head ? about(waitingUnits(head)) : undefined;
-      if (head && events) {
-        const plan = await ask(events, head);
-        if (plan) return { type: "asked", plan };
-        continue;
-      }
-      // In this order: a control leaves the document after it is in the journal.
-      const plan = await collections.plans.findOne({ _id: planId, tenant });
-      const read = plan && (await unitReads.ofPlan(tenant, planId));
-      if (!plan || !read || read.request.isRemoved) return undefined;
-      const decided = decide({ plan, read, given: givenDecisions(plan, read.plan) });
-      if (!Array.isArray(decided)) return decided as Answer;
-      const asked = await ask(decided, plan);
-      if (asked) return { type: "asked", plan: asked };
-    }
+export async function askDecision<Answer>(
+  context: StoreDependencies,
+  { tenant, planId, by, about, decide }: AskedDecisions<Answer>,
+): Promise<{ type: "asked"; plan: PlanDocument } | Answer | undefined> {
+  const { plans } = context.collections;
+  /** Of two decisions at once the second is judged again. */
+  const ask = (events: readonly DecisionEvent[], { controlSeq }: Pick<PlanDocument, "controlSeq">) => {
+    const change = { decisionSeq: after(events.length) };
+    return askControl(context, tenant, planId, { events, by, condition: { controlSeq }, change });
   };
+  for (;;) {
+    const head = await plans.findOne<DecisionHead>({ _id: planId, tenant }, { projection: DECISION_HEAD });
+    const events = head ? about(waitingUnits(head)) : undefined;
+    if (head && events) {
+      const plan = await ask(events, head);
+      if (plan) return { type: "asked", plan };
+      continue;
+    }
+    // In this order: a control leaves the document after it is in the journal.
+    const plan = await plans.findOne({ _id: planId, tenant });
+    const read = plan && (await context.unitReads.ofPlan(tenant, planId));
+    if (!plan || !read || read.request.isRemoved) return undefined;
+    const decided = decide({ plan, read, given: givenDecisions(plan, read.plan) });
+    if (!Array.isArray(decided)) return decided as Answer;
+    const asked = await ask(decided, plan);
+    if (asked) return { type: "asked", plan: asked };
+  }
 }
-
-export type AskControl = ReturnType<typeof createAskControl>;
-export type AskDecision = ReturnType<typeof createAskDecision>;

@@ -8,12 +8,11 @@ import {
   stepRuns,
 } from "@planwright/engine";
 import type { Diagnostic, RequestId } from "@planwright/plan";
-import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { HeadWrite } from "../journal/pending-write.ts";
 import { type NextEntry, nextEntry } from "../journal/transact.ts";
 import type { ChangeRefusal } from "../plans/carry-over.ts";
-import type { NextVersionTurn } from "../plans/version-turn.ts";
+import { type NextVersionTurn, NOTHING_PARKED } from "../plans/version-turn.ts";
 import { IdempotencyKeyReusedError, RequestLagsError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
@@ -200,21 +199,10 @@ export function versionEntry<Changed>(
   };
 }
 
-/** Fields that leave no work for planners: the request has moved on. */
-const NOTHING_PARKED: Document = {
-  lease: null,
-  dueAt: null,
-  "planning.work": null,
-  "planning.wait": null,
-  replan: null,
-  error: null,
-  answer: null,
-  answerError: null,
-};
-
 /** The request's document at its next version. Pure. */
 function movedTo({ _id, planId, version, status, autoExecute, updatedAt }: RequestDocument): HeadWrite {
-  const set = { ...NOTHING_PARKED, planId, version, status, autoExecute, updatedAt };
+  const noWork = { ...NOTHING_PARKED, "planning.work": null, "planning.wait": null };
+  const set = { ...noWork, planId, version, status, autoExecute, updatedAt };
   return { collection: "requests", id: _id, condition: { version: version - 1 }, set };
 }
 

@@ -56,7 +56,6 @@ export function createChangeStore(dependencies: StoreDependencies) {
   };
 }
 
-/** The part of the store that takes the answers of users. */
 function createAnswerQuestions(context: StoreDependencies) {
   const { requests } = context.collections;
 
@@ -121,7 +120,6 @@ function createAnswerQuestions(context: StoreDependencies) {
   };
 }
 
-/** The part of the store that starts plans. */
 function createQueuePlan(context: StoreDependencies) {
   const { plans } = context.collections;
 
@@ -193,7 +191,6 @@ function whenPlanned({ request }: RequestNow, by: string): ChangeDecision<null, 
 /** Separates the keys of amendments from those of other changes. */
 const OPERATION = "amend";
 
-/** The part of the store that replaces a plan by another one, written by a person or a program. */
 function createAmend(context: StoreDependencies) {
   const { collections } = context;
 

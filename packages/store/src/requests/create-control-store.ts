@@ -9,36 +9,24 @@ import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/transact.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
-import { endEvent, endedBy, endWrites } from "../plans/plan-end.ts";
+import { endEvent, endWrites } from "../plans/plan-end.ts";
 import type { PlanApproval, PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
 import { createServerControls } from "../tools/tool-store.ts";
-import {
-  type AskControl,
-  type AskDecision,
-  createAskControl,
-  createAskDecision,
-  type Decided,
-  type DecisionState,
-  IS_FREE,
-  isOpen,
-} from "./ask-control.ts";
+import { askControl, askDecision, type Decided, type DecisionState, IS_FREE, isOpen } from "./ask-control.ts";
 import { createResolve } from "./resolve.ts";
 
 /** The part of the store that records controls. */
 export function createControlStore(dependencies: StoreDependencies) {
-  const askControl = createAskControl(dependencies);
-  const askDecision = createAskDecision(dependencies, askControl);
   return {
-    ...createCancel(dependencies, askControl),
-    ...createPause(dependencies, askControl),
-    ...createApprove(askDecision, dependencies),
-    ...createResolve(dependencies, askDecision),
+    ...createCancel(dependencies),
+    ...createPause(dependencies),
+    ...createApprove(dependencies),
+    ...createResolve(dependencies),
     ...createServerControls(dependencies),
   };
 }
 
-/** The part of the store that records operators' decisions on calls that need approval. */
-function createApprove(askDecision: AskDecision, { clock }: StoreDependencies) {
+function createApprove(context: StoreDependencies) {
   return {
     /**
      * Records an operator's decision on a step that waits for approval. Of several decisions on one hash the
@@ -70,16 +58,24 @@ function createApprove(askDecision: AskDecision, { clock }: StoreDependencies) {
         }
         if (step.status !== "WAITING_APPROVAL" || !isOpen(plan) || read.plan?.endedSeq !== null)
           return { type: "not waiting", step };
-        if (step.expiresAt && step.expiresAt.getTime() <= clock.now()) return { type: "expired", step };
+        if (step.expiresAt && step.expiresAt.getTime() <= context.clock.now())
+          return { type: "expired", step };
         if (step.approvalHash !== approvalHash) return { type: "stale", step };
         return events;
       };
-      const answer = await askDecision({ tenant, planId, by, about, decide });
+      const answer = await askDecision(context, { tenant, planId, by, about, decide });
       if (!answer) return { type: "unknown" };
       return answer.type === "asked" ? { type: "recorded", plan: answer.plan, by } : answer;
     },
   };
 }
+
+/** Filter: a plan that a pause changes. */
+export const IS_TO_BE_PAUSED = {
+  status: { $in: PAUSABLE_PLAN_STATUSES },
+  pauseRequestedAt: null,
+  cancelRequestedAt: null,
+};
 
 const IS_PAUSED = { $eq: ["$status", "PAUSED"] };
 
@@ -102,45 +98,36 @@ export function pausedSince(at: "$$NOW" | Date): Document {
   };
 }
 
-/** Changes by a resume: a paused plan may be claimed, or its executor continues. */
 const RESUMED: Document = {
   pauseRequestedAt: null,
   status: { $cond: [IS_PAUSED, { $cond: [IS_FREE, "QUEUED", "RUNNING"] }, "$status"] },
   waitReason: { $cond: [IS_PAUSED, null, "$waitReason"] },
 };
 
-/** The part of the store that pauses and resumes plans. */
-function createPause({ collections: { plans } }: StoreDependencies, askControl: AskControl) {
+function createPause(context: StoreDependencies) {
+  const { plans } = context.collections;
   return {
     /** Starts no more calls of a plan: PAUSED at once, or when its calls have ended. Null when unknown. */
     async requestPause(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
-      const condition = {
-        status: { $in: PAUSABLE_PLAN_STATUSES },
-        pauseRequestedAt: null,
-        cancelRequestedAt: null,
-      };
-      const event = { type: "pause.asked" } as const;
-      const paused = await askControl(tenant, planId, {
-        events: [event],
-        by,
-        condition,
-        change: pausedSince("$$NOW"),
-      });
+      const events = [{ type: "pause.asked" } as const];
+      const change = pausedSince("$$NOW");
+      const asked = { events, by, condition: IS_TO_BE_PAUSED, change };
+      const paused = await askControl(context, tenant, planId, asked);
       return paused ?? plans.findOne({ _id: planId, tenant });
     },
 
     /** PAUSED -> QUEUED, due now. A plan with another status is not changed. Null when unknown. */
     async requestResume(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       const condition = { pauseRequestedAt: { $ne: null } };
-      const event = { type: "resume.asked" } as const;
-      const resumed = await askControl(tenant, planId, { events: [event], by, condition, change: RESUMED });
+      const events = [{ type: "resume.asked" } as const];
+      const asked = { events, by, condition, change: RESUMED };
+      const resumed = await askControl(context, tenant, planId, asked);
       return resumed ?? plans.findOne({ _id: planId, tenant });
     },
   };
 }
 
-/** The part of the store that ends plans on request. */
-function createCancel(context: StoreDependencies, askControl: AskControl) {
+function createCancel(context: StoreDependencies) {
   const { collections, transact, unitReads } = context;
   const { plans } = collections;
 
@@ -154,7 +141,8 @@ function createCancel(context: StoreDependencies, askControl: AskControl) {
     const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: by }, events });
     await transact({
       entry,
-      following: (stamped) => endWrites(plan, endedBy(end, fold(read.request, [stamped]).plans.get(planId))),
+      following: (stamped) =>
+        endWrites(plan, { end, folded: fold(read.request, [stamped]).plans.get(planId) }),
     });
   }
 
@@ -162,7 +150,7 @@ function createCancel(context: StoreDependencies, askControl: AskControl) {
     /** Ends a READY plan at once; a later one gets `cancelRequestedAt`. Null when unknown. */
     async requestCancel(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null> {
       for (;;) {
-        const asked = await askControl(tenant, planId, {
+        const asked = await askControl(context, tenant, planId, {
           events: [{ type: "cancel.asked" }],
           by,
           condition: { cancelRequestedAt: null },
@@ -195,7 +183,6 @@ function cancelled({ plan }: PlanDocument, read: PlanUnits): JournalEvent[] {
     });
 }
 
-/** Result of {@link ControlStore.approveStep}. */
 type ApprovalAnswer =
   /** The decision is recorded; `by` is the operator who decided first. */
   | { type: "recorded"; plan: PlanDocument; by: string }

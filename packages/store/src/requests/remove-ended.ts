@@ -44,7 +44,6 @@ export const IS_REMOVABLE = {
 export interface RemoveEnded {
   /** Only requests that have not changed since this time. */
   endedBefore: Date;
-  /** Maximum number of requests. */
   limit: number;
 }
 
@@ -77,9 +76,7 @@ export async function removeEnded(
   return begun.length;
 }
 
-/**
- * Appends `removal.began`. False when the request is not old any more; true also when an earlier removal has begun.
- */
+/** Appends `removal.began`. False when the request is not old any more; true also when an earlier removal has begun. */
 async function beginRemoval(
   { requests, journal }: Collections,
   requestId: RequestId,

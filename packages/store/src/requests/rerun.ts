@@ -179,7 +179,6 @@ export interface ArgumentChange {
   set: JsonObject;
 }
 
-/** A plan with other arguments, or its diagnostics. */
 type ChangedPlan =
   | { ok: true; plan: Plan; diagnostics: Diagnostic[] }
   | { ok: false; diagnostics: Diagnostic[] };

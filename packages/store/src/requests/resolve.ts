@@ -13,20 +13,14 @@ import { nextEntry } from "../journal/transact.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { askedEvent, controlsAfter, HAS_CONTROLS, needsFields, needsOf } from "../plans/plan-needs.ts";
 import type { AskedControl, PlanDocument, UndecidedUnit } from "../records/plan-document.ts";
-import {
-  type AskDecision,
-  createAskControl,
-  createAskDecision,
-  type Decided,
-  type DecisionState,
-} from "./ask-control.ts";
+import { askDecision, type Decided, type DecisionState } from "./ask-control.ts";
 import { createReplan } from "./replan.ts";
 
 /** The part of the store that records operators' decisions on calls in doubt. */
-export function createResolve(
-  { collections: { requests }, transact }: StoreDependencies,
-  askDecision: AskDecision,
-) {
+export function createResolve(context: StoreDependencies) {
+  const { transact } = context;
+  const { requests } = context.collections;
+
   /** Gives units of an ended plan their last state. False when another entry was appended first. */
   async function settle({ plan, read, decided }: Settling, by: string): Promise<boolean> {
     const { _id: planId, requestId } = plan;
@@ -102,7 +96,7 @@ export function createResolve(
           if (plan.finishedAt) return { type: "settling", plan, read, decided };
           return decided.map(({ unit, decision }) => resolvedEvent(decision, unit.attempts.length));
         };
-        const answer = await askDecision({ tenant, planId, by, about, decide });
+        const answer = await askDecision(context, { tenant, planId, by, about, decide });
         if (!answer) return { type: "unknown" };
         if (answer.type === "asked") return { type: "recorded", plan: answer.plan };
         if (answer.type !== "settling") return answer;
@@ -115,7 +109,6 @@ export function createResolve(
   };
 }
 
-/** Units in doubt of a plan that has ended, to be settled. */
 interface Settling {
   type: "settling";
   plan: PlanDocument;
@@ -160,58 +153,56 @@ function settled({ key, stepId, item, tool }: StepRun, resolution: Resolution, b
  * the journal. A doubt gets its last state, and a cancel also ends the replanning that the end began. A pause,
  * a resume and an approval find nothing to do.
  */
-export function createSettleLateControls(context: StoreDependencies): (planId: PlanId) => Promise<void> {
-  const { collections, transact, group, unitReads } = context;
-  const askDecision = createAskDecision(context, createAskControl(context));
-  const decisions = createResolve(context, askDecision);
-  const changes = createReplan(context);
+export async function settleLateControls(context: StoreDependencies, planId: PlanId): Promise<void> {
+  const { plans } = context.collections;
+  const plan = await plans.findOne({ _id: planId, finishedAt: { $ne: null }, ...HAS_CONTROLS });
+  if (!plan) return;
+  for (const control of plan.controls ?? []) {
+    await applyLate(context, plan, control);
+    await recordLate(context, plan, control);
+  }
+  // A plan that has ended takes no controls.
+  const set = { controls: [], dueAt: null };
+  await context.group.write({ collection: "plans", id: planId, condition: {}, set });
+}
 
-  /** A repeat after a crash changes nothing. */
-  async function apply(plan: PlanDocument, { event, by }: AskedControl): Promise<void> {
-    const { _id: planId, requestId, tenant } = plan;
-    if (event.type === "doubt.resolved") {
-      const { key, attempt, resolution } = event;
-      await decisions.resolveUnits(tenant, planId, { by, decisions: [{ key, attempt, resolution }] });
-    }
-    if (event.type !== "cancel.asked") return;
-    const request = await collections.requests.findOne({
-      _id: requestId,
-      tenant,
-      planId,
-      status: "PLANNING",
+/** A repeat after a crash changes nothing. */
+async function applyLate(
+  context: StoreDependencies,
+  { _id: planId, requestId, tenant }: PlanDocument,
+  { event, by }: AskedControl,
+): Promise<void> {
+  if (event.type === "doubt.resolved") {
+    const { key, attempt, resolution } = event;
+    const decisions = [{ key, attempt, resolution }];
+    await createResolve(context).resolveUnits(tenant, planId, { by, decisions });
+  }
+  if (event.type !== "cancel.asked") return;
+  const isReplanned = { _id: requestId, tenant, planId, status: "PLANNING" } as const;
+  if (await context.collections.requests.findOne(isReplanned))
+    await createReplan(context).cancelPlanning(tenant, requestId, by);
+}
+
+/** Appends a control behind the end, unless it is in the journal, or the request is being removed. */
+async function recordLate(
+  { collections: { plans }, transact, unitReads }: StoreDependencies,
+  plan: PlanDocument,
+  control: AskedControl,
+): Promise<void> {
+  const events: JournalEvent[] = [askedEvent(control)];
+  for (;;) {
+    const request = await unitReads.ofRequest(plan.requestId);
+    if (request.isRemoved || (request.plans.get(plan._id)?.controlSeq ?? 0) >= control.id) return;
+    const { entry } = nextEntry(plan, request, { by: { kind: "api", id: control.by }, events });
+    const expressions = { controls: controlsAfter(control.id) };
+    const condition = { finishedAt: { $ne: null } };
+    const { type } = await transact({
+      entry,
+      following: () => [{ collection: "plans", id: plan._id, condition, expressions }],
     });
-    if (request) await changes.cancelPlanning(tenant, requestId, by);
+    if (type === "appended") return;
+    if (!(await plans.findOne({ _id: plan._id }, { projection: { _id: 1 } }))) return;
   }
-
-  /** Appends a control behind the end, unless it is in the journal, or the request is being removed. */
-  async function record(plan: PlanDocument, control: AskedControl): Promise<void> {
-    const events: JournalEvent[] = [askedEvent(control)];
-    for (;;) {
-      const request = await unitReads.ofRequest(plan.requestId);
-      if (request.isRemoved || (request.plans.get(plan._id)?.controlSeq ?? 0) >= control.id) return;
-      const by = { kind: "api", id: control.by } as const;
-      const { entry } = nextEntry(plan, request, { by, events });
-      const expressions = { controls: controlsAfter(control.id) };
-      const condition = { finishedAt: { $ne: null } };
-      const { type } = await transact({
-        entry,
-        following: () => [{ collection: "plans", id: plan._id, condition, expressions }],
-      });
-      if (type === "appended") return;
-      if (!(await collections.plans.findOne({ _id: plan._id }, { projection: { _id: 1 } }))) return;
-    }
-  }
-
-  return async (planId) => {
-    const plan = await collections.plans.findOne({ _id: planId, finishedAt: { $ne: null }, ...HAS_CONTROLS });
-    if (!plan) return;
-    for (const control of plan.controls ?? []) {
-      await apply(plan, control);
-      await record(plan, control);
-    }
-    // A plan that has ended takes no controls.
-    await group.set({ collection: "plans", id: planId, condition: {}, set: { controls: [], dueAt: null } });
-  };
 }
 
 /** An operator's decision on a unit that is in doubt. */

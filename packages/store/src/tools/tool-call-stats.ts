@@ -17,7 +17,6 @@ export interface ToolCallStats {
   p99Ms: number | null;
   /** Failures by code, the most frequent first. */
   errors: { code: string; count: number }[];
-  /** Time when the last call ended. */
   lastAt: Date;
 }
 
@@ -66,7 +65,6 @@ function under(field: string, counts: { [name: string]: number }): { [path: stri
   return Object.fromEntries(Object.entries(counts).map(([name, count]) => [`${field}.${name}`, count]));
 }
 
-/** One tool's documents of several hours. */
 interface SummedHours extends Pick<ToolCallStatsDocument, "calls" | "failures" | "lastAt"> {
   _id: Pick<ToolCallStatsDocument, "server" | "tool">;
   durations: (LatencyHistogram | undefined)[];

@@ -72,7 +72,6 @@ const MAX_RELOADS = 1_000;
 const MAX_SHOWN = 2_000;
 /** How long a question is open, and its answer is given again for the same tools, in milliseconds. */
 const ASK_LIFE_MS = 600_000;
-/** States of servers that cannot be called. */
 const NOT_CONNECTED: ToolServerReport["state"][] = ["connecting", "unreachable"];
 
 /**
@@ -170,10 +169,8 @@ export function createToolReads(collections: Collections) {
 
 /** The part of the store by which executors report tools, their servers and what calls have shown. */
 export function createToolReports({ collections, clock }: StoreDependencies) {
-  const { tools, toolServers, signIns, observedOutputs } = collections;
+  const { tools, toolServers, signIns, observedOutputs, plans } = collections;
   return {
-    ...createSignInReports({ collections, clock }),
-
     /** Replaces the tools of a server in the catalogue; tools that are absent are removed. */
     async publishTools(server: string, offered: readonly { descriptor: ToolDescriptor; digest: string }[]) {
       const updatedAt = new Date(clock.now());
@@ -257,13 +254,9 @@ export function createToolReports({ collections, clock }: StoreDependencies) {
         signIns.deleteMany({ server: { $nin: [...withSignIn] } }),
       ]);
     },
-  };
-}
 
-/** The part of the store by which executors sign in at tool servers: of all executors one at a time. */
-function createSignInReports({ collections, clock }: Pick<StoreDependencies, "collections" | "clock">) {
-  const { signIns, plans } = collections;
-  return {
+    /* Sign-ins at tool servers: of all executors one at a time changes one. */
+
     /** The sign-in at a server; null: there is none. */
     readSignIn: (server: string): Promise<SignInDocument | null> => signIns.findOne({ _id: server }),
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { StepRun } from "@planwright/engine";
+import { type StepRun, stepRunAt } from "@planwright/engine";
 import { stringifyExactJson } from "@planwright/plan";
 import { BadInputError, OutputNotFoundError } from "../errors/api-error.ts";
 import type { AnswerBytes } from "../load/answer-bytes.ts";
@@ -138,7 +138,8 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
     if (!made) throw new OutputNotFoundError(ref);
     return inOnePart(made, ref);
   }
-  const step = await store.getStepHead(tenant, planId, name.stepKey);
+  const read = await store.readUnits(tenant, planId);
+  const step = read && stepRunAt(read, name.stepKey);
   if (step?.status !== "COMPLETED") throw new OutputNotFoundError(ref);
   return openStep(step);
 

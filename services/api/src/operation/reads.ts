@@ -1,9 +1,19 @@
-import type { StepRun } from "@planwright/engine";
-import { type JsonValue, type PlanId, PlanIdSchema, type RequestId, type StepStatus } from "@planwright/plan";
+import { type StepRun, waitedForPeopleMs } from "@planwright/engine";
+import {
+  type JsonValue,
+  type PlanId,
+  PlanIdSchema,
+  type RequestId,
+  remembered,
+  type StepStatus,
+} from "@planwright/plan";
 import {
   type ClientStore,
+  countSteps,
+  countUnits,
   type DiagnosedUnits,
   diagnosedUnits,
+  diagnosedUnitsOf,
   type EventHead,
   isStepWanted,
   type ListPage,
@@ -14,7 +24,9 @@ import {
   type PlanHead,
   type PlanResults,
   type PlanTexts,
+  type PlanUnits,
   pageOfSteps,
+  pageOfUnits,
   type RequestDocument,
   type StepFilter,
   type StepPage,
@@ -45,7 +57,7 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   /** Those of them that a diagnosis may name. */
   diagnosedUnits(planId: PlanId): Promise<DiagnosedUnits<StepRun>>;
   /** Steps by status; items are not counted. */
-  stepCounts(planId: PlanId): Promise<StatusCount[]>;
+  stepCounts(planId: PlanId): Promise<NonNullable<PlanHead["counts"]>>;
   /** How long a plan waited only for people until `at`, or its end, in milliseconds. */
   waitedForPeopleMs(planId: PlanId, at: Date): Promise<number>;
   /** The step with its arguments, and with the data of its errors. */
@@ -78,9 +90,6 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
 /** Fields that contain outputs of steps: of the step, of its plan, and of older clients. */
 type OutputPlace = "step" | "outputs" | "results";
 
-/** Steps of a plan in one status. */
-type StatusCount = Pick<StepRun, "status"> & { count: number };
-
 /** Estimated size of a head of a request or plan with its small outputs, in bytes. */
 const HEAD_BYTES = 2_048;
 /** The same for a step. */
@@ -88,10 +97,13 @@ const STEP_HEAD_BYTES = 640;
 
 /** New reads with an empty cache, for one operation. */
 export function createReads(store: ClientStore, tenant: string, bytes: AnswerBytes): Reads {
-  const { primeSteps, forgetPages, ...pageReads } = createPageReads(store, tenant, bytes);
+  const units = new DataLoader<PlanId, PlanUnits | null>((ids) =>
+    Promise.all(ids.map((id) => store.readUnits(tenant, id))),
+  );
+  const { primeSteps, forgetPages, ...pageReads } = createPageReads({ store, tenant, bytes, units });
   const requests = new DataLoader<RequestId, RequestDocument | null>(async (ids) => {
     await bytes.reading(ids.length * HEAD_BYTES);
-    return store.getRequests(tenant, ids);
+    return Promise.all(ids.map((id) => store.getRequest(tenant, id)));
   });
   const plans = new DataLoader<PlanId, PlanHead | null>(async (ids) => {
     await bytes.reading(ids.length * HEAD_BYTES);
@@ -116,16 +128,13 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
   const diagnosed = new DataLoader<PlanId, DiagnosedUnits<StepRun>>((ids) =>
     Promise.all(
       ids.map(async (id) => {
-        const found = await store.listDiagnosedUnits(tenant, id);
+        const read = await units.load(id);
+        const found = read ? diagnosedUnitsOf(read) : diagnosedUnits<StepRun>([]);
         await bytes.reading(found.units.length * STEP_HEAD_BYTES);
         return found;
       }),
     ),
   );
-  const counts = new DataLoader<PlanId, StatusCount[]>(async (ids) =>
-    listsById(ids, await store.countStepStatuses(tenant, ids), ({ planId }) => planId),
-  );
-
   const lastSeqs = new DataLoader<RequestId, number>((ids) => store.readLastSeqs(tenant, ids));
 
   /** A loader for parts of documents whose sizes are known. */
@@ -236,9 +245,14 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     },
     steps: (planId) => steps.load(planId),
     diagnosedUnits: (planId) => diagnosed.load(planId),
-    stepCounts: (planId) => counts.load(planId),
-    waitedForPeopleMs: (planId, at) =>
-      once(`waited ${planId}`, () => store.waitedForPeopleMs(tenant, planId, at)),
+    async stepCounts(planId) {
+      const { outline, plan } = (await units.load(planId)) ?? {};
+      return countSteps(outline?.steps ?? [], plan?.units);
+    },
+    async waitedForPeopleMs(planId, at) {
+      const { plan } = (await units.load(planId)) ?? {};
+      return plan ? waitedForPeopleMs(plan, at) : 0;
+    },
     withBody: (step) => bodies.load(step),
     modelCalls: (requestId) => modelCalls.load(requestId),
     lastSeq: (requestId) => lastSeqs.load(requestId),
@@ -247,16 +261,16 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
       for (const request of found) requests.prime(request._id, request);
     },
     primeState,
-    primeSnapshot({ request, plan, steps: units }) {
+    primeSnapshot({ request, plan, steps: runs }) {
       primeState({ request, plan });
-      steps.prime(request.planId, units);
-      diagnosed.prime(request.planId, diagnosedUnits(units));
-      primeSteps(request.planId, units);
+      steps.prime(request.planId, runs);
+      diagnosed.prime(request.planId, diagnosedUnits(runs));
+      primeSteps(request.planId, runs);
     },
     forget() {
       forgetPages();
       computed.clear();
-      const heads = [requests, plans, versions, modelCalls, steps, diagnosed, counts, lastSeqs];
+      const heads = [requests, plans, versions, modelCalls, units, steps, diagnosed, lastSeqs];
       const parts = [graphs, texts, results, bodies, callTexts, inlineOutputs, separateOutputs];
       for (const loader of [...heads, ...parts]) loader.clearAll();
     },
@@ -325,8 +339,16 @@ const MAX_LISTS = 100;
 /** Estimated size of a head of a step, version, call or event, in bytes. */
 const PAGE_HEAD_BYTES = 640;
 
+/** What pages are read with. */
+interface PageSources {
+  store: ClientStore;
+  tenant: string;
+  bytes: AnswerBytes;
+  units: DataLoader<PlanId, PlanUnits | null>;
+}
+
 /** New reads with an empty cache, for one operation. */
-function createPageReads(store: ClientStore, tenant: string, bytes: AnswerBytes): PageReads {
+function createPageReads({ store, tenant, bytes, units }: PageSources): PageReads {
   /** Loads one page of each of several lists. Their estimated size is counted before the read. */
   function pagesOf<Id extends string, Part extends ListPage, Item>(
     read: (ids: readonly Id[], page: Part) => Promise<ReadonlyMap<Id, Page<Item>>>,
@@ -341,11 +363,10 @@ function createPageReads(store: ClientStore, tenant: string, bytes: AnswerBytes)
   }
 
   const primed = new Map<PlanId, readonly StepRun[]>();
-  const pages = pagesOf((ids: readonly PlanId[], page: StepPage) => store.listStepPages(tenant, ids, page));
-  const counts = loaderOf<PlanId, StepFilter, number>(
-    (ids, filter) => store.countSteps(tenant, ids, filter),
-    0,
-  );
+  const pages = pagesOf(async (ids: readonly PlanId[], page: StepPage) => {
+    const read = (await Promise.all(ids.map((id) => units.load(id)))).flatMap((found) => found ?? []);
+    return new Map(read.map((found) => [found.outline.planId, pageOfUnits(found, page)]));
+  });
   const plans = pagesOf((ids: readonly RequestId[], page: ListPage) =>
     store.listPlanPages(tenant, ids, page),
   );
@@ -355,43 +376,36 @@ function createPageReads(store: ClientStore, tenant: string, bytes: AnswerBytes)
   const events = pagesOf((ids: readonly RequestId[], page: ListPage) =>
     store.listEventPages(tenant, ids, page),
   );
-  type StepName = Pick<StepRun, "planId" | "stepId">;
-  const statuses = new DataLoader<StepName, StepStatus | null, string>(
-    (names) => store.listStepStatuses(tenant, names),
-    { cacheKeyFn: ({ planId, stepId }) => `${planId}/${stepId}` },
-  );
-
-  function primeStatuses(steps: readonly StepRun[]): void {
-    for (const step of steps) if (step.item === null) statuses.prime(step, step.status);
-  }
-
   return {
     async stepPage(planId, page) {
-      const units = primed.get(planId);
-      if (units) return pageOfSteps(units, page);
-      const found = await pages.load({ id: planId, part: page });
-      primeStatuses(found.items);
-      return found;
+      const steps = primed.get(planId);
+      return steps ? pageOfSteps(steps, page) : pages.load({ id: planId, part: page });
     },
     async stepCount(planId, filter) {
-      const units = primed.get(planId);
-      if (units) return units.filter((unit) => isStepWanted(unit, filter)).length;
-      return counts.load({ id: planId, part: filter });
+      const steps = primed.get(planId);
+      if (steps) return steps.filter((step) => isStepWanted(step, filter)).length;
+      const read = await units.load(planId);
+      return read ? countUnits(read, filter) : 0;
     },
-    stepStatus: (planId, stepId) => statuses.load({ planId, stepId }),
+    async stepStatus(planId, stepId) {
+      const steps = primed.get(planId);
+      if (steps) return stepsByKey(steps).get(stepId)?.status ?? null;
+      const { outline, plan } = (await units.load(planId)) ?? {};
+      if (!outline?.steps.some(({ id }) => id === stepId)) return null;
+      return plan?.units.get(stepId)?.status ?? "PENDING";
+    },
     planPage: (id, part) => plans.load({ id, part }),
     modelCallPage: (id, part) => modelCalls.load({ id, part }),
     eventPage: (id, part) => events.load({ id, part }),
-    primeSteps(planId, steps) {
-      primed.set(planId, steps);
-      primeStatuses(steps);
-    },
+    primeSteps: (planId, steps) => void primed.set(planId, steps),
     forgetPages() {
       primed.clear();
-      for (const loader of [pages, counts, plans, modelCalls, events, statuses]) loader.clearAll();
+      for (const loader of [pages, plans, modelCalls, events]) loader.clearAll();
     },
   };
 }
+
+const stepsByKey = remembered((steps: readonly StepRun[]) => new Map(steps.map((step) => [step.key, step])));
 
 /** A part of the data of an id. */
 interface Key<Id, Part> {

@@ -323,7 +323,7 @@ async function findSeen(
   const ids = seen.map(({ requestId }) => requestId);
   const twice = ids.find((id, index) => ids.indexOf(id) < index);
   if (twice) throw refused(`${twice} is given twice`, "Give each request once.");
-  const found = await store.getRequests(tenant, ids);
+  const found = await Promise.all(ids.map((id) => store.getRequest(tenant, id)));
   return {
     selected: seen.map((one, index) => ({ ...one, request: found[index] ?? null })),
     hasMore: false,

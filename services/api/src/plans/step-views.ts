@@ -257,10 +257,7 @@ const FIELD: Readonly<Record<StepStatus, Exclude<keyof StepCounts, "total">>> = 
 };
 
 /** Groups the statuses of steps. Pure. @param counted - numbers of steps by status */
-export function toStepCounts(
-  total: number,
-  counted: readonly { status: StepStatus; count: number }[],
-): StepCounts {
+export function toStepCounts(total: number, counted: { [status in StepStatus]?: number }): StepCounts {
   const counts: StepCounts = {
     total,
     completed: 0,
@@ -271,7 +268,7 @@ export function toStepCounts(
     running: 0,
     pending: 0,
   };
-  for (const { status, count } of counted) counts[FIELD[status]] += count;
+  for (const [status, field] of Object.entries(FIELD)) counts[field] += counted[status as StepStatus] ?? 0;
   return counts;
 }
 

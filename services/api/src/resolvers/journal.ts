@@ -10,6 +10,7 @@ import {
 } from "@planwright/engine";
 import type { JsonObject, RequestId } from "@planwright/plan";
 import {
+  countSteps,
   type EventHead,
   eventCursor,
   type PlanGraph,
@@ -325,9 +326,10 @@ function asIfHeld({ status, waitReason, resolutions }: FoldedPlan) {
 
 /** Items are counted with their step. */
 function countsOf(steps: readonly StepRun[]): StepCounts {
-  const withoutItems = steps.filter(({ item }) => item === null);
-  return toStepCounts(
-    withoutItems.length,
-    withoutItems.map(({ status }) => ({ status, count: 1 })),
+  const own = new Map(steps.filter(({ item }) => item === null).map((step) => [step.key, step]));
+  const counted = countSteps(
+    [...own.keys()].map((id) => ({ id })),
+    own,
   );
+  return toStepCounts(own.size, counted);
 }

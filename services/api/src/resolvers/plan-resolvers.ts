@@ -1,10 +1,5 @@
 import type { StepRun } from "@planwright/engine";
-import {
-  isTerminalPlanStatus,
-  type StepStatus,
-  stringifyExactJson,
-  toExecutionState,
-} from "@planwright/plan";
+import { isTerminalPlanStatus, stringifyExactJson, toExecutionState } from "@planwright/plan";
 import { isStepWanted, type ModelCallHead, type PlanGraph, type PlanHead } from "@planwright/store";
 import type { GraphqlContext } from "../operation/context.ts";
 import { readOutputReferences, readPlanOutputs } from "../operation/plan-outputs.ts";
@@ -39,13 +34,7 @@ const isOpenPast = ({ past, finishedAt }: PlanParent): boolean => past !== undef
 /** Numbers of steps by status: from the document of an ended plan, otherwise counted. */
 export async function readCounts(planId: PlanHead["_id"], reads: Reads): Promise<StepCounts> {
   const head = await reads.plan(planId);
-  const counted = head?.counts
-    ? Object.entries(head.counts).map(([status, count]) => ({
-        status: status as StepStatus,
-        count: count ?? 0,
-      }))
-    : await reads.stepCounts(planId);
-  return toStepCounts(head?.steps ?? 0, counted);
+  return toStepCounts(head?.steps ?? 0, head?.counts ?? (await reads.stepCounts(planId)));
 }
 
 /** Makes text from a plan document, and counts its size each time. */

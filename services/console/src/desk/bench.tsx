@@ -1,4 +1,4 @@
-import { NEVER_RAN, type ResultOf, type StepRun } from "@planwright/client";
+import { carriedOver, NEVER_RAN, type ResultOf, type StepRun } from "@planwright/client";
 import { countText, parseExactJson, visibleText } from "@planwright/plan";
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from "react";
 import { type PlanDocument, READ_TOOL_SCHEMAS, VALIDATE_PLAN } from "../data/desk-operations.ts";
@@ -219,8 +219,8 @@ export function DraftGraph({
     const kept = keptSteps(base?.document, document, completedOf(base));
     return draftSteps(document).map((step) =>
       rowOf(step, {
-        status: wrong.has(step.id) ? "FAILED" : kept.has(step.id) ? "COMPLETED" : "PENDING",
-        carriedFrom: kept.has(step.id) ? (base?.planId ?? null) : null,
+        ...(base && kept.has(step.id) && carriedOver(base.planId)),
+        ...(wrong.has(step.id) && { status: "FAILED" }),
       }),
     );
   }, [document, base, diagnostics, progress]);
@@ -240,19 +240,9 @@ function completedOf(base: PlanDocument | null): Set<string> {
 }
 
 /** A step that never ran, in the shape of the graph. */
-function rowOf(
-  { id, tool, dependsOn }: DraftStep,
-  { status, carriedFrom }: Pick<StepRun, "status" | "carriedFrom">,
-): StepRun {
-  return {
-    ...NEVER_RAN,
-    id,
-    key: id,
-    tool: tool === "" ? "no tool yet" : tool,
-    status,
-    dependsOn,
-    carriedFrom,
-  };
+function rowOf({ id, tool, dependsOn }: DraftStep, known: Partial<StepRun>): StepRun {
+  const step = { id, key: id, tool: tool === "" ? "no tool yet" : tool, dependsOn };
+  return { ...NEVER_RAN, ...step, status: "PENDING", ...known };
 }
 
 /** Pause in typing before a text is checked, in milliseconds. */

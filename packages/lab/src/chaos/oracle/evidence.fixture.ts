@@ -64,6 +64,9 @@ export function step(
   };
 }
 
+/** A step that was carried over from a version. */
+export const carriedOver = (from: string): Pick<FinalStep, "carriedFrom"> => ({ carriedFrom: from });
+
 /** One write each; the writes are one second apart. */
 export function changesOf(...writes: (Partial<PlanChange> & { id: string })[]): PlanChange[] {
   return writes.map((write, index) => ({

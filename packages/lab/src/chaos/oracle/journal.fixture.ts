@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { JournalEvent } from "@planwright/engine";
-import { groupBy, isTerminalPlanStatus, JsonValueSchema } from "@planwright/plan";
+import { calledIn, type JournalEvent } from "@planwright/engine";
+import { groupBy, isCarried, isTerminalPlanStatus, JsonValueSchema } from "@planwright/plan";
 import type { JournalDocument } from "@planwright/store";
 import type { Evidence, FinalPlan, FinalStep } from "../evidence.ts";
 
@@ -50,7 +50,7 @@ const BY_API: Pick<JournalDocument, "by"> = { by: { kind: "api", id: "api" } };
 function turnsOf(plan: FinalPlan, steps: readonly FinalStep[]): Turn[] {
   const { _id: planId, version, status } = plan;
   const units = steps.filter((unit) => unit.planId === planId);
-  const carried = units.filter(({ carriedFrom }) => carriedFrom !== null).map(({ key }) => key);
+  const carried = units.filter(isCarried).map(({ key }) => key);
   const moved = units.flatMap((unit) => movedTo(unit, steps));
   const stored: JournalEvent = {
     type: "plan.stored",
@@ -72,17 +72,20 @@ function turnsOf(plan: FinalPlan, steps: readonly FinalStep[]): Turn[] {
   const expanded = [...lists].map(
     ([stepId, { length }]): JournalEvent => ({ type: "items.expanded", stepId, count: length }),
   );
-  const own = units.filter(({ carriedFrom }) => carriedFrom === null).map(eventsOf);
+  const own = units.filter((unit) => !isCarried(unit)).map(eventsOf);
   const turns = [[lease, ...expanded], ...own, endOf(plan)].filter((events) => events.length > 0);
   return [...begin, ...turns.map((events) => ({ planId, epoch: version, events }))];
 }
 
 /** Where the results of a step come from, when the version before has no step with its id. */
-function movedTo({ planId, carriedFrom, stepId, key, output }: FinalStep, steps: readonly FinalStep[]) {
+function movedTo(unit: FinalStep, steps: readonly FinalStep[]) {
+  const { planId, stepId, key, output } = unit;
+  if (!isCarried(unit)) return [];
+  const origin = calledIn(planId, unit);
   const ids = [...new Set(steps.map((step) => step.planId))];
   const before = ids[ids.indexOf(planId) - 1];
   const isThere = steps.some((step) => step.planId === before && step.key === key);
-  const source = steps.find((step) => step.planId === carriedFrom && isDeepStrictEqual(step.output, output));
+  const source = steps.find((step) => step.planId === origin && isDeepStrictEqual(step.output, output));
   return source && !isThere ? [{ stepId, planId: source.planId, from: source.stepId }] : [];
 }
 

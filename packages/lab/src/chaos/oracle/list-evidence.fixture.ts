@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, parsePlan } from "@planwright/plan";
 import type { LoggedCall } from "@planwright/testing";
 import { labelOf } from "../chaos-plan.ts";
 import type { Evidence, FinalPlan, FinalStep } from "../evidence.ts";
-import { PLAN_ID, REQUEST_ID, TENANT } from "./evidence.fixture.ts";
+import { carriedOver, PLAN_ID, REQUEST_ID, step, TENANT } from "./evidence.fixture.ts";
 import { withJournal } from "./journal.fixture.ts";
 
 /** The plan version that a rerun made. */
@@ -189,10 +189,8 @@ function unitsOf(version: ListVersion): FinalStep[] {
       const at = new Date(CREATED[planId] + 2_000);
       return {
         ...unit(planId, `each[${index}]`, tool, status, isOk ? outputOf(version, index) : null),
-        item: index,
-        stepId: "each",
         finishedAt: at,
-        carriedFrom: end === "carried" ? PLAN_ID : null,
+        ...(end === "carried" && carriedOver(PLAN_ID)),
         attempts:
           end === "skipped" || end === "excluded"
             ? []
@@ -229,21 +227,7 @@ function unit(
   status: FinalStep["status"],
   output: JsonValue,
 ): FinalStep {
-  return {
-    _id: `${planId}/${key}`,
-    planId,
-    key,
-    stepId: key,
-    item: null,
-    tool,
-    status,
-    output,
-    error: null,
-    effect: status === "COMPLETED" ? "done" : null,
-    finishedAt: null,
-    carriedFrom: null,
-    attempts: [],
-  };
+  return { ...step(key, status, undefined, tool), _id: `${planId}/${key}`, planId, output };
 }
 
 function requestStatus(plan: FinalPlan["status"] | undefined): "COMPLETED" | "PARTIAL" | "FAILED" {
