@@ -55,6 +55,7 @@ const SHARING: ReadonlySet<string> = new Set([
   "packages/plan",
   "packages/queue",
   "packages/reading",
+  "packages/runtime",
   "packages/store",
   "packages/test-kit",
   "packages/tool-kit",

@@ -92,48 +92,46 @@ test("where nothing runs, the settings are checked, and doctor connects to the t
   expect(exitCode).toBe(1);
 });
 
-test.each<[what: string, check: string, env: () => Promise<NodeJS.ProcessEnv>, text: RegExp]>([
+const absent = async (protocol: string, rest = "") => `${protocol}://127.0.0.1:${await freePort()}${rest}`;
+
+/** What is wrong, by the name of the check: the environment, and what doctor says. */
+const WRONG: [check: string, env: () => Promise<NodeJS.ProcessEnv>, text: RegExp][] = [
   [
-    "a database that does not answer",
     "database",
-    async () => ({ MONGODB_URL: `mongodb://127.0.0.1:${await freePort()}/x?replicaSet=rs0` }),
+    async () => ({ MONGODB_URL: await absent("mongodb", "/x?replicaSet=rs0") }),
     /MongoDB at 127\.0\.0\.1:\d+ does not answer/,
   ],
+  ["redis", async () => ({ REDIS_URL: await absent("redis") }), /Redis at 127\.0\.0\.1:\d+ does not answer/],
+  ["data folder", async () => ({ DATA_DIR: join(fileURLToPath(import.meta.url), "data") }), /Set DATA_DIR/],
+  ["API", async () => ({ PLANWRIGHT_URL: await absent("http") }), /nothing answers/],
+  // The key of a model is missing, and a model cannot be reached.
+  ["settings of the planner", async () => ({ MODEL: "anthropic:claude-sonnet-4-5" }), /ANTHROPIC_API_KEY/],
   [
-    "a Redis that does not answer",
-    "redis",
-    async () => ({ REDIS_URL: `redis://127.0.0.1:${await freePort()}` }),
-    /Redis at 127\.0\.0\.1:\d+ does not answer/,
-  ],
-  [
-    "a model whose key is missing",
-    "settings of the planner",
-    async () => ({ MODEL: "anthropic:claude-sonnet-4-5" }),
-    /ANTHROPIC_API_KEY/,
-  ],
-  [
-    "a model that cannot be reached",
     "model",
-    async () => ({ MODEL: "openai:test", OPENAI_BASE_URL: `http://127.0.0.1:${await freePort()}/v1` }),
+    async () => ({ MODEL: "openai:test", OPENAI_BASE_URL: await absent("http", "/v1") }),
     /cannot be reached/,
   ],
-  [
-    "a folder that cannot be made",
-    "data folder",
-    async () => ({ DATA_DIR: join(fileURLToPath(import.meta.url), "data") }),
-    /Set DATA_DIR/,
-  ],
-  [
-    "an address where no API is",
-    "API",
-    async () => ({ PLANWRIGHT_URL: `http://127.0.0.1:${await freePort()}` }),
-    /nothing answers/,
-  ],
-])("%s is a problem", async (_, check, env, text) => {
-  const { found, exitCode } = await doctor(await env());
-  expect(found[check]).toMatchObject({ state: "problem", text: expect.stringMatching(text) });
-  expect(exitCode).toBe(1);
-});
+  ["API key", async () => ({ PLANWRIGHT_URL: system.apiUrl, PLANWRIGHT_API_KEY: "pw_wrong" }), /API key/],
+];
+/** Checks of different settings: `npm test` gives them to one doctor, `npm run proof` each to one of its own. */
+const TOGETHER = [
+  ["database", "redis", "data folder", "API", "settings of the planner"],
+  ["model", "API key"],
+];
+for (const { groups, options } of [
+  { groups: TOGETHER, options: {} },
+  { groups: WRONG.map(([check]) => [check]), options: { tags: ["proof"] } },
+])
+  test.each(groups.map((checks) => ({ checks })))("$checks is a problem", options, async ({ checks }) => {
+    const wrong = WRONG.filter(([check]) => checks.includes(check));
+    const envs = await Promise.all(wrong.map(([, env]) => env()));
+    const { found, exitCode } = await doctor(Object.assign({}, ...envs));
+    for (const [check, , text] of wrong) {
+      expect(found[check]?.state).toBe("problem");
+      expect(`${found[check]?.text} ${found[check]?.remedy}`).toMatch(text);
+    }
+    expect(exitCode).toBe(1);
+  });
 
 test("a port that is taken is a warning, and warnings alone end with 0; people get a line each, with what to do", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
@@ -147,9 +145,4 @@ test("a port that is taken is a warning, and warnings alone end with 0; people g
   );
   expect(stdout).toMatch(/\n0 problems, \d warnings?\.\n$/);
   expect(exitCode).toBe(0);
-});
-
-test("a key that the API refuses is a problem", async () => {
-  const { found } = await doctor({ PLANWRIGHT_URL: system.apiUrl, PLANWRIGHT_API_KEY: "pw_wrong" });
-  expect(found["API key"]).toMatchObject({ state: "problem", remedy: expect.stringContaining("API key") });
 });

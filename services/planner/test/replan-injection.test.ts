@@ -4,7 +4,7 @@
  */
 import { createDrafter, type Drafter } from "@planwright/models";
 import type { JsonObject } from "@planwright/plan";
-import { answer, type ModelServer, startModelServer } from "@planwright/testing";
+import { answer, type ModelServer, startModelServer, testAndProof } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import CASES from "./injection/cases.json" with { type: "json" };
 import { createMemoryPlanningStore } from "./memory-planning-store.ts";
@@ -89,23 +89,34 @@ async function replan(text: string, answered: JsonObject) {
   return store;
 }
 
-test.each(CASES)("$place: $name, in all outputs of tools", async ({ text }) => {
-  for (const [name, answered, asked] of OBEYED) {
-    const store = await replan(text, answered);
-    const stored = store.plans.at(0)?.plan ?? null;
-    const steps = stored?.steps ?? [];
-    expect({ name, asked: stored && steps.filter(({ approval }) => approval).map(({ id }) => id) }).toEqual({
-      name,
-      asked,
-    });
-    if (stored) expect(steps.slice(0, 2)).toMatchObject([FIND, KEEP]);
-    if (stored) expect(stored.policy).toEqual(record(text).plan.plan.policy);
-    if (!stored)
-      expect(store.request).toMatchObject({ status: "FAILED", error: { code: expect.any(String) } });
-    for (const { messages } of store.calls) {
-      const marks = messages[1]?.content.match(/<\/?(?:tools|request|run|note)>/g);
-      expect(marks).toEqual(["<tools>", "</tools>", "<request>", "</request>", "<run>", "</run>"]);
-      expect(messages[0]).toEqual({ role: "system", content: expect.stringContaining("<run> and </run>") });
+type Case = (typeof CASES)[number];
+const nameOf = ({ place, name }: Case) => `${place}: ${name}`;
+const kindOf = ({ place, hidden, ends }: Case) => `${place} ${hidden} ${ends}`;
+/** The first text of each place, of each way to hide it, and of each end. */
+const FIRST = CASES.filter(
+  (one, index) => CASES.findIndex((other) => kindOf(other) === kindOf(one)) === index,
+);
+
+for (const { cases, options } of testAndProof(CASES, nameOf, FIRST.map(nameOf)))
+  test.each(cases)("$place: $name, in all outputs of tools", options, async ({ text }) => {
+    for (const [name, answered, asked] of OBEYED) {
+      const store = await replan(text, answered);
+      const stored = store.plans.at(0)?.plan ?? null;
+      const steps = stored?.steps ?? [];
+      expect({ name, asked: stored && steps.filter(({ approval }) => approval).map(({ id }) => id) }).toEqual(
+        {
+          name,
+          asked,
+        },
+      );
+      if (stored) expect(steps.slice(0, 2)).toMatchObject([FIND, KEEP]);
+      if (stored) expect(stored.policy).toEqual(record(text).plan.plan.policy);
+      if (!stored)
+        expect(store.request).toMatchObject({ status: "FAILED", error: { code: expect.any(String) } });
+      for (const { messages } of store.calls) {
+        const marks = messages[1]?.content.match(/<\/?(?:tools|request|run|note)>/g);
+        expect(marks).toEqual(["<tools>", "</tools>", "<request>", "</request>", "<run>", "</run>"]);
+        expect(messages[0]).toEqual({ role: "system", content: expect.stringContaining("<run> and </run>") });
+      }
     }
-  }
-});
+  });

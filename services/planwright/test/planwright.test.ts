@@ -90,8 +90,16 @@ async function ask(url: string, query: string): Promise<Answer> {
 const PLAN = `{ steps: [{ id: "read", tool: "read_value", arguments: { value: 1 } }] }`;
 const SUBMIT = `mutation { submitPlan(plan: ${PLAN}, execute: true) { requestId } }`;
 
-test("one process accepts a plan, executes it, serves one health port and one registry, and ends in order", async () => {
-  const { lines, said, child, exited, mongodbUrl } = await start();
+test("one process is ready when its last role is, accepts a plan, executes it, serves one health port and one registry, and ends in order", async () => {
+  const { lines, said, child, exited, mongodbUrl } = await start({
+    MONGODB_TIMEOUT_MS: "60000",
+    FAILPOINT: "executor.live.before=pause:1000",
+  });
+  const { health } = await said("executor starting");
+  const ready = async () => (await fetch(`${health}/readyz`)).json();
+  await expect
+    .poll(ready, { interval: 10 })
+    .toMatchObject({ status: "not ready", failing: { executor: expect.stringMatching(/^(the|it)/) } });
   const [api, planner, executor] = [
     await said("api ready"),
     await said("planner ready"),
@@ -106,7 +114,7 @@ test("one process accepts a plan, executes it, serves one health port and one re
   await expect.poll(status).toBe("COMPLETED");
 
   const at = (path: string) => fetch(`${executor.health}${path}`);
-  expect(await (await at("/readyz")).json()).toEqual({ status: "ready" });
+  await expect.poll(ready).toEqual({ status: "ready" });
   const metrics = async () => (await at("/metrics")).text();
   await expect.poll(metrics).toMatch(/^planwright_workers\{kind="executor",service="planwright"\} 1$/m);
   const text = await metrics();
@@ -126,23 +134,13 @@ test("one process accepts a plan, executes it, serves one health port and one re
   expect(await store.liveWorkers()).toMatchObject({ planner: 0, executor: 0 });
 });
 
-test("it is not ready while one of its roles is not, and names the role", async () => {
-  const { said } = await start({ MONGODB_TIMEOUT_MS: "60000", FAILPOINT: "executor.live.before=pause:1000" });
-  const { health } = await said("executor starting");
-  const ready = async () => (await fetch(`${health}/readyz`)).json();
-  await expect
-    .poll(ready, { interval: 10 })
-    .toMatchObject({ status: "not ready", failing: { executor: expect.stringMatching(/^(the|it)/) } });
-  await said("executor ready");
-  await expect.poll(ready).toEqual({ status: "ready" });
-});
-
 /** Without Redis: the process reads an empty variable as none. */
 const ALONE = { REDIS_URL: "" };
 const testDatabase = () => ({ MONGODB_URL: testServers().mongodbUrl });
 
-test("without Redis one process accepts a plan, executes it, and says what needs Redis", async () => {
-  const { lines, said } = await start({ ...ALONE, SWEEP_EVERY_MS: "60000" });
+test("without Redis one process accepts a plan, executes it, and says what needs Redis; a second one does not start", async () => {
+  const env = { ...ALONE, ...testDatabase() };
+  const { lines, said } = await start({ ...env, SWEEP_EVERY_MS: "60000" });
   const [{ url = "" }] = [await said("api ready"), await said("executor ready"), await said("planner ready")];
   const { requestId } = (await ask(url, SUBMIT)).data.submitPlan;
   const status = async () =>
@@ -150,6 +148,11 @@ test("without Redis one process accepts a plan, executes it, and says what needs
   await expect.poll(status).toBe("COMPLETED");
   expect(lines.map(({ msg }) => msg)).toContain(
     "works alone, without Redis: limits of tools and callers are in memory; a second process, or roles apart, need REDIS_URL",
+  );
+  const second = await start(env);
+  expect(await second.exited).toEqual([1, null]);
+  expect(second.lines.map(({ msg }) => msg)).toContainEqual(
+    expect.stringMatching(/^Wrong setting in the environment: REDIS_URL: is missing: .* same database/),
   );
 });
 
@@ -200,18 +203,6 @@ for (const { cases, options } of testAndProof(CLAIM_POINTS, (point) => point, ["
       expect(ledgers.flat().filter(({ tool }) => tool === "keyed_effect")).toHaveLength(1);
     },
   );
-
-test("a second process on the same database needs Redis", async () => {
-  const env = { ...ALONE, ...testDatabase() };
-  const first = await start(env);
-  await first.said("executor ready");
-  await first.said("planner ready");
-  const second = await start(env);
-  expect(await second.exited).toEqual([1, null]);
-  expect(second.lines.map(({ msg }) => msg)).toContainEqual(
-    expect.stringMatching(/^Wrong setting in the environment: REDIS_URL: is missing: .* same database/),
-  );
-});
 
 test("roles apart need Redis", async () => {
   const { lines, exited } = await start(ALONE, ["--roles", "api,executor"]);

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { inspectDatabase, type RestoreFacts, restoreDatabase } from "@planwright/store";
-import { type System, startSystem } from "@planwright/testing";
+import { type System, startSystem, testAndProof } from "@planwright/testing";
 import { BSON, type Document, MongoClient } from "mongodb";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ask, find, startVault, WAITING_REQUESTS } from "./stored-databases/waiting-requests.ts";
@@ -103,77 +103,84 @@ async function startPlanner(system: System): Promise<void> {
 const statusOf = async (system: System, id: string): Promise<string> => (await find(system, id)).status;
 
 test("a database of each format that can be converted is stored, and a backup of it", () => {
-  expect(FILES).toContain("format-6.json.gz");
+  expect(FILES).toContain(`${OLDEST}.json.gz`);
   expect(BACKUPS).toEqual(FILES.map((name) => name.replace(".json.gz", ".backup")));
 });
 
-describe.each(FILES)("the database %s", (name) => {
-  test("opens, and every request that waits goes on where it stopped and ends", {
-    timeout: 120_000,
-  }, async () => {
-    const kept = read(name);
-    const system = await startOn((mongodbUrl) => fill(mongodbUrl, kept));
-    await startPlanner(system);
-    const waiting = waitingIn(kept, formatOf(name));
-    for (const { id, waits, goOn, what } of waiting) {
-      const found = await find(system, id);
-      // A retry is due by now.
-      if (what !== "retry") expect(waits(found)).toBe(true);
-      await goOn(system, id, found);
-    }
-    for (const { id } of waiting)
-      await expect.poll(() => statusOf(system, id), { timeout: 60_000 }).toBe("COMPLETED");
-    const more = waiting.reduce((sum, { effects: [before, after] }) => sum + after - before, 0);
-    expect(await system.ledger()).toHaveLength(more);
-    expect(Number(kept.effects)).toBe(waiting.reduce((sum, { effects: [before] }) => sum + before, 0));
-  });
-});
+/** `npm test` converts the oldest format; `npm run proof` also opens and restores the others. */
+const OLDEST = "format-6";
+const files = testAndProof(FILES, (name) => name, [`${OLDEST}.json.gz`]);
+const backups = testAndProof(BACKUPS, (name) => name, [`${OLDEST}.backup`]);
 
-describe.each(BACKUPS)("the backup %s", (name) => {
-  test("is restored in its format, converted by the next start, and every request goes on once it is named", {
-    timeout: 120_000,
-  }, async () => {
-    const format = formatOf(name);
-    const waiting = waitingIn(read(name.replace(".backup", ".json.gz")), format);
-    const idOf = (wanted: string): string => waiting.find(({ what }) => what === wanted)?.id ?? "";
-    const formats: (number | null)[] = [];
-    const system = await startOn(async (url) => {
-      const facts = await restore(url, fileURLToPath(new URL(name, FOLDER)));
-      const started = waiting.filter(({ what }) => what !== "question").map(({ id }) => id);
-      expect(facts.paused.map(({ requestId }) => requestId)).toEqual(started.toSorted());
-      expect(facts.notStarted.map(({ requestId }) => requestId)).toEqual([idOf("question")]);
-      formats.push(facts.format, (await inspectDatabase({ url })).format.found);
-    });
-    const { found, expected } = (await inspectDatabase({ url: system.mongodbUrl })).format;
-    expect([...formats, found]).toEqual([format, format, expected]);
-
-    await startPlanner(system);
-    for (const { id, what } of waiting)
-      if (what !== "question")
-        await expect.poll(async () => (await find(system, id)).plan?.status).toBe("PAUSED");
-    // A client resumes this one as part of its decision.
-    for (const { id, goOn, what } of waiting)
-      if (what !== "pause") await goOn(system, id, await find(system, id));
-    await expect.poll(() => statusOf(system, idOf("question"))).toBe("READY");
-    expect(await system.ledger()).toEqual([]);
-
-    for (const { id, goOn, what } of waiting) {
-      if (what === "pause") await goOn(system, id, await find(system, id));
-      else {
-        const mutation = what === "question" ? "executePlan" : "resume";
-        await ask(system, `mutation ($id: ID!) { ${mutation}(requestId: $id) { status } }`, { id });
+for (const { cases, options } of files)
+  describe.each(cases)("the database %s", options, (name) => {
+    test("opens, and every request that waits goes on where it stopped and ends", {
+      timeout: 120_000,
+    }, async () => {
+      const kept = read(name);
+      const system = await startOn((mongodbUrl) => fill(mongodbUrl, kept));
+      await startPlanner(system);
+      const waiting = waitingIn(kept, formatOf(name));
+      for (const { id, waits, goOn, what } of waiting) {
+        const found = await find(system, id);
+        // A retry is due by now.
+        if (what !== "retry") expect(waits(found)).toBe(true);
+        await goOn(system, id, found);
       }
-    }
-    for (const { id } of waiting)
-      await expect.poll(() => statusOf(system, id), { timeout: 60_000 }).toBe("COMPLETED");
-    const values = (await system.ledger()).map((effect) => effect.arguments["value"]);
-    expect(values.map(String).toSorted()).toEqual([
-      "approval",
-      "doubt is settled",
-      "pause is over",
-      "question",
-      "retry",
-      ...(idOf("sign-in") === "" ? [] : ["sign-in"]),
-    ]);
+      for (const { id } of waiting)
+        await expect.poll(() => statusOf(system, id), { timeout: 60_000 }).toBe("COMPLETED");
+      const more = waiting.reduce((sum, { effects: [before, after] }) => sum + after - before, 0);
+      expect(await system.ledger()).toHaveLength(more);
+      expect(Number(kept.effects)).toBe(waiting.reduce((sum, { effects: [before] }) => sum + before, 0));
+    });
   });
-});
+
+for (const { cases, options } of backups)
+  describe.each(cases)("the backup %s", options, (name) => {
+    test("is restored in its format, converted by the next start, and every request goes on once it is named", {
+      timeout: 120_000,
+    }, async () => {
+      const format = formatOf(name);
+      const waiting = waitingIn(read(name.replace(".backup", ".json.gz")), format);
+      const idOf = (wanted: string): string => waiting.find(({ what }) => what === wanted)?.id ?? "";
+      const formats: (number | null)[] = [];
+      const system = await startOn(async (url) => {
+        const facts = await restore(url, fileURLToPath(new URL(name, FOLDER)));
+        const started = waiting.filter(({ what }) => what !== "question").map(({ id }) => id);
+        expect(facts.paused.map(({ requestId }) => requestId)).toEqual(started.toSorted());
+        expect(facts.notStarted.map(({ requestId }) => requestId)).toEqual([idOf("question")]);
+        formats.push(facts.format, (await inspectDatabase({ url })).format.found);
+      });
+      const { found, expected } = (await inspectDatabase({ url: system.mongodbUrl })).format;
+      expect([...formats, found]).toEqual([format, format, expected]);
+
+      await startPlanner(system);
+      for (const { id, what } of waiting)
+        if (what !== "question")
+          await expect.poll(async () => (await find(system, id)).plan?.status).toBe("PAUSED");
+      // A client resumes this one as part of its decision.
+      for (const { id, goOn, what } of waiting)
+        if (what !== "pause") await goOn(system, id, await find(system, id));
+      await expect.poll(() => statusOf(system, idOf("question"))).toBe("READY");
+      expect(await system.ledger()).toEqual([]);
+
+      for (const { id, goOn, what } of waiting) {
+        if (what === "pause") await goOn(system, id, await find(system, id));
+        else {
+          const mutation = what === "question" ? "executePlan" : "resume";
+          await ask(system, `mutation ($id: ID!) { ${mutation}(requestId: $id) { status } }`, { id });
+        }
+      }
+      for (const { id } of waiting)
+        await expect.poll(() => statusOf(system, id), { timeout: 60_000 }).toBe("COMPLETED");
+      const values = (await system.ledger()).map((effect) => effect.arguments["value"]);
+      expect(values.map(String).toSorted()).toEqual([
+        "approval",
+        "doubt is settled",
+        "pause is over",
+        "question",
+        "retry",
+        ...(idOf("sign-in") === "" ? [] : ["sign-in"]),
+      ]);
+    });
+  });

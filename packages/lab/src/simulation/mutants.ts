@@ -145,6 +145,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "declared-dead-continues",
     violates: ["call-within-lease", "one-writer"],
+    firstSeed: 40,
     workers: (workers) => ({
       ...workers,
       async beat(...beat) {
@@ -324,7 +325,7 @@ export const MUTANTS: readonly Mutant[] = [
           : tools.callTool(call),
     }),
   },
-  { name: "append-without-a-fence", violates: ["journal-folds"], log: withoutFence },
+  { name: "append-without-a-fence", violates: ["journal-folds"], firstSeed: 100, log: withoutFence },
   {
     name: "entries-lost-after-their-acknowledgement",
     violates: ["end-follows-entry", "journal-folds", "intent-first", "ends-complete", "dependency-first"],
