@@ -10,7 +10,7 @@ import { freePort } from "@planwright/local";
 import { startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type CliSystem, startCliSystem, statusOf } from "./cli-stack.ts";
-import { planwright, start, startProcess } from "./planwright.ts";
+import { planwright, type Ran, start, startProcess } from "./planwright.ts";
 
 let system: CliSystem;
 const SHELF_SERVER = fileURLToPath(new URL("../../tools/test/file-tool-server.mjs", import.meta.url));
@@ -300,17 +300,18 @@ test("--profile and --policy, from a file or as JSON, are used for the plan; a w
 });
 
 test("a sentence is read in the time zone of the terminal, or in that of --timezone or --context", async () => {
-  const contextOf = async (...args: string[]) => {
-    const ran = await startProcess(["plan", "Create author Jo with email jo@test.com", ...args], {
-      env: { ...system.env, TZ: "Asia/Tokyo" },
-    }).ended;
+  const sentence = ["plan", "Create author Jo with email jo@test.com"];
+  const contextOf = async (ran: Ran) => {
     const [, requestId = ""] = /planwright execute (\S+)/.exec(ran.stdout) ?? [];
     const query = graphql(
       `query ($requestId: ID!) { request(requestId: $requestId) { context { now timezone locale facts } } }`,
     );
     return (await createClient({ url: system.apiUrl }).readRequest(query, requestId)).context;
   };
-  expect(await contextOf()).toMatchObject({ timezone: "Asia/Tokyo", locale: null, facts: {} });
+  // A process reads its time zone once.
+  const env = { ...system.env, TZ: "Asia/Tokyo" };
+  const inTokyo = await startProcess(sentence, { env }).ended;
+  expect(await contextOf(inTokyo)).toMatchObject({ timezone: "Asia/Tokyo", locale: null, facts: {} });
   const file = join(system.folder, "context.json");
   const given = {
     now: "2026-11-25T08:00:00.000Z",
@@ -319,8 +320,10 @@ test("a sentence is read in the time zone of the terminal, or in that of --timez
     facts: { id: 1 },
   };
   writeFileSync(file, JSON.stringify(given));
-  expect(await contextOf("--context", file)).toEqual(given);
-  expect(await contextOf("--context", file, "--timezone", "UTC")).toEqual({ ...given, timezone: "UTC" });
+  const asGiven = await system.cli(...sentence, "--context", file);
+  expect(await contextOf(asGiven)).toEqual(given);
+  const named = await system.cli(...sentence, "--context", file, "--timezone", "UTC");
+  expect(await contextOf(named)).toEqual({ ...given, timezone: "UTC" });
   const refused = await system.cli("plan", "x", "--timezone", "Mars/Base");
   expect(refused.exitCode).toBe(4);
   expect(refused.stderr).toContain("Not a time zone");

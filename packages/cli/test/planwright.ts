@@ -37,9 +37,9 @@ export interface RunningProcess extends Running {
   type(keys: string): void;
 }
 
-/** Builds everything: a stack checks its settings with built programs. A current build takes a moment. */
+/** Builds packages and programs: a stack checks its settings with a program. A current build takes a moment. */
 export function build(): void {
-  const done = spawnSync(TURBO, ["run", "build"], { cwd: ROOT, encoding: "utf8" });
+  const done = spawnSync(TURBO, ["run", "build", "bundle"], { cwd: ROOT, encoding: "utf8" });
   if (done.status !== 0) throw new TypeError(`${done.stdout}\n${done.stderr}`);
 }
 

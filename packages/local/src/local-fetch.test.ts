@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { createClient, graphql } from "@planwright/client";
@@ -8,12 +8,13 @@ import { localFetch } from "./local-fetch.ts";
 
 /** A server that answers each request by what it got. */
 async function echo(): Promise<string> {
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { method, headers } = request;
     const name = `${method} ${headers.authorization} ${await text(request)}`;
     response.writeHead(request.url === "/moved" ? 302 : 200, { "set-cookie": ["a=1", "b=2"], location: "/" });
     response.end(JSON.stringify({ data: { getAvailableTools: [{ name }] } }));
-  }).listen(0, "127.0.0.1");
+  };
+  const server = createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

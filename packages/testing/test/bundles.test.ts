@@ -89,7 +89,7 @@ await client.close();
 `;
 
 test("a bundled driver of MongoDB reads addresses and signs in as the driver itself does", async () => {
-  const { mongodbUrl } = await testServers();
+  const { mongodbUrl } = testServers();
   writeFileSync(main, SIGN_IN);
   node(join(SCRIPTS, "bundle.mjs"), "--main", main, "--folder", folder);
   const address = mongodbUrl
