@@ -382,10 +382,10 @@ async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<bo
  *    quarters, and so on: with 64 slots, four tenants that come one after another and fill all that they may
  *    hold 48, 12, 3 and 1. Work in progress is never interrupted, so this is what a newcomer can rely on.
  * 4. A tenant that is blocked takes none.
- * 5. While only one tenant is known, it may take all slots.
- *
- * 6. Work begins through a gate that few may be in. Plans that end together are followed by plans that begin
+ * 5. Work begins through a gate that few may be in. Plans that end together are followed by plans that begin
  *    together, and without it the first call of a newcomer would wait for the claims of all of them.
+ * 6. While only one tenant is known, it may take all slots, and the gate is open: claims that begin together
+ *    are one write.
  *
  * The rule is the dynamic threshold of shared buffers. It needs at least two slots to keep one free.
  * @see A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches",
@@ -413,7 +413,7 @@ export interface Slots {
 export interface SlotsParts {
   /** Number of slots, from 1. */
   max: number;
-  /** How much work may be in its beginning at once. Default 8. */
+  /** How much work may be in its beginning at once while more than one tenant is known. Default 8. */
   maxBeginning?: number | undefined;
   /** How many more pieces of work the process may start now. Default: as many as slots are free. */
   capacity?: (() => number) | undefined;
@@ -439,10 +439,11 @@ export function createSlots({
   const held = new Map<string, number>();
   let taken = 0;
   let beginning = 0;
-  /** Work that waits for the gate. */
+  /** Lets in work that waits for the gate, in order. */
   const outside: (() => void)[] = [];
 
   const free = (): number => Math.max(0, Math.min(max - taken, capacity()));
+  const isOpen = (): boolean => beginning < maxBeginning || !isShared();
 
   function mayTake(tenant: string): boolean {
     const holds = held.get(tenant) ?? 0;
@@ -451,14 +452,14 @@ export function createSlots({
     return holds === 0 || !isShared() || holds + 1 <= HELD_FOR_EACH_FREE * (left - 1);
   }
 
-  function createExit(): () => void {
+  function enterOpenGate(): () => void {
     let isInside = true;
+    beginning += 1;
     return () => {
       if (!isInside) return;
       isInside = false;
-      const next = outside.shift();
-      if (next) next();
-      else beginning -= 1;
+      beginning -= 1;
+      while (outside.length > 0 && isOpen()) outside.shift()?.();
     };
   }
 
@@ -480,15 +481,12 @@ export function createSlots({
         else held.delete(tenant);
       };
     },
-    async enter() {
-      if (beginning < maxBeginning) beginning += 1;
-      else await new Promise<void>((resolve) => void outside.push(resolve));
-      return createExit();
-    },
-    enterNow() {
-      if (beginning >= maxBeginning) return null;
-      beginning += 1;
-      return createExit();
-    },
+    enter: () =>
+      new Promise((resolve) => {
+        const enter = (): void => resolve(enterOpenGate());
+        if (isOpen()) enter();
+        else outside.push(enter);
+      }),
+    enterNow: () => (isOpen() ? enterOpenGate() : null),
   };
 }

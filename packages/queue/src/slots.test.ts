@@ -69,3 +69,22 @@ test("as much work begins at once as the gate lets in, and the rest follows in o
   await entries[3];
   expect(inside).toEqual([0, 1, 2, 3]);
 });
+
+test("the gate is open while one tenant is known, also to work that waits when the next one leaves it", async () => {
+  let isShared = false;
+  const slots = createSlots({ max: 8, maxBeginning: 1, isShared: () => isShared });
+  const ends = await Promise.all([slots.enter(), slots.enter(), slots.enter()]);
+  isShared = true;
+  let inside = 0;
+  const entries = [1, 2].map(async () => {
+    await slots.enter();
+    inside += 1;
+  });
+  ends[0]?.();
+  await new Promise(setImmediate);
+  expect([inside, slots.enterNow()]).toEqual([0, null]);
+  isShared = false;
+  ends[1]?.();
+  await Promise.all(entries);
+  expect(inside).toBe(2);
+});

@@ -145,7 +145,7 @@ test("found work begins through the gate of the process", async () => {
   const started: string[] = [];
   const begins: (() => void)[] = [];
   sweep({
-    slots: createSlots({ max: 10, maxBeginning: 1, isShared: () => false }),
+    slots: createSlots({ max: 10, maxBeginning: 1, isShared: () => true }),
     find: async () => [due("plan_1"), due("plan_2")],
     handle: (id, _tenant, begun) => {
       started.push(id);
