@@ -92,7 +92,7 @@ export function createCallRecorder(parts: CallRecorderParts): CallRecorder {
       const name = bareName(tool);
       const hour = hourOf(end.endedAtMs);
       const lastAt = new Date(end.endedAtMs);
-      const key = JSON.stringify([tenant, server, name, hour]);
+      const key = JSON.stringify([tenant, server, name, hour.getTime()]);
       const counts = collected.get(key) ?? {
         tenant,
         server,
