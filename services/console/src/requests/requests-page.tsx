@@ -11,10 +11,8 @@ import { NEED_LOOK, REQUEST_LOOK } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
 import { FleetLine } from "../system/fleet-line.tsx";
 import { BulkDialog, type BulkKind } from "./bulk-dialog.tsx";
-import { Failures } from "./failures.tsx";
-import { FirstRun } from "./first-run.tsx";
+import { Failures, FirstRun, NEEDS, NeedsYou } from "./home-cards.tsx";
 import { ListBar } from "./list-bar.tsx";
-import { NEEDS, NeedsYou } from "./needs.tsx";
 import { columnsOf, RequestTable, timeModeOf } from "./request-table.tsx";
 import { type RequestFilter, useRequestList } from "./use-request-list.ts";
 
