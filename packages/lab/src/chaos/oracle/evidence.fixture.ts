@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { calledIn, type JournalEvent } from "@planwright/engine";
+import type { JournalEvent } from "@planwright/engine";
 import {
+  calledIn,
   groupBy,
   isCarried,
   isTerminalPlanStatus,
