@@ -1,42 +1,151 @@
-import { defineTool, Refusal, type Tool } from "@planwright/tool-kit";
+import { defineTool, Refusal, type Tool, type ToolDefinition } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import {
-  CREATES,
-  contentField,
-  DELETES,
-  DeletedSchema,
-  deleteAll,
-  deleteById,
-  emailField,
-  findPage,
-  getById,
-  idField,
-  nameField,
-  outputFields,
-  pageInput,
-  pageOutput,
-  parseId,
-  READS,
-  requireById,
-  UPDATES,
-  updateById,
-  urlField,
-} from "./documents-by-id.ts";
 import {
   type AuthorDocument,
   type BlogDatabase,
   type BlogDocument,
   type CommentDocument,
   createOnce,
+  deleteAll,
+  deleteById,
+  findPage,
+  getById,
   isDuplicateKey,
   type PictureDocument,
+  parseId,
+  requireById,
+  updateById,
 } from "./open-blog-database.ts";
 
 /** The 18 tools, in the order in which they are listed. */
 export function allTools(database: BlogDatabase): Tool[] {
   return [authorTools, blogTools, commentTools, pictureTools].flatMap((tools) => tools(database));
 }
+
+/** Arguments of a list tool. */
+const pageInput = {
+  limit: z.number().int().min(1).max(100).default(20).describe("How many to return at most, 1 to 100"),
+  cursor: z
+    .string()
+    .max(100)
+    .optional()
+    .describe("The nextCursor of the page before; omit it for the first page"),
+};
+
+/** Fields of a list's output, beside the list itself. */
+const pageOutput = {
+  count: z.number().int().describe("How many are in this page"),
+  nextCursor: z.string().nullable().describe("Pass it as cursor to get the next page; null on the last page"),
+};
+
+/** Longest name and title, in characters. */
+const MAX_NAME = 200;
+/** Longest text of a blog or a comment, in characters. */
+const MAX_CONTENT = 100_000;
+
+/**
+ * An argument that contains an id. Its form is checked by {@link parseId}, so that the refusal is a clear
+ * text.
+ */
+function idField(description: string) {
+  return z.string().min(1).max(200).describe(description);
+}
+
+/** A required text of one line. */
+function nameField(description: string) {
+  return z.string().min(1).max(MAX_NAME).regex(/\S/, "must not be blank").describe(description);
+}
+
+/** A required text of any length up to {@link MAX_CONTENT}. */
+function contentField(description: string) {
+  return z.string().min(1).max(MAX_CONTENT).regex(/\S/, "must not be blank").describe(description);
+}
+
+/**
+ * An email address. The pattern is deliberately loose: only sending a message shows whether an address works.
+ */
+function emailField(description: string) {
+  return z
+    .string()
+    .max(320)
+    .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, "must be an email address such as alice@example.com")
+    .meta({ description, format: "email" });
+}
+
+/** An address of the web. */
+function urlField(description: string) {
+  return z
+    .string()
+    .max(2_048)
+    .regex(/^https?:\/\/[^\s/]+\S*$/, "must start with http:// or https://")
+    .meta({ description, format: "uri" });
+}
+
+/** Fields that every output has. */
+const outputFields = {
+  createdAt: z.string().describe("When it was created, ISO 8601"),
+  updatedAt: z.string().describe("When it was last changed, ISO 8601"),
+};
+
+/** Output of a delete tool. */
+const DeletedSchema = z.object({
+  _id: z.string().describe("The _id of what was deleted"),
+  deleted: z.literal(true),
+});
+
+type Promises = Pick<ToolDefinition<z.ZodObject, z.ZodObject>, "annotations" | "contract">;
+
+/** Contract of tools that create something new, once for each idempotency key. */
+const CREATES = {
+  annotations: { destructiveHint: false, openWorldHint: false },
+  contract: {
+    mode: "parallel-safe",
+    side_effects: true,
+    idempotency: "key",
+    provides: ["_id"],
+    error_propagation: "fail-fast",
+  },
+} satisfies Promises;
+
+/** Contract of tools that only read. */
+const READS = {
+  annotations: { openWorldHint: false },
+  contract: {
+    mode: "parallel-safe",
+    side_effects: false,
+    idempotency: "natural",
+    error_propagation: "partial-success",
+  },
+} satisfies Promises;
+
+/**
+ * Contract of tools that set fields to given values: a repeat changes nothing more. They overwrite, so they
+ * are destructive.
+ */
+const UPDATES = {
+  annotations: { destructiveHint: true, openWorldHint: false },
+  contract: {
+    mode: "parallel-safe",
+    side_effects: true,
+    idempotency: "natural",
+    error_propagation: "fail-fast",
+  },
+} satisfies Promises;
+
+/**
+ * Contract of tools that delete. A repeat with the same idempotency key answers "deleted", not "not found".
+ * Without a key a repeat is refused, and changes nothing either.
+ */
+const DELETES = {
+  annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  contract: {
+    mode: "parallel-safe",
+    side_effects: true,
+    idempotency: "key",
+    error_propagation: "fail-fast",
+  },
+} satisfies Promises;
 
 const AuthorSchema = z.object({
   _id: z.string().describe("The _id of the author"),
