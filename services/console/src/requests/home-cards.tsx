@@ -1,25 +1,27 @@
 /** What stands above the list of requests: what needs a person, what failed, and the first steps of an empty system. */
+import type { Operation } from "@planwright/client";
 import { countText, isJsonObject, numberText } from "@planwright/plan";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { useIsNarrow, useNow } from "../data/browser.ts";
 import { READ_FLEET, READ_OFFER } from "../data/catalogue-operations.ts";
 import {
   type FailedRequest,
+  FOLLOW_REQUESTS,
   type Needs,
   READ_FAILURES,
   READ_NEEDS,
   READ_NEXT_ACTION,
   READ_WAITING_CALL,
 } from "../data/list-operations.ts";
-import { useRead, useRegularRead } from "../data/use-api.ts";
+import { useClient, useRead, useRegularRead } from "../data/use-api.ts";
+import { useStream } from "../data/use-stream.ts";
 import { Button, ListRow, Mark, Pill } from "../parts/elements.tsx";
 import { agoText, instantText, inText, NEED_LOOK } from "../parts/looks.ts";
 import { deskPath } from "../parts/paths.ts";
 import { requestPath } from "../request/paths.ts";
 import { sentenceOf } from "../request/share-menu.tsx";
 import { BulkDialog, MAX_BULK } from "./bulk-dialog.tsx";
-import { useFedRead } from "./use-request-list.ts";
 
 /** The decisions that a list can be filtered by. */
 export const NEEDS = ["APPROVAL", "DOUBT", "ANSWER", "SIGN_IN"] as const;
@@ -468,4 +470,36 @@ function HomeCard({
       {isShown && count > 0 && <ul className="list-rows">{children}</ul>}
     </section>
   );
+}
+
+/** Shortest time between two reads, in milliseconds: many requests may change at once. */
+const FED_EVERY_MS = 1_000;
+
+/**
+ * The answer to a query about all requests; null before the first. The query is sent again after each event
+ * of the feed of all requests. That feed is shared, so this needs no additional connection.
+ */
+function useFedRead<Result>(operation: Operation<Result, Record<string, never>>): Result | null {
+  const client = useClient();
+  const [result, setResult] = useState<Result | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const isReadPending = useRef(false);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  function read(): void {
+    if (timer.current !== undefined) {
+      isReadPending.current = true;
+      return;
+    }
+    isReadPending.current = false;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      if (isReadPending.current) read();
+    }, FED_EVERY_MS);
+    client.execute(operation, {}).then(setResult, () => {
+      // The list of requests shows the problem; the last answer stays, and the next event reads again.
+    });
+  }
+  useStream(FOLLOW_REQUESTS, { filter: {} }, { onResult: read, onProblem: read });
+  return result;
 }
