@@ -14,7 +14,6 @@ export {
 export { advance, emptyRequest, fold, isPlanningEvent, type PlanningEvent, sumOf } from "./journal/fold.ts";
 export { executorLost, resentCallWarning } from "./journal/fold-units.ts";
 export {
-  calledIn,
   type FoldedAttempt,
   type FoldedError,
   type FoldedPlan,

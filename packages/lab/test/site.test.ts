@@ -13,9 +13,7 @@ import {
   isObjectType,
 } from "graphql";
 import { expect, onTestFinished, test } from "vitest";
-import { SCHEMA } from "../src/site/graphql-pages.ts";
-import { DeadLinksError, llmsFullTxt, llmsTxt, readSite } from "../src/site/pages.ts";
-import { SETTINGS } from "../src/site/settings-page.ts";
+import { DeadLinksError, llmsFullTxt, llmsTxt, readSite, SCHEMA, SETTINGS } from "../src/site/pages.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const ADDRESS = "https://git.example.org/planwright";

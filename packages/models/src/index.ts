@@ -1,8 +1,4 @@
-export {
-  awayForMs,
-  isAnswered,
-  modelPauseMs,
-} from "./calls/model-caller.ts";
+export { isAnswered } from "./calls/model-caller.ts";
 export {
   type ModelSetting,
   ModelSettingError,
@@ -13,6 +9,7 @@ export {
   parseModelSetting,
 } from "./calls/model-setting.ts";
 export { costUsd, createPriceList, type PriceList, PricesInvalidError } from "./calls/price-list.ts";
+export { awayForMs, modelPauseMs } from "./calls/to-model-error.ts";
 export { createDrafter } from "./create-drafter.ts";
 export { directTools } from "./direct-calls.ts";
 export {

@@ -258,6 +258,7 @@ export {
   waitWords,
 } from "./lifecycle/state-words.ts";
 export {
+  calledIn,
   doesStepContinue,
   isCallableStep,
   isCarried,

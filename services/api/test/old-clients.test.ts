@@ -2,7 +2,7 @@ import type { PlanId, RequestId } from "@planwright/plan";
 import { eventually } from "@planwright/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createKnownTools } from "../src/operation/context.ts";
-import { createPlanWithRequestId, executeByRequestId } from "../src/resolvers/older-mutations.ts";
+import { createPlanWithRequestId, executeByRequestId } from "../src/resolvers/older-api.ts";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, NO_OFFERS, type RunningApi, startTestApi } from "./running-api.ts";
 import { AUTHOR, acceptedRequest, askAs, executeAs, failAs, failPlanningAs, planAs } from "./workers.ts";

@@ -9,7 +9,7 @@ import type { ClientStore, OutputRef, PlanHead } from "@planwright/store";
 import { describe, expect, test } from "vitest";
 import { AnswerTooLargeError } from "../src/errors/api-error.ts";
 import { createReads, type Reads } from "../src/operation/reads.ts";
-import { readResults } from "../src/resolvers/older-reads.ts";
+import { readResults } from "../src/resolvers/older-api.ts";
 import { answerBytes } from "./answer-bytes.ts";
 
 const MIB = 1_048_576;

@@ -1,12 +1,14 @@
 import { hash } from "node:crypto";
 import { createMongoClient } from "@planwright/store";
-import { CallOpenError } from "@planwright/tool-kit";
+import { CallOpenError, Refusal } from "@planwright/tool-kit";
 import {
   type Collection,
+  type Document,
   type Filter,
   type IndexDescription,
+  type MatchKeysAndValues,
   MongoServerError,
-  type ObjectId,
+  ObjectId,
   type OptionalUnlessRequiredId,
   type UpdateFilter,
 } from "mongodb";
@@ -94,7 +96,7 @@ const OF_ALL: readonly IndexDescription[] = [
 ];
 
 /** Fields of every document of this service. */
-export interface StoredDocument {
+interface StoredDocument {
   _id: ObjectId;
   createdAt: Date;
   updatedAt: Date;
@@ -229,4 +231,129 @@ export function isDuplicateKey(error: unknown, field: string): error is MongoSer
 /** Arguments are flat objects of texts and numbers; only the order of their names varies. */
 function canonicalText(value: object): string {
   return JSON.stringify(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+/** Names of document types in refusals. */
+type Thing = "author" | "blog" | "comment" | "picture";
+
+/** Matches documents that are not deleted. */
+const ALIVE = { deletion: { $exists: false } } as const;
+
+/** The document with this id. @throws {Refusal} */
+export async function getById<T extends StoredDocument>(
+  collection: Collection<T>,
+  thing: Thing,
+  id: string,
+): Promise<T> {
+  const _id = parseId(`${thing}Id`, id);
+  const found = await collection.findOne({ _id, ...ALIVE } as unknown as Filter<T>);
+  if (found === null) throw notFound(thing, id);
+  return found as T;
+}
+
+/** Sets the fields that are given. @throws {Refusal} */
+export async function updateById<T extends StoredDocument>(
+  collection: Collection<T>,
+  thing: Thing,
+  id: string,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<T> {
+  const _id = parseId(`${thing}Id`, id);
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  if (Object.keys(given).length === 0)
+    throw new Refusal(`Give at least one of ${Object.keys(fields).join(", ")}`);
+  const changes = { ...given, updatedAt: new Date() } as unknown as MatchKeysAndValues<T>;
+  const updated = await collection.findOneAndUpdate(
+    { _id, ...ALIVE } as unknown as Filter<T>,
+    { $set: changes },
+    { returnDocument: "after" },
+  );
+  if (updated === null) throw notFound(thing, id);
+  return updated as T;
+}
+
+/**
+ * Deletes a document; a repeat with the same key finds it deleted. The rest of the document holds no data,
+ * only the answers to repeats.
+ * @throws {Refusal}
+ */
+export async function deleteById<T extends StoredDocument>(
+  collection: Collection<T>,
+  thing: Thing,
+  id: string,
+  key: string | undefined,
+): Promise<{ _id: string; deleted: true }> {
+  const _id = parseId(`${thing}Id`, id);
+  const { modifiedCount } = await collection.updateOne(
+    { _id, ...ALIVE } as unknown as Filter<T>,
+    toDeleted(key ?? null),
+  );
+  if (modifiedCount === 0) {
+    const repeated =
+      key === undefined
+        ? null
+        : await collection.findOne({ _id, "deletion.key": key } as unknown as Filter<T>);
+    if (repeated === null) throw notFound(thing, _id.toHexString());
+  }
+  return { _id: _id.toHexString(), deleted: true };
+}
+
+/** Deletes all matching documents. */
+export async function deleteAll<T extends StoredDocument>(
+  collection: Collection<T>,
+  filter: Document,
+): Promise<void> {
+  await collection.updateMany({ ...filter, ...ALIVE } as unknown as Filter<T>, toDeleted(null));
+}
+
+function toDeleted(key: string | null): Document[] {
+  const deletion = { key, at: new Date() };
+  return [{ $replaceWith: { _id: "$_id", creation: "$creation", deletion: { $literal: deletion } } }];
+}
+
+/** Throws when no document has this id. @throws {Refusal} */
+export async function requireById<T extends StoredDocument>(
+  collection: Collection<T>,
+  thing: Thing,
+  _id: ObjectId,
+): Promise<void> {
+  const found = await collection.findOne({ _id, ...ALIVE } as unknown as Filter<T>, {
+    projection: { _id: 1 },
+  });
+  if (found === null) throw notFound(thing, _id.toHexString());
+}
+
+function notFound(thing: Thing, id: string): Refusal {
+  return new Refusal(`There is no ${thing} with the _id ${id}`);
+}
+
+/** One page, oldest first. @throws {Refusal} */
+export async function findPage<T extends Document & { _id: ObjectId }>(
+  collection: Collection<T>,
+  filter: Document,
+  page: { limit: number; cursor?: string | undefined },
+): Promise<{ items: T[]; count: number; nextCursor: string | null }> {
+  const after = page.cursor === undefined ? {} : { _id: { $gt: parseCursor(page.cursor) } };
+  const found = await collection
+    .find({ ...filter, ...after, ...ALIVE } as unknown as Filter<T>)
+    .sort({ _id: 1 })
+    .limit(page.limit + 1)
+    .toArray();
+  const items = found.slice(0, page.limit) as T[];
+  const last = found.length > page.limit ? items.at(-1) : undefined;
+  return { items, count: items.length, nextCursor: last === undefined ? null : last._id.toHexString() };
+}
+
+function parseCursor(cursor: string): ObjectId {
+  if (!/^[0-9a-f]{24}$/.test(cursor)) throw new Refusal("The cursor is not one that this list gave");
+  return ObjectId.createFromHexString(cursor);
+}
+
+/** The id in an argument. @throws {Refusal} */
+export function parseId(field: string, value: string): ObjectId {
+  if (!/^[0-9a-fA-F]{24}$/.test(value)) {
+    const shown = value.length > 60 ? `${value.slice(0, 60)}...` : value;
+    throw new Refusal(`${field} "${shown}" is not a valid id: ids have 24 hexadecimal characters`);
+  }
+  return ObjectId.createFromHexString(value);
 }

@@ -251,8 +251,3 @@ export interface FoldContext {
   plan: () => FoldedPlan;
   invalid: (reason: string) => JournalInvalidError;
 }
-
-/** The version that called a unit of this version. Pure. */
-export function calledIn(planId: string, { carriedFrom }: { carriedFrom: string | null }): string {
-  return carriedFrom ?? planId;
-}

@@ -271,12 +271,75 @@ export function plansHeld(changes: readonly PlanChange[]): Map<number, number> {
 }
 
 /** True when no executor holds the plan after this change: it has ended, waits, or is queued again. */
-export function isReleased({ status }: PlanChange): boolean {
+function isReleased({ status }: PlanChange): boolean {
   if (status === undefined) return false;
   return isUnheldPlanStatus(PlanStatusSchema.parse(status));
 }
 
 /** The pid of an owner, whose name is `{host}:{pid}:{random}`. */
-export function pidOf(owner: string): number {
+function pidOf(owner: string): number {
   return Number(owner.split(":").at(-2));
+}
+
+/** A process that was killed. */
+interface KilledProcess {
+  pid: number;
+  /** Unix milliseconds. */
+  at: number;
+}
+
+/** What became of the plans that killed executors held. */
+interface Recoveries {
+  /** Number of these plans; one counts again when its next executor is killed too. */
+  inFlight: number;
+  /**
+   * From the kill until another executor claimed the plan, in milliseconds, ascending. A plan whose end was being
+   * written when the process died needs no executor and has no time.
+   */
+  times: number[];
+}
+
+/** Reads the recoveries from the changes of plans, in their order. Pure. */
+export function recoveriesOf(changes: readonly PlanChange[], kills: readonly KilledProcess[]): Recoveries {
+  const times: number[] = [];
+  let inFlight = 0;
+  /** Current owners, by plan id. */
+  const held = new Map<string, { owner: string; epoch: number }>();
+  /** Deaths of owners, by plan id. */
+  const orphaned = new Map<string, { epoch: number; at: number }>();
+  const deaths = kills.toSorted((a, b) => a.at - b.at);
+  let next = 0;
+
+  function orphanPlansOfDead(until: number): void {
+    for (let death = deaths[next]; death !== undefined && death.at <= until; death = deaths[next]) {
+      for (const [id, { owner, epoch }] of held) {
+        if (pidOf(owner) !== death.pid) continue;
+        orphaned.set(id, { epoch, at: death.at });
+        inFlight += 1;
+      }
+      next += 1;
+    }
+  }
+
+  for (const change of changes) {
+    const { collection, id, at, epoch, owner } = change;
+    orphanPlansOfDead(at);
+    if (collection !== "plans") continue;
+    const orphan = orphaned.get(id);
+    if (orphan !== undefined && epoch !== undefined && epoch > orphan.epoch) {
+      times.push(at - orphan.at);
+      orphaned.delete(id);
+    }
+    if (owner !== undefined && epoch !== undefined) held.set(id, { owner, epoch });
+    if (isReleased(change)) {
+      held.delete(id);
+      orphaned.delete(id);
+    }
+  }
+  return { inFlight, times: times.toSorted((a, b) => a - b) };
+}
+
+/** The value below which this share of the sorted values is; null for an empty list. */
+export function percentile(sorted: readonly number[], share: number): number | null {
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
 }

@@ -20,10 +20,18 @@ import {
   regressionsBetween,
   type SeenReading,
 } from "./evidence.ts";
-import { createFaultInjector, type Kill } from "./fault-injector.ts";
 import { createPlanClients, type PlanClients } from "./plan-clients.ts";
 import type { ChaosSettings } from "./settings.ts";
-import { BUSIEST, EXECUTORS, type Fault, PLANNERS, SERVICES, type System } from "./system.ts";
+import {
+  BUSIEST,
+  createFaultInjector,
+  EXECUTORS,
+  type Fault,
+  type Kill,
+  PLANNERS,
+  SERVICES,
+  type System,
+} from "./system.ts";
 
 /** Dependencies of a run. */
 interface RunDependencies {

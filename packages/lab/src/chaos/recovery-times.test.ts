@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { type PlanChange, plansHeld } from "./evidence.ts";
-import { percentile, recoveriesOf } from "./run-chaos.ts";
+import { type PlanChange, percentile, plansHeld, recoveriesOf } from "./evidence.ts";
 
 const claim = (at: number, id: string, epoch: number, pid: number): PlanChange => ({
   at,

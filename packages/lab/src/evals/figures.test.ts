@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Ending } from "./cases/eval-case.ts";
 import { summarise, summariseAll } from "./figures.ts";
 import { grade } from "./grade.ts";
-import type { GradedCase } from "./run-case.ts";
+import type { GradedCase } from "./play-cases.ts";
 
 function plan(...tools: string[]): Ending {
   const read = parsePlan({ steps: tools.map((tool, at) => ({ id: `s${at}`, tool, arguments: {} })) });

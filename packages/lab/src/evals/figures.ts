@@ -2,7 +2,7 @@ import { z } from "zod";
 import { alignColumns } from "../command/developer-command.ts";
 import type { Ending } from "./cases/eval-case.ts";
 import { f1Of, sumCounts } from "./compare-plans.ts";
-import type { GradedCase } from "./run-case.ts";
+import type { GradedCase } from "./play-cases.ts";
 
 /** Figures in points of 100 with two decimals; 100 when there is nothing to count. */
 export interface EvalFigures {

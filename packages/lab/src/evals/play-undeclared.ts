@@ -19,7 +19,7 @@ import { fractionOf } from "../random/random.ts";
 import { effectsOf } from "./cases/eval-case.ts";
 import type { BaselineEntry } from "./figures.ts";
 import { compareEffects } from "./grade.ts";
-import { type Played, runCase } from "./run-case.ts";
+import { type Played, runCase } from "./play-cases.ts";
 import { afterRuns, type Learner, type UndeclaredCase } from "./undeclared-cases.ts";
 
 /** How often each tool has run before the requests are planned. */

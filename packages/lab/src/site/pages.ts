@@ -6,8 +6,29 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CodedError } from "@planwright/plan";
 import { anchorOf } from "@planwright/testing";
-import { operationsPage, typesPage } from "./graphql-pages.ts";
-import { type SettingsPageParts, settingsPage } from "./settings-page.ts";
+import {
+  buildSchema,
+  type GraphQLNamedType,
+  type GraphQLType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+  isUnionType,
+  OperationTypeNode,
+} from "graphql";
+import { z } from "zod";
+import { ApiSettingsSchema } from "../../../../services/api/src/env.ts";
+import { OPERATIONS } from "../../../../services/api/src/graphql/operations.ts";
+import { SDL } from "../../../../services/api/src/graphql/sdl.ts";
+import { SettingsSchema } from "../../../../services/blog-tools/src/env.ts";
+import { ExecutorSettingsSchema } from "../../../../services/executor/src/env.ts";
+import { PlannerSettingsSchema } from "../../../../services/planner/src/env.ts";
+import { PlanwrightSettingsSchema } from "../../../../services/planwright/src/env.ts";
 
 /** A page whose text is a document. Without `sections` it has all sections that no other page takes. */
 interface DocumentSource {
@@ -275,3 +296,242 @@ export function llmsFullTxt({ groups }: Site): string {
     .map(({ path, text }) => `<!-- ${path}.html -->\n\n${text.trim()}\n`)
     .join("\n");
 }
+
+/** A table in a README, whose last column says what a setting means. */
+interface MeaningTable {
+  file: string;
+  section: string;
+}
+
+/** The settings of one process: their schema, and the READMEs that say what they mean. */
+interface SettingsOfRole {
+  title: string;
+  schema: z.ZodObject;
+  meanings: readonly [MeaningTable, ...MeaningTable[]];
+}
+
+const inReadmeOf = (service: string): MeaningTable => ({
+  file: `services/${service}/README.md`,
+  section: "Settings",
+});
+
+/** All processes that read settings, in the order of the page. */
+export const SETTINGS: readonly SettingsOfRole[] = [
+  { title: "API", schema: ApiSettingsSchema, meanings: [inReadmeOf("api")] },
+  {
+    title: "Planner",
+    schema: PlannerSettingsSchema,
+    meanings: [inReadmeOf("planner"), { file: "packages/models/README.md", section: "Models" }],
+  },
+  { title: "Executor", schema: ExecutorSettingsSchema, meanings: [inReadmeOf("executor")] },
+  { title: "One process", schema: PlanwrightSettingsSchema, meanings: [inReadmeOf("planwright")] },
+  { title: "Blog tools", schema: SettingsSchema, meanings: [inReadmeOf("blog-tools")] },
+];
+
+/** What the page is made from. */
+interface SettingsPageParts {
+  /** The text of a file of the repository. */
+  read: (file: string) => string;
+  /** The same Markdown with links of the site. @param file - where the text is */
+  relink: (text: string, file: string) => string;
+}
+
+/**
+ * The settings of all processes as one page: names, defaults and values from the schemas that read the
+ * environment, meanings from the tables of the READMEs.
+ * @throws {TypeError} for a setting without a row in a README
+ */
+function settingsPage(parts: SettingsPageParts): string {
+  return [
+    "# Settings",
+    "",
+    "All settings of all processes. A process reads its settings from environment variables when it starts, and ends with the names of those that cannot work. An empty variable is one that is not set.",
+    "",
+    "A process with [several roles](/services/planwright) reads the settings of each role from the same environment. The [command line](/packages/cli#settings) and [`npm start`](/packages/local#settings) have settings of their own.",
+    ...SETTINGS.flatMap((role) => ["", `## ${role.title}`, "", ...tableOf(role, parts)]),
+    "",
+  ].join("\n");
+}
+
+function tableOf({ title, schema, meanings }: SettingsOfRole, { read, relink }: SettingsPageParts): string[] {
+  const documented = meanings.flatMap(({ file, section }) =>
+    rowsOf(read(file), section).map((row) => ({ ...row, meaning: relink(row.meaning, file) })),
+  );
+  const names = Object.keys(schema.shape);
+  const rows = names.map((name) => {
+    const row = documented.find((each) => each.names.includes(name));
+    if (!row) throw new TypeError(`${title}: no README says what ${name} means`);
+    const field = schema.shape[name];
+    const meaning = [row.meaning, valuesOf(field)].filter(Boolean).join(". ");
+    return [`\`${name}\``, defaultOf(field) ?? row.default, meaning];
+  });
+  // Groups of variables that the process hands on, such as those for traces.
+  const groups = documented
+    .filter((row) => !row.names.some((name) => names.includes(name)))
+    .map((row) => [row.names.map((name) => `\`${name}\``).join(", "), row.default, row.meaning]);
+  return ["| setting | default | meaning |", "|---|---|---|", ...[...rows, ...groups].map(toRow)];
+}
+
+const toRow = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+
+/** The rows of the first table of a section that name settings. */
+function rowsOf(text: string, section: string): { names: string[]; default: string; meaning: string }[] {
+  const [, body = ""] =
+    new RegExp(`^## ${section}\\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, "m").exec(text) ?? [];
+  const [head = [], , ...rows] = (/(?:^\|.*\n)+/m.exec(body)?.[0] ?? "").split("\n").map(cellsOf);
+  const defaultAt = head.indexOf("default");
+  return rows.flatMap((cells) => {
+    const names = cells[0]?.match(/[A-Z][A-Z0-9_]*(?:\.\.\.)?/g) ?? [];
+    return names.length === 0
+      ? []
+      : [{ names, default: cells[defaultAt] ?? "", meaning: cells.at(-1) ?? "" }];
+  });
+}
+
+/** The cells of a row of a Markdown table. */
+const cellsOf = (row: string): string[] =>
+  row
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+
+/** "required", or the default; undefined for an optional setting without one. */
+function defaultOf(field: z.core.$ZodType | undefined): string | undefined {
+  const parsed = z.safeParse(field ?? z.unknown(), undefined);
+  if (!parsed.success) return "required";
+  if (parsed.data === undefined) return undefined;
+  const text = typeof parsed.data === "string" ? parsed.data : JSON.stringify(parsed.data);
+  return text === "" || text === "[]" ? "none" : `\`${text}\``;
+}
+
+/** The words that may be set, and the range of a number, from the schema. */
+function valuesOf(field: z.core.$ZodType | undefined): string {
+  const schema = z.toJSONSchema(field ?? z.unknown(), { unrepresentable: "any" });
+  const values = (schema.anyOf ?? [schema]).flatMap((one) => {
+    if (typeof one === "boolean") return [];
+    if (one.const !== undefined) return [`\`${String(one.const)}\``];
+    if (one.enum) return one.enum.map((word) => `\`${String(word)}\``);
+    return one.maximum === undefined ? [] : [`${one.minimum} to ${one.maximum}`];
+  });
+  return values.length === 0 ? "" : `Values: ${values.join(", ")}`;
+}
+
+/** The schema of the API, without its resolvers. */
+export const SCHEMA = buildSchema(SDL);
+
+const ROOTS: readonly [OperationTypeNode, title: string][] = [
+  [OperationTypeNode.QUERY, "Queries"],
+  [OperationTypeNode.MUTATION, "Mutations"],
+  [OperationTypeNode.SUBSCRIPTION, "Subscriptions"],
+];
+
+/** Kinds of types, in the order of the page. */
+const KINDS: readonly [title: string, fits: (type: GraphQLNamedType) => boolean][] = [
+  ["Objects", (type) => isObjectType(type) || isInterfaceType(type) || isUnionType(type)],
+  ["Inputs", isInputObjectType],
+  ["Enums", isEnumType],
+  ["Scalars", isScalarType],
+];
+
+/** What has a description: a type, a field, an argument, a value of an enum. */
+interface Member {
+  name: string;
+  type?: GraphQLType;
+  args?: readonly Member[];
+  description?: string | null | undefined;
+  deprecationReason?: string | null | undefined;
+  defaultValue?: unknown;
+}
+
+/** Every operation of the API, with its arguments and the scopes that a caller needs. */
+function operationsPage(): string {
+  return [
+    "# GraphQL operations",
+    "",
+    "Every query, mutation and subscription of the API with its arguments, made from the schema. What they return is in [GraphQL types](/graphql/types). [The API](/services/api#operations) has an example of each.",
+    "",
+    ...ROOTS.flatMap(([root, title]) => {
+      const needs: Readonly<Record<string, { scopes: readonly string[] }>> = OPERATIONS[root];
+      const fields = Object.values(SCHEMA.getRootType(root)?.getFields() ?? {});
+      return [
+        `## ${title}`,
+        "",
+        ...fields.flatMap((field) => {
+          const scopes = (needs[field.name]?.scopes ?? []).map((scope) => `\`${scope}\``).join(" and ");
+          return [
+            `### ${field.name}`,
+            "",
+            descriptionOf({ ...field, args: [] }),
+            "",
+            `Returns ${typeText(field.type)}. Needs the scope ${scopes}.`,
+            "",
+            ...(field.args.length > 0 ? table("argument", field.args) : []),
+          ];
+        }),
+      ];
+    }),
+  ].join("\n");
+}
+
+/** Every type of the API with its fields or values. */
+function typesPage(): string {
+  const roots = new Set(ROOTS.map(([root]) => SCHEMA.getRootType(root)?.name));
+  const types = Object.values(SCHEMA.getTypeMap())
+    .filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type) && !roots.has(type.name))
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return [
+    "# GraphQL types",
+    "",
+    "Every type of the API with its fields or values, made from the schema. [GraphQL operations](/graphql/operations) use them.",
+    "",
+    ...KINDS.flatMap(([title, fits]) => [
+      `## ${title}`,
+      "",
+      ...types
+        .filter(fits)
+        .flatMap((type) => [`### ${type.name}`, "", descriptionOf(type), "", ...membersOf(type)]),
+    ]),
+  ].join("\n");
+}
+
+function membersOf(type: GraphQLNamedType): string[] {
+  if (isEnumType(type)) return table("value", type.getValues());
+  if (isUnionType(type)) return [`One of ${type.getTypes().map(typeText).join(", ")}.`, ""];
+  const hasFields = isObjectType(type) || isInterfaceType(type) || isInputObjectType(type);
+  return hasFields ? table("field", Object.values(type.getFields())) : [];
+}
+
+function table(kind: string, members: readonly Member[]): string[] {
+  const hasTypes = members.some(({ type }) => type !== undefined);
+  const head = hasTypes ? [kind, "type", "description"] : [kind, "description"];
+  const rows = members.map((member) => [
+    `\`${member.name}\``,
+    ...(hasTypes ? [typeText(member.type)] : []),
+    descriptionOf(member),
+  ]);
+  return [...[head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`), ""];
+}
+
+/** A type as code, with a link to its place on the page of types. */
+function typeText(type: GraphQLType | undefined): string {
+  if (!type) return "";
+  const code = `\`${String(type)}\``;
+  const named = getNamedType(type);
+  return isSpecifiedScalarType(named) ? code : `[${code}](/graphql/types#${named.name.toLowerCase()})`;
+}
+
+/** The description of a member in one line, with its deprecation, its default, and the arguments of a field. */
+function descriptionOf({ description, deprecationReason, defaultValue, args = [] }: Member): string {
+  const parameters = args.map((arg) => `\`${arg.name}\` (${typeText(arg.type)}): ${descriptionOf(arg)}`);
+  return [
+    deprecationReason ? `**Deprecated.** ${plain(deprecationReason)}` : "",
+    plain(description ?? ""),
+    defaultValue === undefined ? "" : `Default: \`${JSON.stringify(defaultValue)}\`.`,
+    parameters.length > 0 ? `Arguments: ${parameters.join(" ")}` : "",
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** Text of the schema, which is not Markdown, as a cell of a table. */
+const plain = (text: string): string => text.replaceAll(/\s+/g, " ").replaceAll(/[\\*_[\]|]/g, "\\$&");

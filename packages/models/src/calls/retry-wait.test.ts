@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { BothModelsFailedError, ModelError } from "../draft/draft-error.ts";
-import { awayForMs, modelPauseMs, retryWaitMs } from "./model-caller.ts";
-import { retryAfterMs } from "./to-model-error.ts";
+import { awayForMs, modelPauseMs, retryAfterMs, retryWaitMs } from "./to-model-error.ts";
 
 const model = "openai:x";
 const lost = new ModelError("MODEL_UNREACHABLE", { model, status: null, retryAfterMs: null });

@@ -109,6 +109,17 @@ export function isCarried({ carriedFrom }: MaybeCarried): boolean {
   return carriedFrom !== null && carriedFrom !== undefined;
 }
 
+/**
+ * The version that called a step or item of this version: an earlier one for what was carried over. Pure.
+ * @param planId - this version; null where only an earlier one is asked for
+ */
+export function calledIn<Version extends string | null>(
+  planId: Version,
+  { carriedFrom }: { readonly carriedFrom: string | null },
+): string | Version {
+  return carriedFrom ?? planId;
+}
+
 /** Why a step waits, when its status alone defines that. */
 export function waitReasonOfStep(status: StepStatus): WaitReason | undefined {
   return ROWS[status].waitReason ?? undefined;

@@ -5,7 +5,6 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import {
-  calledIn,
   type Effect,
   type EventOf,
   effectOfUnit,
@@ -19,6 +18,7 @@ import {
 } from "@planwright/engine";
 import {
   actsWhenRepeated,
+  calledIn,
   callOfStep,
   canonicalJson,
   groupBy,

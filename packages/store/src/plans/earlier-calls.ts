@@ -12,7 +12,6 @@
  * 5. Calls of class R are not compared: they may be repeated.
  */
 import {
-  calledIn,
   effectOfUnit,
   type FoldedPlan,
   type FoldedRequest,
@@ -20,6 +19,7 @@ import {
   openEffect,
 } from "@planwright/engine";
 import {
+  calledIn,
   callOfStep,
   canonicalJson,
   groupBy,

@@ -3,7 +3,7 @@ import { PlanSchema } from "@planwright/plan";
 import { newPlan, newRequest } from "@planwright/store";
 import { expect, test } from "vitest";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
-import { createRisingProgress } from "./report-at-rest.ts";
+import { createRisingProgress } from "./facade-tools.ts";
 
 /** A request at a version of its plan, with some completed steps. Without steps there is no plan yet. */
 function stateOf(version: number, steps: number, done: number, running: number = 0): RequestSnapshot {

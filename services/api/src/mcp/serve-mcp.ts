@@ -26,7 +26,6 @@ import type { Pipeline } from "../graphql/pipeline.ts";
 import { readExactJson, withExactNumbers } from "../http/exact-numbers.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { createFacadeTools, type FacadeTool, NEEDS_OF_TOOL } from "./facade-tools.ts";
-import { reportAtRest } from "./report-at-rest.ts";
 
 /** Dependencies of {@link serveMcp}. */
 interface McpDependencies extends Omit<FacadeDependencies, "context"> {
@@ -242,9 +241,7 @@ function createFacadeServer({
         "Executes complete plans of tool calls to the end, even when processes crash. Only the requested outputs are returned.",
     },
   );
-  const tools = createFacadeTools((parts, requestId, how) =>
-    reportAtRest(parts, requestId, { ...how, waitMs, credentials }),
-  );
+  const tools = createFacadeTools({ waitMs, credentials });
   server.setRequestHandler("tools/list", () => ({ tools: [...tools.values()].map(({ listed }) => listed) }));
   server.setRequestHandler("tools/call", ({ params }, call) => {
     const tool = tools.get(params.name);

@@ -2,7 +2,7 @@ import { toStepRun } from "@planwright/engine";
 import { PlanSchema } from "@planwright/plan";
 import { newPlan, newRequest, type PlanDocument } from "@planwright/store";
 import { expect, test } from "vitest";
-import { type ExecutedStep, executionResults } from "./older-reads.ts";
+import { type ExecutedStep, executionResults } from "./older-api.ts";
 
 const EPOCH = new Date(0);
 

@@ -20,7 +20,7 @@ import {
   toStepCounts,
   toStepFilter,
 } from "../plans/step-views.ts";
-import { readResults, selectedTools, toolOrder } from "./older-reads.ts";
+import { readResults, selectedTools, toolOrder } from "./older-api.ts";
 
 /** The parent value of the fields of Plan; its large parts are read only if they are selected. */
 type PlanParent = Omit<

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { poll } from "./older-mutations.ts";
+import { poll } from "./older-api.ts";
 
 function counter() {
   let reads = 0;

@@ -1,6 +1,6 @@
 import { type Plan, PlanSchema } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { selectedTools, toolOrder } from "./older-reads.ts";
+import { selectedTools, toolOrder } from "./older-api.ts";
 
 const step = (id: string, tool: string, input: object = {}, dependsOn: string[] = []) => ({
   id,

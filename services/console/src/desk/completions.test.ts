@@ -1,6 +1,6 @@
 import { planJsonSchema } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { completionsAt } from "./completions.ts";
+import { completionsAt } from "./places.ts";
 
 const TOOLS = [
   {

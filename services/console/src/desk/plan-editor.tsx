@@ -23,8 +23,16 @@ import type { Tree } from "@lezer/common";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import type { Diagnostic } from "../parts/diagnostics.tsx";
-import { completionsAt, type KnownTool } from "./completions.ts";
-import { correctionOf, documentOf, pathOf, rangeOf, rangeOfStep, stepAt } from "./places.ts";
+import {
+  completionsAt,
+  correctionOf,
+  documentOf,
+  type KnownTool,
+  pathOf,
+  rangeOf,
+  rangeOfStep,
+  stepAt,
+} from "./places.ts";
 import planSchema from "./plan.schema.json";
 
 /** The text of the editor, and what could be read from it. */

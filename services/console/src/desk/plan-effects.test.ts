@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { effectsOf, effectsText } from "./plan-effects.ts";
+import { effectsOf, effectsText } from "./draft-steps.ts";
 
 const TOOLS = [
   { name: "find", contract: { side_effects: false } },

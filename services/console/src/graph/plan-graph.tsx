@@ -2,6 +2,7 @@ import "@xyflow/react/dist/style.css";
 import "./graph.css";
 import { EFFECT_CLASSES, effectClassOfStep, type StepRun } from "@planwright/client";
 import {
+  calledIn,
   countText,
   durationText,
   isCarried,
@@ -126,8 +127,9 @@ function subtitleOf({ tool, waitReason, status }: StepRun, histogram: Histogram 
     : tool;
 }
 
-function titleOf({ status, carriedFrom, error, tool }: StepRun): string {
-  const carried = carriedFrom === null ? "" : `, carried over from ${carriedFrom}`;
+function titleOf(step: StepRun): string {
+  const { status, error, tool } = step;
+  const carried = isCarried(step) ? `, carried over from ${calledIn(null, step)}` : "";
   return visibleText(`${lookOf(STEP_LOOK, status).word}${carried}: ${error?.message ?? tool}`);
 }
 

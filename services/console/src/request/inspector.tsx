@@ -10,6 +10,7 @@ import {
   type VariablesOf,
 } from "@planwright/client";
 import {
+  calledIn,
   countText,
   durationText,
   effectWords,
@@ -777,6 +778,7 @@ export function StepFacts({
 }) {
   const state = step.waitReason === null ? look.word : stateLook("step", step).word;
   const repeats = effectClassOfStep(step);
+  const earlier = calledIn(null, step);
   return (
     <dl className="facts">
       {state !== look.word && <Fact name="state" value={state} />}
@@ -786,9 +788,7 @@ export function StepFacts({
       {step.startedAt !== null && <Fact name="started" value={instantText(step.startedAt)} />}
       {repeats && <Fact name="effect class" value={repeats.text} />}
       {step.effect !== null && <Fact name="effect" value={effectWords(step.effect)} />}
-      {step.carriedFrom !== null && (
-        <CarriedFrom planId={step.carriedFrom} versions={versions} onVersion={onVersion} />
-      )}
+      {earlier !== null && <CarriedFrom planId={earlier} versions={versions} onVersion={onVersion} />}
       {step.settled && <Fact name="settled" value={settledText(step.settled)} />}
       {trace.traceId !== null && <Trace traceId={trace.traceId} traceUrl={trace.traceUrl} />}
     </dl>

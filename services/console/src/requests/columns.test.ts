@@ -6,7 +6,7 @@ import { TIMES } from "../../../../packages/client/test/progress.ts";
 import { type RequestRow } from "../data/list-operations.ts";
 import { STEP_LOOK } from "../parts/looks.ts";
 import { StepFacts } from "../request/inspector.tsx";
-import { amountOf, firstToExpire } from "./needs.tsx";
+import { amountOf, firstToExpire } from "./home-cards.tsx";
 import { COLUMNS, columnsOf, timeModeOf, timeText } from "./request-table.tsx";
 
 const AT = "2026-11-24T10:00:00.000Z";

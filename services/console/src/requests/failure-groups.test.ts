@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FailedRequest } from "../data/list-operations.ts";
-import { failureGroups, normalised, repeatText } from "./failures.tsx";
+import { failureGroups, normalised, repeatText } from "./home-cards.tsx";
 
 const problem = (code: string | null, message: string) => (code === null ? null : { code, message });
 

@@ -1,22 +1,22 @@
+/** The page of all requests: the sentence for a new one, and the list with its filter, which the address keeps. */
 import "./requests.css";
+import type { VariablesOf } from "@planwright/client";
 import { boundedText, durationText, type RequestStatus } from "@planwright/plan";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
-import { useTitle } from "../data/browser.ts";
+import { isInField, useTitle } from "../data/browser.ts";
 import { READ_WORKLOAD, type WorkloadFacts } from "../data/catalogue-operations.ts";
+import { FOLLOW_REQUESTS, READ_REQUESTS, type RequestRow } from "../data/list-operations.ts";
 import { CREATE_PLAN } from "../data/request-operations.ts";
-import { useAction, useRegularRead } from "../data/use-api.ts";
+import { type ApiProblem, problemOf, useAction, useClient, useRegularRead } from "../data/use-api.ts";
+import { useStream } from "../data/use-stream.ts";
 import { Button, Check, EmptyState, ProblemNote } from "../parts/elements.tsx";
 import { NEED_LOOK, REQUEST_LOOK } from "../parts/looks.ts";
 import { requestPath } from "../request/paths.ts";
 import { FleetLine } from "../system/fleet-line.tsx";
-import { BulkDialog, type BulkKind } from "./bulk-dialog.tsx";
-import { Failures } from "./failures.tsx";
-import { FirstRun } from "./first-run.tsx";
-import { ListBar } from "./list-bar.tsx";
-import { NEEDS, NeedsYou } from "./needs.tsx";
-import { columnsOf, RequestTable, timeModeOf } from "./request-table.tsx";
-import { type RequestFilter, useRequestList } from "./use-request-list.ts";
+import { BULK, BulkDialog, type BulkKind } from "./bulk-dialog.tsx";
+import { Failures, FirstRun, NEEDS, NeedsYou } from "./home-cards.tsx";
+import { COLUMNS, columnNames, columnsOf, RequestTable, TIME_MODES, timeModeOf } from "./request-table.tsx";
 
 /** The requests that need a person, then all requests, newest first. The filter is stored in the address. */
 export function RequestsPage() {
@@ -193,4 +193,278 @@ function withPart(search: URLSearchParams, name: string, value: string): string 
   if (value !== "") next.set(name, value);
   const text = next.toString();
   return text === "" ? "/" : `/?${text}`;
+}
+
+/** The parts of a filter that are shown as removable tags. */
+const TAGS = ["needs", "tag", "tool", "errorCode"] as const;
+
+/** The controls for the filter and the columns of the list, which are stored in the address. */
+function ListBar({
+  search,
+  onChange,
+  onBulk,
+  children,
+}: {
+  search: URLSearchParams;
+  /** Sets one part of the address; an empty value removes it. With replace, the step back leaves the page. */
+  onChange: (name: string, value: string, options?: { replace: boolean }) => void;
+  onBulk: (kind: BulkKind) => void;
+  /** Beside the heading. */
+  children?: ReactNode;
+}) {
+  return (
+    <div className="filters">
+      <div className="filters-head">
+        <h2>Requests</h2>
+        {children}
+      </div>
+      <div className="filters-row">
+        {TAGS.map((name) =>
+          search.get(name) ? (
+            <button key={name} type="button" className="tag" onClick={() => onChange(name, "")}>
+              {name}: {search.get(name)} <span aria-label="remove">✕</span>
+            </button>
+          ) : null,
+        )}
+        <SearchField
+          value={search.get("text") ?? ""}
+          onSearch={(text) => onChange("text", text, { replace: true })}
+        />
+        <Choice
+          label="status"
+          value={search.get("status") ?? ""}
+          options={[
+            ["", "any status"],
+            ...Object.entries(REQUEST_LOOK).map(([name, { word }]) => [name, word] as const),
+          ]}
+          onChoose={(status) => onChange("status", status)}
+        />
+        <Choice
+          label="time"
+          value={timeModeOf(search)}
+          options={TIME_MODES.map((mode) => [mode, `${mode} time`] as const)}
+          onChoose={(mode) => onChange("time", mode === "relative" ? "" : mode)}
+        />
+        <ColumnMenu search={search} onChange={(columns) => onChange("columns", columns)} />
+        <Check isOn={search.get("live") !== "off"} onChange={(isOn) => onChange("live", isOn ? "" : "off")}>
+          live
+        </Check>
+        <BulkMenu onBulk={onBulk} />
+      </div>
+    </div>
+  );
+}
+
+function Choice({
+  label,
+  value,
+  options,
+  onChoose,
+}: {
+  label: string;
+  value: string;
+  options: readonly (readonly [string, string])[];
+  onChoose: (value: string) => void;
+}) {
+  return (
+    <select aria-label={label} value={value} onChange={({ target }) => onChoose(target.value)}>
+      {options.map(([name, word]) => (
+        <option key={name} value={name}>
+          {word}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function ColumnMenu({ search, onChange }: { search: URLSearchParams; onChange: (columns: string) => void }) {
+  const shown = columnsOf(search);
+  const toggle = (name: (typeof shown)[number]) => {
+    const wanted = shown.includes(name) ? shown.filter((other) => other !== name) : [...shown, name];
+    // An empty value would remove the choice from the address.
+    onChange(wanted.length === 0 ? "none" : wanted.join(","));
+  };
+  return (
+    <details className="menu">
+      <summary>columns</summary>
+      <div className="menu-box">
+        {columnNames().map((name) => (
+          <label key={name} className="check">
+            <input type="checkbox" checked={shown.includes(name)} onChange={() => toggle(name)} />
+            {COLUMNS[name].title}
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function BulkMenu({ onBulk }: { onBulk: (kind: BulkKind) => void }) {
+  return (
+    <details className="menu">
+      <summary>all of these …</summary>
+      <div className="menu-box">
+        {(Object.keys(BULK) as BulkKind[]).map((kind) => (
+          <button
+            key={kind}
+            type="button"
+            className="menu-button"
+            onClick={({ currentTarget }) => {
+              currentTarget.closest("details")?.removeAttribute("open");
+              onBulk(kind);
+            }}
+          >
+            {BULK[kind].title} …
+          </button>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+/** Shortest time without a key before the list is read, in milliseconds. */
+const TYPED_MS = 250;
+
+/** A request id in any text that was pasted. */
+const REQUEST_ID = /req_\d+_[a-z0-9]+/u;
+
+/** Filters the list while a text is typed. A request id opens its page. */
+function SearchField({ value, onSearch }: { value: string; onSearch: (text: string) => void }) {
+  const [, navigate] = useLocation();
+  const [text, setText] = useState(value);
+  const sent = useRef(value);
+  const field = useRef<HTMLInputElement>(null);
+  // Changed by a link or the palette, not by this field.
+  if (value !== sent.current) {
+    sent.current = value;
+    setText(value);
+  }
+  const search = (typed: string) => {
+    const [requestId] = REQUEST_ID.exec(typed) ?? [];
+    if (requestId !== undefined)
+      return navigate(requestPath({ requestId, version: null, stepId: null, view: null }));
+    sent.current = typed.trim();
+    onSearch(typed.trim());
+  };
+  const newest = useRef(search);
+  newest.current = search;
+  useEffect(() => {
+    if (text.trim() === sent.current) return;
+    const timer = setTimeout(() => newest.current(text), TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "/" || event.defaultPrevented || isInField(event)) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+  function send(event: FormEvent): void {
+    event.preventDefault();
+    search(text);
+  }
+  return (
+    <form role="search" onSubmit={send}>
+      <label>
+        <span className="hidden">Text in the sentence, or a request id</span>
+        <input
+          ref={field}
+          type="search"
+          value={text}
+          maxLength={200}
+          placeholder="Filter by text or id"
+          onChange={({ target }) => setText(target.value)}
+        />
+      </label>
+    </form>
+  );
+}
+
+/** The filter of a list of requests. */
+type RequestFilter = NonNullable<VariablesOf<typeof READ_REQUESTS>["filter"]>;
+
+/** Requests on one page. */
+const PAGE_SIZE = 50;
+
+/** A list of requests that is kept current. */
+interface RequestList {
+  /** Null before the first answer. */
+  rows: readonly RequestRow[] | null;
+  problem: ApiProblem | null;
+  /** Reads the next page; null when there is none. */
+  readMore: (() => void) | null;
+}
+
+/**
+ * Follows the requests that match a filter. The list is read when the feed asks for it, which is its first
+ * event, and then changed by the events of the feed. While the feed cannot be opened, the list is read at
+ * each try.
+ * @param isLive - false: the list is not updated
+ */
+function useRequestList(filter: RequestFilter, isLive: boolean): RequestList {
+  const client = useClient();
+  const [rows, setRows] = useState<readonly RequestRow[] | null>(null);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const key = JSON.stringify(filter);
+  /** The filter with which the rows were read. */
+  const readKey = useRef<string | null>(null);
+
+  const read = useCallback(
+    async (after: string | null) => {
+      try {
+        const variables = { first: PAGE_SIZE, after, filter: JSON.parse(key) as RequestFilter };
+        const { nodes, pageInfo } = (await client.execute(READ_REQUESTS, variables)).requests;
+        setProblem(null);
+        readKey.current = key;
+        setRows((before) => withPage(after === null ? [] : (before ?? []), nodes));
+        setCursor(pageInfo.hasNextPage ? pageInfo.endCursor : null);
+      } catch (error) {
+        setProblem(problemOf(error));
+      }
+    },
+    [client, key],
+  );
+  const wasLive = useRef(isLive);
+  useEffect(() => {
+    if (isLive && !wasLive.current) void read(null);
+    wasLive.current = isLive;
+  }, [isLive, read]);
+  useStream(
+    FOLLOW_REQUESTS,
+    { filter },
+    {
+      onProblem: (refused) => {
+        setProblem(refused);
+        if (refused.isTemporary) void read(null);
+      },
+      onResult: ({ requestsUpdated: { kind, requestId, request } }) => {
+        if (!isLive && readKey.current === key) return;
+        if (kind === "READ_LIST") void read(null);
+        if (kind === "LEFT")
+          setRows((before) => before?.filter((row) => row.requestId !== requestId) ?? before);
+        if (kind === "CHANGED" && request) setRows((before) => withRow(before ?? [], request));
+      },
+    },
+  );
+  return { rows, problem, readMore: cursor === null ? null : () => void read(cursor) };
+}
+
+/** The list with the rows of a page, newest first; a row replaces its older state. */
+export function withPage(rows: readonly RequestRow[], page: readonly RequestRow[]): readonly RequestRow[] {
+  const ids = new Set(page.map(({ requestId }) => requestId));
+  const others = rows.filter(({ requestId }) => !ids.has(requestId));
+  return [...others, ...page].toSorted((one, other) =>
+    one.createdAt === other.createdAt ? 0 : one.createdAt < other.createdAt ? 1 : -1,
+  );
+}
+
+/** The list with a row, inserted by its time; it replaces its older state. */
+export function withRow(rows: readonly RequestRow[], row: RequestRow): readonly RequestRow[] {
+  const others = rows.filter(({ requestId }) => requestId !== row.requestId);
+  const index = others.findIndex(({ createdAt }) => createdAt < row.createdAt);
+  return index === -1 ? [...others, row] : others.toSpliced(index, 0, row);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type RequestRow } from "../data/list-operations.ts";
-import { withPage, withRow } from "./use-request-list.ts";
+import { withPage, withRow } from "./requests-page.tsx";
 
 const row = (requestId: string, second: number, status = "COMPLETED"): RequestRow =>
   ({ requestId, status, createdAt: `2026-11-24T15:30:${String(second).padStart(2, "0")}.000Z` }) as never;

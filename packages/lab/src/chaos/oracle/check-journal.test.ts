@@ -5,9 +5,18 @@ import { describe, expect, test } from "vitest";
 import type { AskedControl, Evidence, FinalStep, SeenReading } from "../evidence.ts";
 import { checkJournal } from "./check-journal.ts";
 import { checkRun } from "./check-run.ts";
-import { evidence, PLAN_ID, REQUEST_ID, STALE_OWNER, step } from "./evidence.fixture.ts";
-import { entryOf, journalsOf, WORKER } from "./journal.fixture.ts";
-import { listEvidence, NEXT_ID } from "./list-evidence.fixture.ts";
+import {
+  entryOf,
+  evidence,
+  journalsOf,
+  listEvidence,
+  NEXT_ID,
+  PLAN_ID,
+  REQUEST_ID,
+  STALE_OWNER,
+  step,
+  WORKER,
+} from "./evidence.fixture.ts";
 import { replayJournal } from "./replay-journal.ts";
 
 const A = `${PLAN_ID}/a`;

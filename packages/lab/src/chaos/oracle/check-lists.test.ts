@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Evidence, FinalStep, ViolationKind } from "../evidence.ts";
 import { checkRun } from "./check-run.ts";
-import { PLAN_ID } from "./evidence.fixture.ts";
-import { callOf, effectOf, type ListVersion, listEvidence, NEXT_ID } from "./list-evidence.fixture.ts";
+import { callOf, effectOf, type ListVersion, listEvidence, NEXT_ID, PLAN_ID } from "./evidence.fixture.ts";
 
 const EACH = `${PLAN_ID}/each`;
 const item = (index: number, planId = PLAN_ID): string => `${planId}/each[${index}]`;

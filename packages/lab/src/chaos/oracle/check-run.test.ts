@@ -4,6 +4,7 @@ import { checkRun } from "./check-run.ts";
 import {
   changesOf,
   effect,
+  entryOf,
   evidence,
   GOOD_HISTORY,
   OWNER,
@@ -14,7 +15,6 @@ import {
   step,
   TENANT,
 } from "./evidence.fixture.ts";
-import { entryOf } from "./journal.fixture.ts";
 
 const A = `${PLAN_ID}/a`;
 const B = `${PLAN_ID}/b`;

@@ -1,5 +1,6 @@
-import { calledIn, type StepRun } from "@planwright/engine";
+import type { StepRun } from "@planwright/engine";
 import {
+  calledIn,
   type EffectClass,
   isCarried,
   isForEachStep,
