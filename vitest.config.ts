@@ -40,33 +40,6 @@ const timeouts = {
   expect: { poll: { timeout: 60_000, interval: 50 } },
 };
 
-/**
- * Projects whose test files share a process and its imported modules, because imports take longer than most of
- * their tests. These tests restore everything that they change in the process or in a module.
- */
-const SHARING: ReadonlySet<string> = new Set([
-  "packages/cli",
-  "packages/client",
-  "packages/engine",
-  "packages/lab",
-  "packages/local",
-  "packages/models",
-  "packages/offline",
-  "packages/plan",
-  "packages/queue",
-  "packages/reading",
-  "packages/runtime",
-  "packages/store",
-  "packages/test-kit",
-  "packages/tool-kit",
-  "packages/tools",
-  "services/api",
-  "services/blog-tools",
-  "services/console",
-  "services/executor",
-  "services/planner",
-]);
-
 /** Which tests run: those of `npm test`, those that only `npm run proof` runs, or both. */
 const TESTS = ["test", "proof", "all"] as const;
 const tests = TESTS.find((one) => one === (process.env["TESTS"] || "test"));
@@ -90,23 +63,25 @@ function include(root: string): string[] {
 }
 
 /**
- * A project is a package. When none is named, the packages whose files share a process are one, because Vitest
- * gives no process of one project to the next: each of 18 would import everything four times.
+ * The test files of a project share a process and its imported modules, because imports take longer than most of
+ * their tests. So tests restore everything that they change in the process or in a module. A project is a package;
+ * when none is named all packages are one, because Vitest gives no process of one project to the next: each would
+ * import everything again.
  */
 const isOneNamed = process.argv.some((arg) => arg.startsWith("--project"));
-const isApart = (root: string): boolean => isOneNamed || !SHARING.has(root);
-const sharing = folders.filter((root) => !isApart(root));
-const parts = folders
-  .filter(isApart)
-  .map((root) => ({ name: root, root, include: include(root), isolate: !SHARING.has(root) }));
-if (sharing.length > 0) {
-  const files = sharing.flatMap((root) => include(root).map((path) => `${root}/${path}`));
-  parts.push({ name: "sharing", root: ".", include: files, isolate: false });
-}
+const parts = isOneNamed
+  ? folders.map((root) => ({ name: root, root, include: include(root) }))
+  : [
+      {
+        name: "all packages",
+        root: ".",
+        include: folders.flatMap((root) => include(root).map((path) => `${root}/${path}`)),
+      },
+    ];
 
 // Projects do not extend the root, so that its global setup, which starts one MongoDB and one Redis on demand,
 // runs once and not for each project.
-const projects = parts.map(({ name, root, include, isolate }) => ({
+const projects = parts.map(({ name, root, include }) => ({
   ...fromSource,
   test: {
     name,
@@ -115,7 +90,7 @@ const projects = parts.map(({ name, root, include, isolate }) => ({
     exclude: ["**/node_modules/**", "template/**"], // tests of a new app run in the app
     tags: [PROOF],
     tagsFilter,
-    isolate,
+    isolate: false,
     setupFiles: [here("packages/testing/src/setup.ts")],
     ...timeouts,
   },
@@ -126,9 +101,9 @@ export default defineConfig({
   environments: setupFromSource,
   test: {
     projects,
-    // Two more than there are cores, because many tests only wait for processes, leases and timers. The others
-    // share the cores fairly.
-    maxWorkers: availableParallelism() + 2,
+    // One more than there are cores, because many tests only wait for processes, leases and timers. Each worker
+    // imports and compiles the whole system, so further ones take more processor time and end no earlier.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongFilesFirst },
     globalSetup: here("packages/testing/test/global-setup.ts"),
     // What a test printed is shown if it failed.
