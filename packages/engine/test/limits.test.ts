@@ -34,6 +34,21 @@ test("a limit that is cleared before its time starts the call at once, as the sa
   ]);
 });
 
+test("a sign-in starts the call that waits for it at once", () => {
+  let isFirst = true;
+  const { starts } = run([cleared(700)], {
+    outcome: () => {
+      if (!isFirst) return completed(1);
+      isFirst = false;
+      return { ...DEFERRED, waitReason: "sign-in" };
+    },
+  });
+  expect(starts).toEqual([
+    [0, 1],
+    [700, 1],
+  ]);
+});
+
 test("a limit that is cleared twice, late, or for another unit changes nothing", () => {
   const { starts, finish } = run([cleared(600, "b"), cleared(700), cleared(700), cleared(5_100)]);
   expect(starts).toHaveLength(2);

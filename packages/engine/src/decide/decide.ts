@@ -135,7 +135,8 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
       return;
     case "limit.cleared": {
       const caller = state.units.get(event.key)?.caller;
-      if (caller?.waiting?.reason !== "limit" && caller?.waiting?.reason !== "memory") return;
+      // A backoff is not cut short.
+      if (!caller?.waiting || caller.waiting.reason === "backoff") return;
       caller.waiting = undefined;
       resumeCaller(turn, caller);
       return;
