@@ -3,7 +3,7 @@ import type { Command, EngineEvent, Outcome } from "../src/index.ts";
 import { completed, planOf, type SimulateOptions, simulate, tool } from "./simulate.ts";
 
 const DEFERRED: Outcome = { type: "deferred", untilAt: 5_000, waitReason: "limit" };
-const cleared = (at: number, key = "a"): EngineEvent => ({ type: "limit.cleared", key, at });
+const cleared = (at: number, key = "a"): EngineEvent => ({ type: "deferral.ended", key, at });
 
 /** One step whose first call finds its limit exhausted; calls take no time. */
 function run(events: EngineEvent[], options: SimulateOptions = {}) {

@@ -133,7 +133,7 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
       // Timers of the platform may fire too early: `checkWaits` then asks for another one.
       state.timerAt = undefined;
       return;
-    case "limit.cleared": {
+    case "deferral.ended": {
       const caller = state.units.get(event.key)?.caller;
       // A backoff is not cut short.
       if (!caller?.waiting || caller.waiting.reason === "backoff") return;

@@ -471,7 +471,7 @@ export type EngineEvent =
    * result of this `decide` uses the slot or the memory; without one it is not used. Ignored for a unit whose call
    * was not deferred.
    */
-  | { type: "limit.cleared"; key: string; at: number }
+  | { type: "deferral.ended"; key: string; at: number }
   /** The plan is cancelled: nothing new starts, running calls get `abort`. */
   | { type: "cancel"; at: number; reason: string }
   /**
