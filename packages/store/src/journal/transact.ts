@@ -195,7 +195,7 @@ export async function appendAsOwner(
     requireValid(entry);
     const followingOf =
       following &&
-      ((stamped: JournalEntry) => following(stamped, fold(state, [withoutEventValues(stamped)])));
+      ((appended: JournalEntry) => following(appended, fold(state, [withoutEventValues(appended)])));
     const result = await (transact
       ? transact({ entry, following: followingOf ?? (() => []) })
       : journal.append(entry, followingOf));
