@@ -27,7 +27,7 @@ import type { ServerStatus } from "@planwright/tools";
 import type { PlanTools } from "./run/plan-tools.ts";
 
 /** The counters of an executor. */
-export interface ExecutorMetrics {
+interface ExecutorMetrics {
   runs: RunMetrics;
   /** Requests that ended long ago were removed. */
   requestsRemoved(count: number): void;

@@ -23,7 +23,7 @@ import { type PlanRun, startPlanRun } from "./run/start-plan-run.ts";
 import type { PlanTrace, RunTraces } from "./run-traces.ts";
 
 /** Dependencies of {@link createPlanRuns}. */
-export interface PlanRunsParts extends RunDependencies {
+interface PlanRunsParts extends RunDependencies {
   /** The leases of plans. */
   leases: LeaseStore<PlanId>;
   /** The published catalogue, which also knows the tools of servers that cannot be reached at the moment. */

@@ -11,7 +11,7 @@ import type { Reload, ServerCatalogue, ServerStatus, ToolClients } from "@planwr
 import pRetry from "p-retry";
 
 /** Dependencies of {@link createNewestPublisher}. */
-export interface NewestPublisherParts<State> {
+interface NewestPublisherParts<State> {
   /** Stores a state; called again until it succeeds. */
   write: (state: State) => Promise<void>;
   /** What the states describe, for the log: "catalogue". */
@@ -20,7 +20,7 @@ export interface NewestPublisherParts<State> {
 }
 
 /** Publishes the state of each server. */
-export interface NewestPublisher<State> {
+interface NewestPublisher<State> {
   /**
    * Publishes the state of one server and retries until the store has it; never rejects. A newer state of a
    * server replaces an older one that is not published yet.
@@ -35,7 +35,7 @@ export interface NewestPublisher<State> {
 const RETRY_FROM_MS = 200;
 const RETRY_UP_TO_MS = 5_000;
 
-export function createNewestPublisher<State extends { server: string }>({
+function createNewestPublisher<State extends { server: string }>({
   write,
   what,
   logger,

@@ -415,7 +415,7 @@ export type Outcome =
   | { type: "deferred"; untilAt: number; waitReason: WaitReason };
 
 /** A call was answered. */
-export interface CompletedOutcome {
+interface CompletedOutcome {
   type: "completed";
   output: HeldJson;
   text?: OutputText | undefined;

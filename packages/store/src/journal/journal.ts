@@ -29,7 +29,7 @@ const READ_LIMIT = 64;
 export type NewEntry = Omit<JournalEntry, "at" | "writeId">;
 
 /** Result of an append. */
-export type AppendResult =
+type AppendResult =
   | { type: "appended"; entry: JournalEntry }
   /** Nothing was written: this entry has the seq. */
   | { type: "taken"; entry: JournalEntry };

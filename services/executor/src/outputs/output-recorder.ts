@@ -19,7 +19,7 @@ import { createRunClock, type Logger, type RunClock } from "@planwright/runtime"
 import type { ExecutionStore, LearnedOutput } from "@planwright/store";
 
 /** Dependencies of {@link createOutputRecorder}. */
-export interface OutputRecorderParts {
+interface OutputRecorderParts {
   store: Pick<ExecutionStore, "learnOutputs">;
   logger: Logger;
   /** Default: the clock of the platform. */

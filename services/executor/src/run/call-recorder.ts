@@ -15,7 +15,7 @@ import {
 } from "@planwright/store";
 
 /** Dependencies of {@link createCallRecorder}. */
-export interface CallRecorderParts {
+interface CallRecorderParts {
   store: Pick<ExecutionStore, "addToolCalls">;
   logger: Logger;
   /** Default: the clock of the platform. */

@@ -45,7 +45,7 @@ import type { PlanLimits } from "./plan-limits.ts";
 import type { PlanTools } from "./plan-tools.ts";
 
 /** Dependencies of {@link createRunCalls}. */
-export interface RunCallsParts extends ClearanceParts, RightParts {
+interface RunCallsParts extends ClearanceParts, RightParts {
   claim: PlanClaim;
   planTools: PlanTools;
   store: Pick<ExecutionStore, "now" | "readRepeats" | "readStoredOutputs" | "noteRecords" | "writeNoted">;
