@@ -259,6 +259,7 @@ export interface PlanMetrics {
   ended(end: Pick<FinishCommand, "status" | "error">): void;
 }
 
+/** Counts for one claim of a plan. @param planTools - know the server of each tool */
 export function createPlanMetrics(
   metrics: RunMetrics,
   { plan, journal }: Pick<PlanClaim, "plan" | "journal">,

@@ -35,6 +35,7 @@ interface NewestPublisher<State> {
 const RETRY_FROM_MS = 200;
 const RETRY_UP_TO_MS = 5_000;
 
+/** A publisher of one kind of state; nothing is published yet. */
 function createNewestPublisher<State extends { server: string }>({
   write,
   what,
@@ -90,13 +91,11 @@ interface CataloguePublisherParts {
  * is `published()`: a plan whose tools are not in the catalogue yet would fail, although this process has
  * these tools.
  */
-type CataloguePublisher = NewestPublisher<ServerCatalogue>;
-
 export function createCataloguePublisher({
   store,
   onPublished,
   logger,
-}: CataloguePublisherParts): CataloguePublisher {
+}: CataloguePublisherParts): NewestPublisher<ServerCatalogue> {
   return createNewestPublisher({
     async write({ server, tools }) {
       await store.publishTools(server, tools);
