@@ -35,7 +35,7 @@ import {
 } from "./commands/decide.ts";
 import { doctor } from "./commands/doctor.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
-import { type ListOptions, list, listOptions, parseSince, type Since } from "./commands/list-requests.ts";
+import { type ListOptions, list, listOptions, type Moment, parseMoment } from "./commands/list-requests.ts";
 import {
   cost,
   debug,
@@ -260,11 +260,11 @@ export function createProgram({ version, perform, performLocally, print }: Progr
   add("cost", "show what your model calls cost: by model, and the most expensive requests")
     .addOption(
       new Option("--since <time>", "calls since then: 24h, 30m, 2d, or 2026-11-21T08:00:00Z; 31 days at most")
-        .argParser(parseSince)
+        .argParser(parseMoment)
         .default({ agoMs: 86_400_000 }, "24h"),
     )
-    .addOption(new Option("--until <time>", "calls before then; default: now").argParser(parseSince))
-    .action((options: { since: Since; until?: Since }) => performs((context) => cost(context, options)));
+    .addOption(new Option("--until <time>", "calls before then; default: now").argParser(parseMoment))
+    .action((options: { since: Moment; until?: Moment }) => performs((context) => cost(context, options)));
   add("answer", "answer the planner's questions")
     .addArgument(requestArgument())
     .argument("[answers...]", "one for each question, in their order; the command asks when left out")

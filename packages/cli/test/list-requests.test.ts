@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { parseSince } from "../src/commands/list-requests.ts";
+import { parseMoment } from "../src/commands/list-requests.ts";
 import { type CliSystem, startCliSystem } from "./cli-stack.ts";
 
 test.each([
@@ -11,13 +11,13 @@ test.each([
   ["2026-11-21", { at: "2026-11-21T00:00:00.000Z" }],
   ["2026-11-21T09:00:00+01:00", { at: "2026-11-21T08:00:00.000Z" }],
 ])("--since %s is %o", (typed, since) => {
-  expect(parseSince(typed)).toEqual(since);
+  expect(parseMoment(typed)).toEqual(since);
 });
 
 test.each(["24", "", "0h", "-1h", "h", "soon", "24 lightyears", "2026-99-99", "99999999y"])(
   "--since %j is refused",
   (typed) => {
-    expect(() => parseSince(typed)).toThrow("such as 24h");
+    expect(() => parseMoment(typed)).toThrow("such as 24h");
   },
 );
 

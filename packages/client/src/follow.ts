@@ -22,10 +22,10 @@ export interface FollowOptions {
 }
 
 /** Yields the state of a request now and after each observed change, and returns when `until` is reached. */
-export type FollowRequest = (requestId: string, options?: FollowOptions) => AsyncIterable<RequestRun>;
+type FollowRequest = (requestId: string, options?: FollowOptions) => AsyncIterable<RequestRun>;
 
 /** The two ways to observe changes. */
-export interface ProgressReads {
+interface ProgressReads {
   /** The state now. */
   progress(requestId: string, options: CallOptions): Promise<RequestRun>;
   /** The state now, and after each change. */
@@ -33,7 +33,7 @@ export interface ProgressReads {
 }
 
 /** True when `until` is reached. */
-export function hasReached(request: RequestRun, until: FollowOptions["until"]): boolean {
+function hasReached(request: RequestRun, until: FollowOptions["until"]): boolean {
   return until === "end" ? hasEnded(request) : isAtRest(request);
 }
 
@@ -46,7 +46,7 @@ export function isTemporary(error: unknown): error is Error {
 const CLOCKS: ReadonlySet<string> = new Set(["durationMs", "waitedForPeopleMs"]);
 
 /** The request as text without its durations, which grow with time: equal texts mean that nothing changed. */
-export function withoutClocks(request: RequestRun): string {
+function withoutClocks(request: RequestRun): string {
   return JSON.stringify(request, (key, value: unknown) => (CLOCKS.has(key) ? undefined : value));
 }
 

@@ -1,7 +1,8 @@
 /**
  * The one selection of a run: a request, its current plan, and the plan's steps. The command line, the console, the
  * demo and {@link FOLLOW_REQUEST} spread these fragments, and every function that shows a part of a run takes the
- * types that are inferred from them. A new field of a step is added to {@link STEP_RUN} and nowhere else.
+ * types that are inferred from them. A new field of a step is added to {@link STEP_RUN}, and to {@link NEVER_RAN} with
+ * its value before the first call.
  */
 import {
   countText,
@@ -364,7 +365,7 @@ export function pendingControl(plan: ControlledPlan | null): PendingControl | nu
 /** The same in words: "cancelling: waits for 2 running calls". */
 export function pendingText({ control, calls }: Pick<PendingControl, "control" | "calls">): string {
   if (calls === null || calls === 0) return control;
-  return `${control}: waits for ${calls} running call${calls === 1 ? "" : "s"}`;
+  return `${control}: waits for ${countText(calls, "running call")}`;
 }
 
 /** The number of running calls. Of a forEach step the items count, not the step itself. */

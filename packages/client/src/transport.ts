@@ -42,7 +42,7 @@ export interface CallOptions {
 }
 
 /** The text of a GraphQL document with its variables. */
-export interface Body {
+interface Body {
   query: string;
   variables: object;
 }

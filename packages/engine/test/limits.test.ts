@@ -3,7 +3,7 @@ import type { Command, EngineEvent, Outcome } from "../src/index.ts";
 import { completed, planOf, type SimulateOptions, simulate, tool } from "./simulate.ts";
 
 const DEFERRED: Outcome = { type: "deferred", untilAt: 5_000, waitReason: "limit" };
-const cleared = (at: number, key = "a"): EngineEvent => ({ type: "limit.cleared", key, at });
+const cleared = (at: number, key = "a"): EngineEvent => ({ type: "deferral.ended", key, at });
 
 /** One step whose first call finds its limit exhausted; calls take no time. */
 function run(events: EngineEvent[], options: SimulateOptions = {}) {
@@ -29,6 +29,21 @@ test("a plan that only waits for a limit parks with that reason and the time", (
 
 test("a limit that is cleared before its time starts the call at once, as the same attempt", () => {
   expect(run([cleared(700)]).starts).toEqual([
+    [0, 1],
+    [700, 1],
+  ]);
+});
+
+test("a sign-in starts the call that waits for it at once", () => {
+  let isFirst = true;
+  const { starts } = run([cleared(700)], {
+    outcome: () => {
+      if (!isFirst) return completed(1);
+      isFirst = false;
+      return { ...DEFERRED, waitReason: "sign-in" };
+    },
+  });
+  expect(starts).toEqual([
     [0, 1],
     [700, 1],
   ]);

@@ -49,7 +49,7 @@ export interface PlannedCall {
 }
 
 /** A clause, and what is known where it stands. */
-export interface ClauseInput {
+interface ClauseInput {
   sentence: string;
   tokens: readonly Token[];
   match: ToolMatch;

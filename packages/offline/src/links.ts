@@ -116,7 +116,7 @@ export function stepsNamed(steps: readonly PlannedStep[], text: string): Planned
 }
 
 /** True when a step makes or finds a thing of this kind, or returns its id. */
-export function isAbout(step: PlannedStep, noun: string): boolean {
+function isAbout(step: PlannedStep, noun: string): boolean {
   const { thing, outputs, parameters } = step.words;
   if (thing === noun) return true;
   return [...outputs].some((field) => {
@@ -199,7 +199,7 @@ export function outputsFor(
 }
 
 /** A step that is being planned: the parts that decide its order. */
-export interface NewStep {
+interface NewStep {
   words: ToolWords;
   arguments: JsonObject;
   /** True when "then" or a new sentence comes before its clause. */

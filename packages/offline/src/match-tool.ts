@@ -31,7 +31,7 @@ export interface ToolMatch {
 }
 
 /** The beginning of a clause: its verb and the tools that fit. */
-export interface Head {
+interface Head {
   verb: string;
   matches: ToolMatch[];
 }

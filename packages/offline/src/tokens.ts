@@ -1,6 +1,7 @@
 import { type ExactNumber, exactNumberOf } from "@planwright/plan";
+
 /** What a token looks like; decides which parameters it may fill. */
-export type TokenKind = "word" | "quoted" | "email" | "url" | "number" | "mark";
+type TokenKind = "word" | "quoted" | "email" | "url" | "number" | "mark";
 
 /** A piece of the sentence. `mark` tokens are `,` `;` `.` `:` `=` and line ends. */
 export interface Token {

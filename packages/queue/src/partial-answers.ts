@@ -16,7 +16,7 @@ const EXPIRES_AFTER_S = 60;
 export const MAX_PARTIAL_ANSWER = 65_536;
 
 /** Where the partial answers are. */
-export interface PartialAnswersOptions {
+interface PartialAnswersOptions {
   redisUrl: string;
   /** Prefix of the keys in Redis. */
   prefix: string;

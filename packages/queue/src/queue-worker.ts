@@ -33,7 +33,7 @@ const NO_STALLED_LIMIT = 1_000_000;
 export type Handle = (id: string, tenant: string, begun: () => void) => Promise<void>;
 
 /** Settings of {@link createQueueWorker}. */
-export interface QueueWorkerOptions extends WorkerOptions {
+interface QueueWorkerOptions extends WorkerOptions {
   redisUrl: string;
   /** Prefix of every key in Redis, the same as in `createQueues`; default "planwright". */
   prefix?: string;

@@ -16,7 +16,7 @@ export class ThreadEndedError extends CodedError<{ reason: string }> {
 }
 
 /** Options of {@link createJobThreads}. */
-export interface JobThreadsOptions<Job, Result> {
+interface JobThreadsOptions<Job, Result> {
   /**
    * The file of a thread, which calls {@link answerJobs}. If it does not exist, as in tests of the sources, jobs are
    * done on the event loop.

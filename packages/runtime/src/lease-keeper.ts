@@ -6,7 +6,7 @@ import type { Logger } from "./create-logger.ts";
 import type { Liveness, RunClock } from "./start-heartbeat.ts";
 
 /** Work in progress here. */
-export interface WorkInProgress<Id extends string> extends Held<Id> {
+interface WorkInProgress<Id extends string> extends Held<Id> {
   /** For the log. */
   requestId: string;
 }

@@ -150,7 +150,7 @@ export interface RestoredRequest {
 
 /** What {@link restoreBackup} did. */
 export interface RestoreFacts extends BackupFacts {
-  /** Requests whose plan had been started, and is paused: they go on after `resume`. Oldest first. */
+  /** Requests whose plan had been started, and is paused: they continue after `resume`. Oldest first. */
   paused: RestoredRequest[];
   /** Requests whose plan is still to be made, and then starts only after `execute`. Oldest first. */
   notStarted: RestoredRequest[];

@@ -145,7 +145,7 @@ export async function createStore(options: StoreOptions) {
 }
 
 /** What {@link inspectDatabase} found. */
-export interface DatabaseFacts {
+interface DatabaseFacts {
   database: string;
   /** Version of the server, such as "8.2.0". */
   serverVersion: string;

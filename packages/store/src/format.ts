@@ -4,7 +4,7 @@
  * 1. A format has a number, which is raised with a change of documents that a program of the number before cannot
  *    make sense of. Each number from {@link FIRST_FORMAT} on has a conversion to the next.
  * 2. One process converts, under a lease in the document of the format; the others wait for it. A conversion goes
- *    in small batches, each of which may be repeated, so another process goes on where one died.
+ *    in small batches, each of which may be repeated, so another process continues where one died.
  * 3. Processes of the number before may still run, because a rolling upgrade replaces one after another. So a
  *    conversion changes only what they do not read, and work that they must not do names the least format that
  *    can do it (`minFormat`): a claim leaves out what names a later one.

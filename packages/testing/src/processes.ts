@@ -4,7 +4,7 @@ import { inject, vi } from "vitest";
 import { z } from "zod";
 import { askOnDemand, requestOnDemand } from "./ask-on-demand.ts";
 import type { BundledService } from "./bundles.ts";
-import { type OnDemand } from "./offer-on-demand.ts";
+import type { OnDemand } from "./offer-on-demand.ts";
 
 /**
  * Code that runs before the service and ends it when its parent process has ended, so that a killed test run

@@ -5,7 +5,7 @@ import { inject } from "vitest";
 import { z } from "zod";
 import { askOnDemand } from "./ask-on-demand.ts";
 import { takeDatabase } from "./databases.ts";
-import { type OnDemand } from "./offer-on-demand.ts";
+import type { OnDemand } from "./offer-on-demand.ts";
 
 /** Real servers for one test or one file of tests. No other test shares its database or keys. */
 export interface TestServers {

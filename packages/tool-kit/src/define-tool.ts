@@ -3,7 +3,7 @@ import type { ContractDeclarationSchema, ToolAnnotations } from "@planwright/pla
 import { z } from "zod";
 
 /** Where a tool declares its contract: a field of its `_meta` in `tools/list`. */
-export const CONTRACT_META = "x-orchestration";
+const CONTRACT_META = "x-orchestration";
 /** The field in the `_meta` of a result that says what the call did; `none`: certainly nothing. */
 export const EFFECT_META = "dev.planwright/effect";
 /** The field in the `_meta` of a call for its idempotency key. */

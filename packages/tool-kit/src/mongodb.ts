@@ -3,7 +3,7 @@ import type { CallContext } from "./define-tool.ts";
 import { type AnswerStore, answerFor, callDigest, type KeptAnswer, noAnswer } from "./once.ts";
 
 /** Where answers are kept. */
-export interface MongoAnswersOptions {
+interface MongoAnswersOptions {
   /** Default `toolAnswers`. */
   collection?: string;
   /**

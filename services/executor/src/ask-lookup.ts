@@ -15,7 +15,7 @@ import { completedOfSent, type SentOutput, sentOutput, type ToolClients } from "
 import type { PlanTools } from "./run/plan-tools.ts";
 
 /** A call of class V whose result is unknown, and the dependencies of its look-up. */
-export interface LookupQuestion {
+interface LookupQuestion {
   call: Call;
   idempotencyKey: string;
   /** The arguments of the look-up, resolved. Rejects with a `CodedError` when they cannot be. */

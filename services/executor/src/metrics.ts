@@ -27,7 +27,7 @@ import type { ServerStatus } from "@planwright/tools";
 import type { PlanTools } from "./run/plan-tools.ts";
 
 /** The counters of an executor. */
-export interface ExecutorMetrics {
+interface ExecutorMetrics {
   runs: RunMetrics;
   /** Requests that ended long ago were removed. */
   requestsRemoved(count: number): void;
@@ -259,12 +259,13 @@ export interface PlanMetrics {
   ended(end: Pick<FinishCommand, "status" | "error">): void;
 }
 
+/** Counts for one claim of a plan. @param planTools - know the server of each tool */
 export function createPlanMetrics(
   metrics: RunMetrics,
   { plan, journal }: Pick<PlanClaim, "plan" | "journal">,
   planTools: Pick<PlanTools, "addressOf">,
 ): PlanMetrics {
-  const tools = toolsOf(plan.plan);
+  const tools = new Map(plan.plan.steps.map((step) => [step.id, toolOfStep(step)]));
   const toolOf = (stepId: string) => {
     const tool = tools.get(stepId) ?? "";
     return { tool, server: planTools.addressOf(tool).server };
@@ -312,8 +313,13 @@ const MAX_NAMED = 10;
 
 /** @param logger - adds request, plan and epoch to every line */
 export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan): PlanLog {
-  const tools = toolsOf(plan);
   let left = MAX_LINES;
+
+  /** Looked for only where something is to be told: most plans have no such line. */
+  function toolOf(stepId: string): string | undefined {
+    const step = plan.steps.find(({ id }) => id === stepId);
+    return step && toolOfStep(step);
+  }
 
   function log(level: "info" | "warn", record: StepRecord, message: string): void {
     const { key, stepId, attempts, error, warnings = [] } = record;
@@ -321,7 +327,7 @@ export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan)
     if (left < 0) return;
     const texts = warnings.slice(0, MAX_NAMED).map((text) => text.slice(0, MAX_MESSAGE));
     const told = texts.length > 0 ? { warnings: texts } : {};
-    logger[level]({ step: key, tool: tools.get(stepId), attempts, ...factsOf(error), ...told }, message);
+    logger[level]({ step: key, tool: toolOf(stepId), attempts, ...factsOf(error), ...told }, message);
     if (left === 0)
       logger.warn("further calls that fail under this claim are not logged; the request shows them");
   }
@@ -347,7 +353,7 @@ export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan)
     ended({ status, error }) {
       if (status === "COMPLETED") return logger.info({ status }, "plan finished");
       const stepId = stepOf(error);
-      const step = stepId === undefined ? {} : { step: stepId, tool: tools.get(stepId) };
+      const step = stepId === undefined ? {} : { step: stepId, tool: toolOf(stepId) };
       const facts = { status, ...step, ...factsOf(error) };
       if (status === "CANCELLED") logger.info(facts, "plan cancelled");
       else logger.warn(facts, status === "PARTIAL" ? "plan ended in part" : "plan failed");
@@ -357,11 +363,6 @@ export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan)
 
 function factsOf(error: StepError | undefined): { code?: string; reason?: string } {
   return error ? { code: error.code, reason: error.message.slice(0, MAX_MESSAGE) } : {};
-}
-
-/** The tool of each step, by its id. */
-function toolsOf({ steps }: Plan): Map<string, string> {
-  return new Map(steps.map((step) => [step.id, toolOfStep(step)]));
 }
 
 /** Id of the step that an error of a plan names. */

@@ -23,7 +23,7 @@ import { type PlanRun, startPlanRun } from "./run/start-plan-run.ts";
 import type { PlanTrace, RunTraces } from "./run-traces.ts";
 
 /** Dependencies of {@link createPlanRuns}. */
-export interface PlanRunsParts extends RunDependencies {
+interface PlanRunsParts extends RunDependencies {
   /** The leases of plans. */
   leases: LeaseStore<PlanId>;
   /** The published catalogue, which also knows the tools of servers that cannot be reached at the moment. */
@@ -259,8 +259,8 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     async take(planId) {
       const isReserved = reserved.delete(planId);
       if (isClosing || active.has(planId) || claiming.has(planId)) return null;
-      // With no free capacity the offer of the queue is refused; a sweeper that has some finds the plan
-      // later.
+      // A process that holds less than usual refuses hints that it has no room for; a sweeper that has some finds
+      // the plan later.
       if (!isReserved && leases.allowed() < maxPlans && capacity() === 0) return null;
       const begun = begin(planId).finally(() => claiming.delete(planId));
       claiming.set(planId, begun);

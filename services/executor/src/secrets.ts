@@ -23,7 +23,7 @@ import {
 import type { Clearance, SecretGrant, ToolCall } from "@planwright/tools";
 
 /** Where secrets are read from, and which servers may get them. */
-export interface SecretsParts {
+interface SecretsParts {
   source: SecretSource;
   /** The grants of the servers file, by server. */
   servers: Readonly<Record<string, { readonly secrets: Readonly<Record<string, SecretGrant>> }>>;
@@ -43,7 +43,7 @@ export interface PlanSecrets {
 export type SecretValues = ReadonlyMap<string, string>;
 
 /** A call that may contain secrets. */
-export interface SecretCall extends Pick<ToolCall, "tool" | "server"> {
+interface SecretCall extends Pick<ToolCall, "tool" | "server"> {
   /** Where its arguments still have the names of secrets: see {@link presentIn}. */
   present: readonly SecretPlace[];
   /** Its arguments with these values. */

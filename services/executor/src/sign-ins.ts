@@ -200,7 +200,7 @@ interface SignInChecksParts {
 }
 
 /**
- * Ends sign-ins, and lets the plans go on that waited for them. One check at a time. The executor that saw the end of a
+ * Ends sign-ins, and lets the plans continue that waited for them. One check at a time. The executor that saw the end of a
  * sign-in may die before it has told the plans, so all executors tell them from time to time.
  */
 export function createSignInChecks({ store, tools, servers, now, logger }: SignInChecksParts): {

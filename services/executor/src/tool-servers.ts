@@ -11,7 +11,7 @@ import type { Reload, ServerCatalogue, ServerStatus, ToolClients } from "@planwr
 import pRetry from "p-retry";
 
 /** Dependencies of {@link createNewestPublisher}. */
-export interface NewestPublisherParts<State> {
+interface NewestPublisherParts<State> {
   /** Stores a state; called again until it succeeds. */
   write: (state: State) => Promise<void>;
   /** What the states describe, for the log: "catalogue". */
@@ -20,7 +20,7 @@ export interface NewestPublisherParts<State> {
 }
 
 /** Publishes the state of each server. */
-export interface NewestPublisher<State> {
+interface NewestPublisher<State> {
   /**
    * Publishes the state of one server and retries until the store has it; never rejects. A newer state of a
    * server replaces an older one that is not published yet.
@@ -35,7 +35,8 @@ export interface NewestPublisher<State> {
 const RETRY_FROM_MS = 200;
 const RETRY_UP_TO_MS = 5_000;
 
-export function createNewestPublisher<State extends { server: string }>({
+/** A publisher of one kind of state; nothing is published yet. */
+function createNewestPublisher<State extends { server: string }>({
   write,
   what,
   logger,
@@ -90,13 +91,11 @@ interface CataloguePublisherParts {
  * is `published()`: a plan whose tools are not in the catalogue yet would fail, although this process has
  * these tools.
  */
-type CataloguePublisher = NewestPublisher<ServerCatalogue>;
-
 export function createCataloguePublisher({
   store,
   onPublished,
   logger,
-}: CataloguePublisherParts): CataloguePublisher {
+}: CataloguePublisherParts): NewestPublisher<ServerCatalogue> {
   return createNewestPublisher({
     async write({ server, tools }) {
       await store.publishTools(server, tools);

@@ -24,7 +24,7 @@ const ALL = Object.keys(READERS).join(",");
 export type AnyRole = Awaited<ReturnType<(typeof READERS)[RoleName]>>;
 
 /** An option or a setting cannot be used. The message names the role that reads it. */
-export class RoleNotReadError extends CodedError<{ role?: string }> {
+class RoleNotReadError extends CodedError<{ role?: string }> {
   readonly code = "ROLE_NOT_READ";
   readonly retryable = false;
 }

@@ -15,9 +15,9 @@ export interface FilterOptions {
   tool?: string;
   touched?: string;
   code?: string;
-  needs?: (typeof NEEDS)[number];
-  since?: Since;
-  until?: Since;
+  needs?: keyof typeof NEED_OF;
+  since?: Moment;
+  until?: Moment;
 }
 
 /** The options of `list`. */
@@ -25,11 +25,10 @@ export interface ListOptions extends FilterOptions {
   first: number;
 }
 
-/** A moment: this many milliseconds ago, or an instant as RFC 3339 text. */
-export type Since = { agoMs: number } | { at: string };
+/** A point in time: this many milliseconds ago, or an instant as RFC 3339 text. */
+export type Moment = { agoMs: number } | { at: string };
 
-const NEEDS = ["approval", "doubt", "answer", "sign-in"] as const;
-/** The API's names for them. */
+/** What a request may wait for, with the API's name for it. */
 const NEED_OF = { approval: "APPROVAL", doubt: "DOUBT", answer: "ANSWER", "sign-in": "SIGN_IN" } as const;
 
 /** Declares the options of `list`. */
@@ -49,9 +48,9 @@ export function filterOptions(): Option[] {
       .argParser((typed, before: string[] | undefined) => [...(before ?? []), parseStatus(typed)]),
     new Option("--failed", "only those that failed, in whole or in part").conflicts("status"),
     new Option("--since <time>", "only those created since: 24h, 30m, 2d, or 2026-11-21T08:00:00Z").argParser(
-      parseSince,
+      parseMoment,
     ),
-    new Option("--until <time>", "only those created before: 24h means 24 hours ago").argParser(parseSince),
+    new Option("--until <time>", "only those created before: 24h means 24 hours ago").argParser(parseMoment),
     new Option("--code <code>", "only those that failed with this code, such as TOOL_TIMEOUT").argParser(
       (typed) => typed.toUpperCase(),
     ),
@@ -63,12 +62,12 @@ export function filterOptions(): Option[] {
     new Option(
       "--needs <what>",
       "only those that wait for a person: approval, doubt, answer or sign-in",
-    ).choices(NEEDS),
+    ).choices(Object.keys(NEED_OF)),
     new Option("--tag <tag>", "only those with this tag"),
   ];
 }
 
-/** Requests in one query: more would pass the API's cost limit for one document. */
+/** Most requests in one query: more would exceed the API's cost limit for one document. */
 const PAGE = 50;
 
 /** Lists the newest requests that match all options. */
@@ -107,9 +106,9 @@ export function filterOf({ failed, since, until, touched, ...options }: FilterOp
   };
 }
 
-/** A moment as RFC 3339 text. @param nowMs - now, in milliseconds since 1970 */
-export function instantOf(since: Since, nowMs: number): string {
-  return "at" in since ? since.at : new Date(nowMs - since.agoMs).toISOString();
+/** A point in time as RFC 3339 text. @param nowMs - now, in milliseconds since 1970 */
+export function instantOf(moment: Moment, nowMs: number): string {
+  return "at" in moment ? moment.at : new Date(nowMs - moment.agoMs).toISOString();
 }
 
 function parseStatus(typed: string): string {
@@ -119,7 +118,7 @@ function parseStatus(typed: string): string {
 }
 
 /** @throws {InvalidArgumentError} if the text is neither a duration with its unit nor an instant */
-export function parseSince(typed: string): Since {
+export function parseMoment(typed: string): Moment {
   const text = typed.trim();
   if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(Date.parse(text))) {
     return { at: new Date(text).toISOString() };

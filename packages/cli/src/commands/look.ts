@@ -37,7 +37,7 @@ import { callsTable, contractProblems, toolsTable } from "../report/tables.ts";
 import { suggestionJson, suggestionLines, toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal.ts";
 import type { CommandContext } from "./command-context.ts";
-import { instantOf, type Since } from "./list-requests.ts";
+import { instantOf, type Moment } from "./list-requests.ts";
 
 /**
  * Reports on a request: the cause first, then everything recorded; with `bundle` it prints the record as JSON
@@ -266,7 +266,7 @@ export async function fleet({ client, output, isJson }: CommandContext): Promise
 /** Shows what the model calls of the caller's tenant cost within a time. */
 export async function cost(
   { client, output, isJson, now }: CommandContext,
-  { since, until }: { since: Since; until?: Since },
+  { since, until }: { since: Moment; until?: Moment },
 ): Promise<ExitCode> {
   const nowMs = now();
   const before = until ? instantOf(until, nowMs) : null;

@@ -46,7 +46,7 @@ function detailsOf(error: CodedError): string[] {
 
 function jsonOf(error: CodedError): object {
   if (!(error instanceof ApiRefusedError)) {
-    return { code: error.code, message: error.message, retryable: error.retryable, ...error.facts };
+    return { ...error.facts, code: error.code, message: error.message, retryable: error.retryable };
   }
   const { code, remedy, retryable, facts } = error.facts;
   return { ...facts, code, message: error.message, retryable, remedy };

@@ -71,10 +71,12 @@ export function decide(state: EngineState, event: EngineEvent | readonly EngineE
   if (!turn.holdsSlots || turn.records.length === 0) dispatch(turn);
   settleLast(turn);
   concludePlan(turn);
-  return turn.records.length === 0 || state.finished ? turn.commands : [recordOf(turn), ...turn.commands];
+  return turn.records.length === 0 || state.finished
+    ? turn.commands
+    : [recordCommandOf(turn), ...turn.commands];
 }
 
-function recordOf({ state, records, toApprove }: Turn): Command {
+function recordCommandOf({ state, records, toApprove }: Turn): Command {
   const isRepeatable = records.every(({ key, status }) => {
     const unit = state.units.get(key);
     return status === "COMPLETED" && unit !== undefined && isRead(unit.step.tool);
@@ -120,11 +122,11 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
       return;
     case "loaded":
       applyLoaded(state, event);
-      goOn(turn, event.id);
+      continueStep(turn, event.id);
       return;
     case "answered":
       state.answers.set(event.id, event.answer);
-      goOn(turn, event.id);
+      continueStep(turn, event.id);
       return;
     case "drop":
       dropTo(state, event.toBytes);
@@ -133,9 +135,10 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
       // Timers of the platform may fire too early: `checkWaits` then asks for another one.
       state.timerAt = undefined;
       return;
-    case "limit.cleared": {
+    case "deferral.ended": {
       const caller = state.units.get(event.key)?.caller;
-      if (caller?.waiting?.reason !== "limit" && caller?.waiting?.reason !== "memory") return;
+      // A backoff is not cut short.
+      if (!caller?.waiting || caller.waiting.reason === "backoff") return;
       caller.waiting = undefined;
       resumeCaller(turn, caller);
       return;
@@ -189,7 +192,7 @@ function start(turn: Turn): void {
 }
 
 /** Continues the step that waited for outputs or for an answer. */
-function goOn(turn: Turn, id: string): void {
+function continueStep(turn: Turn, id: string): void {
   const { state } = turn;
   const node = state.loading.get(id)?.node;
   state.loading.delete(id);

@@ -110,7 +110,7 @@ function settleStep(turn: Turn, node: StepNode): void {
   close(turn, node);
 }
 
-/** Takes back a request for approval that was not stored: the step goes on as if none were needed. */
+/** Takes back a request for approval that was not stored: the step continues as if none were needed. */
 export function withdrawApproval(turn: Turn, node: StepNode): void {
   const { unit } = node;
   if (unit.status !== "WAITING_APPROVAL" || !unit.unacknowledged) return;

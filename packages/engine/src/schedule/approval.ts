@@ -25,7 +25,7 @@ export function needsApproval({ step, tool }: StepNode): boolean {
   return step.approval === true || tool.contract.requiresApproval;
 }
 
-/** True for a step that cannot go on before an operator approves its calls. */
+/** True for a step that cannot continue before an operator approves its calls. */
 export function lacksApproval(node: StepNode): boolean {
   return needsApproval(node) && !node.unit.approved && !node.isDoneBefore;
 }

@@ -415,7 +415,7 @@ export type Outcome =
   | { type: "deferred"; untilAt: number; waitReason: WaitReason };
 
 /** A call was answered. */
-export interface CompletedOutcome {
+interface CompletedOutcome {
   type: "completed";
   output: HeldJson;
   text?: OutputText | undefined;
@@ -466,11 +466,12 @@ export type EngineEvent =
   /** The time of a `timer` command has come. Extra timers are harmless. */
   | { type: "timer"; at: number }
   /**
-   * A limit outside the plan now has a slot, or the process has memory, for the call of this unit, so after
-   * `deferred` it need not wait any longer. A `call` command in the result of this `decide` uses it; without
-   * one it is not used. Ignored for a unit that does not wait for a limit or memory.
+   * A limit outside the plan now has a slot for the call of this unit, or the process has memory for it, or a
+   * person has signed in at its server, so after `deferred` it need not wait any longer. A `call` command in the
+   * result of this `decide` uses the slot or the memory; without one it is not used. Ignored for a unit whose call
+   * was not deferred.
    */
-  | { type: "limit.cleared"; key: string; at: number }
+  | { type: "deferral.ended"; key: string; at: number }
   /** The plan is cancelled: nothing new starts, running calls get `abort`. */
   | { type: "cancel"; at: number; reason: string }
   /**

@@ -408,7 +408,7 @@ export function createSlots(size: number): Slots {
 }
 
 /** One question to a model. */
-export interface ModelAsk {
+interface ModelAsk {
   /** System message first. */
   messages: SentMessage[];
   /** The schema of the answer, for providers that support schemas. The answer is still raw text. */

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, type ToolDescriptor } from "@planwright/plan";
+import type { JsonObject, JsonValue, ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { readModelAnswer } from "./read-model-answer.ts";
 

@@ -1,4 +1,4 @@
-import { type PlanningContext } from "@planwright/plan";
+import type { PlanningContext } from "@planwright/plan";
 import { Temporal } from "temporal-polyfill";
 import { type ClockTime, clockTimeAt, daysAt, partOfDay, type SaidDays } from "./days-at.ts";
 import {

@@ -21,7 +21,7 @@ import {
   type JournalEvent,
 } from "@planwright/engine";
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
-import { type Journal, type NewEntry } from "../journal/journal.ts";
+import type { Journal, NewEntry } from "../journal/journal.ts";
 import { appendAsOwner, type FollowingOf } from "../journal/transact.ts";
 import { askedEvent } from "../plans/plan-needs.ts";
 import { EntryTooLargeError, LeaseLostError } from "../records/errors.ts";
@@ -63,8 +63,10 @@ export function openClaimJournal(claimed: ClaimedJournal) {
   /** The append that waits for the one in flight. */
   let next: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
-  let followingOf: FollowingOf | undefined;
+  /** Of the last events of the plan. */
+  let followingEnd: FollowingOf | undefined;
   let onControl: () => void = () => undefined;
+  /** Number of the latest control that was taken. */
   let taken = state.plans.get(planId)?.controlSeq ?? 0;
   /** Controls that were taken, until the listener was told that they are durable. */
   let asked: ControlEvent[] = [];
@@ -74,21 +76,25 @@ export function openClaimJournal(claimed: ClaimedJournal) {
 
   const lost = (): LeaseLostError => new LeaseLostError({ id: planId, epoch });
 
-  async function write(events: readonly JournalEvent[], follows?: FollowingOf): Promise<void> {
+  /** @param following - the writes that follow from the last entry */
+  async function write(events: readonly JournalEvent[], following?: FollowingOf): Promise<void> {
     const parts = inParts(events);
-    const last = parts.pop() ?? [];
+    const lastPart = parts.pop() ?? [];
     for (const part of parts) await writePart(part, undefined);
-    await writePart(last, follows);
+    await writePart(lastPart, following);
   }
 
-  async function writePart(events: readonly JournalEvent[], follows: FollowingOf | undefined): Promise<void> {
+  async function writePart(
+    events: readonly JournalEvent[],
+    following: FollowingOf | undefined,
+  ): Promise<void> {
     try {
-      await appendEntry(events, follows);
+      await appendEntry(events, following);
     } catch (error) {
       if (!(error instanceof EntryTooLargeError) || events.length < 2) throw error;
       const half = Math.ceil(events.length / 2);
       await writePart(events.slice(0, half), undefined);
-      await writePart(events.slice(half), follows);
+      await writePart(events.slice(half), following);
     }
   }
 
@@ -155,7 +161,7 @@ export function openClaimJournal(claimed: ClaimedJournal) {
       controlsToWrite = [];
       pending = [];
       listeners = [];
-      if (events.length > 0) await write(events, followingOf);
+      if (events.length > 0) await write(events, followingEnd);
       for (const listener of told) listener();
     });
     next = waiting;
@@ -216,7 +222,7 @@ export function openClaimJournal(claimed: ClaimedJournal) {
     /** Appends the last events of the plan, and waits for the writes that follow from them. */
     appendLast(events: readonly JournalEvent[], following: FollowingOf) {
       pending.push(...events);
-      followingOf = following;
+      followingEnd = following;
       return flush();
     },
   };

@@ -58,6 +58,7 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
     const { _id: planId, requestId, tenant, epoch, takenFrom = null } = plan;
     const { controls } = plan;
     const claimed = { journal, requestId, tenant, planId, owner, epoch, takenFrom, controls };
+    // The controls of a plan that an earlier version of Planwright stored are in its journal, not in its document.
     const isNew = epoch === FIRST_EPOCH && plan.isFresh && (plan.controlSeq === 0 || plan.controls);
     const entries = isNew ? [] : await journal.readWithoutValues(requestId);
     const state = fold(emptyRequest(requestId), entries);
@@ -99,12 +100,13 @@ export function createClaims(context: StoreDependencies, leases: LeaseTable<"pla
 
   /** More finished units than at the claim before are progress: the plan is not POISONED. */
   async function noteProgress(plan: PlanDocument, units: Iterable<FoldedUnit>): Promise<void> {
+    if (plan.epoch === FIRST_EPOCH) return;
     // Units that were ended as POISONED do not count, so that a crash during that end does not reset the
     // claims.
     const progress = [...units].filter(
       ({ finishedAt, error }) => finishedAt !== null && error?.code !== "POISONED",
     ).length;
-    if (plan.epoch === FIRST_EPOCH || progress <= plan.progressSeen) return;
+    if (progress <= plan.progressSeen) return;
     plan.claims = 1;
     const lostAtProgress = typeof plan.takenFrom === "string" ? 1 : 0;
     await plans.updateOne(

@@ -11,7 +11,7 @@
  * 6. The writes that follow from an entry are done when its append resolves: in the same command if the entry is
  *    alone in it, otherwise after it.
  */
-import { type JournalEntry } from "@planwright/engine";
+import type { JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
 import { type Retry, repeatUntilAnswered } from "../database/transient-errors.ts";
 import { EntryTooLargeError } from "../records/errors.ts";
@@ -29,7 +29,7 @@ const READ_LIMIT = 64;
 export type NewEntry = Omit<JournalEntry, "at" | "writeId">;
 
 /** Result of an append. */
-export type AppendResult =
+type AppendResult =
   | { type: "appended"; entry: JournalEntry }
   /** Nothing was written: this entry has the seq. */
   | { type: "taken"; entry: JournalEntry };
@@ -99,7 +99,8 @@ export function createJournal(options: JournalOptions) {
     ): Promise<AppendResult> {
       sequence += 1;
       const writeId = `${owner}:${sequence}`;
-      const entry = stamped({ ...given, at: new Date(now()), writeId }, MAX_ENTRY_BYTES);
+      const entry: JournalEntry = { ...given, at: new Date(now()), writeId };
+      requireEntrySize(entry, MAX_ENTRY_BYTES);
       return timedAppend(batches.add({ entry, followingOf }), { metrics, monotonic });
     },
     /**
@@ -132,11 +133,10 @@ export function createJournal(options: JournalOptions) {
   };
 }
 
-/** An entry with its time and `writeId`. @throws {EntryTooLargeError} */
-export function stamped(entry: JournalEntry, maxBytes: number): JournalEntry {
+/** @throws {EntryTooLargeError} for an entry that takes more bytes as BSON */
+export function requireEntrySize(entry: JournalEntry, maxBytes: number): void {
   const sizeBytes = BSON.calculateObjectSize(entry, { ignoreUndefined: true });
   if (sizeBytes > maxBytes) throw new EntryTooLargeError({ place: entryIdOf(entry), sizeBytes, maxBytes });
-  return entry;
 }
 
 /** Result of an append: `taken`: another entry has its seq; `failed`: not written, or that is unknown. */

@@ -20,7 +20,13 @@ import {
 import { StoreUnavailableError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import { entryIdOf, toJournalDocument, withoutEventValues } from "./entry-log.ts";
-import { type Journal, type JournalMetrics, type NewEntry, stamped, timedAppend } from "./journal.ts";
+import {
+  type Journal,
+  type JournalMetrics,
+  type NewEntry,
+  requireEntrySize,
+  timedAppend,
+} from "./journal.ts";
 import { changeOf, collectionOf, type HeadWrite } from "./pending-write.ts";
 
 /** Largest entry as BSON, in bytes, because of MongoDB's 16 MiB: only a very long version comes near. */
@@ -94,7 +100,8 @@ export function createTransact({ collections, owner, now, metrics, ...repeat }: 
   return async ({ entry: given, following: followingOf }) => {
     sequence += 1;
     const writeId = `${owner}:cold:${sequence}`;
-    const entry = stamped({ ...given, at: new Date(now()), writeId }, MAX_ENTRY_BSON_BYTES);
+    const entry: JournalEntry = { ...given, at: new Date(now()), writeId };
+    requireEntrySize(entry, MAX_ENTRY_BSON_BYTES);
     const following = followingOf(entry);
     const deadlineAt = monotonic() + retryForMs;
     const attempt = async (): Promise<ColdResult> => {
@@ -188,7 +195,7 @@ export async function appendAsOwner(
     requireValid(entry);
     const followingOf =
       following &&
-      ((stamped: JournalEntry) => following(stamped, fold(state, [withoutEventValues(stamped)])));
+      ((appended: JournalEntry) => following(appended, fold(state, [withoutEventValues(appended)])));
     const result = await (transact
       ? transact({ entry, following: followingOf ?? (() => []) })
       : journal.append(entry, followingOf));

@@ -225,7 +225,7 @@ export type LeaseTable<Name extends keyof GroupedDocuments> = ReturnType<typeof 
 export const LEASED_COLLECTIONS = ["plans", "requests"] as const;
 
 /** The fields of a document that leases use. */
-export type LeasedDocument = Leased & { _id: string };
+type LeasedDocument = Leased & { _id: string };
 
 /** A plan, or a request, whose `_id` is the id of the request. */
 export interface WorkOfRequest extends Pick<RequestDocument, "tenant"> {

@@ -55,6 +55,7 @@ async function answeredInTime<T>(beating: Promise<T>): Promise<T> {
   return Promise.race([beating, late]).finally(() => done.abort());
 }
 
+/** The heartbeats of all workers of a database, and the work of those that are dead. */
 export function createWorkerStore(collections: Collections, clock: ServerClock) {
   const { workers } = collections;
 

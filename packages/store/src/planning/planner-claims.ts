@@ -10,7 +10,7 @@
 import { type FoldedRequest, fold, type JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import { type NewEntry } from "../journal/journal.ts";
+import type { NewEntry } from "../journal/journal.ts";
 import { appendAsOwner, type FollowingOf, type OwnerEntries } from "../journal/transact.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import type { EndedModelCall } from "../records/model-call-document.ts";

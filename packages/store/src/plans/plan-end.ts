@@ -21,8 +21,8 @@ import {
   STARTED_REQUEST_STATUSES,
   type StepStatus,
 } from "@planwright/plan";
-import type { Document } from "mongodb";
-import type { Journal } from "../journal/journal.ts";
+import { BSON, type Document } from "mongodb";
+import { type Journal, MAX_ENTRY_BYTES } from "../journal/journal.ts";
 import { isPlain, keptError } from "../journal/outputs.ts";
 import type { GroupSet, GroupUpdate } from "../journal/pending-write.ts";
 import { dueAtOnce } from "../records/new-documents.ts";
@@ -130,14 +130,18 @@ function isEnd(event: JournalEvent): event is EndEvent {
   return event.type === "plan.ended" && isPlanEnd(event.status);
 }
 
-/** Measures one output after the other: all together may be longer than the longest string. */
+/**
+ * True for outputs that the last event can have. They may be longer than the longest string, so one is measured after
+ * the other. Short numbers in lists take six times as many bytes in MongoDB as in JSON; the rest of an entry is for
+ * the error.
+ */
 function fitsInEntry(outputs: JsonObject): boolean {
   let room = MAX_END_BYTES;
   for (const [name, output] of Object.entries(outputs)) {
-    room -= name.length + JSON.stringify(output).length;
+    room -= Buffer.byteLength(name) + Buffer.byteLength(JSON.stringify(output));
     if (room < 0) return false;
   }
-  return isPlain(outputs);
+  return isPlain(outputs) && BSON.calculateObjectSize(outputs) <= MAX_ENTRY_BYTES / 2;
 }
 
 /** Steps by status; items of a forEach are part of their step. Pure. @param units - default: no unit has events */

@@ -54,7 +54,7 @@ export const STORAGE_AGES = ["day", "week", "month", "older"] as const;
 export const STORAGE_ENDS = ["now", "day", "week", "month", "later", "unfinished", "never"] as const;
 
 /** A collection by MongoDB's own counters. */
-export interface StoredCollection {
+interface StoredCollection {
   name: string;
   group: StorageGroup;
   documents: number;

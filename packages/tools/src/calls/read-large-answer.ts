@@ -57,7 +57,7 @@ function outcomeOfLarge(result: JsonValue, call: AnsweredCall, job: LargeAnswer)
   const outcome = createMasker(job.secrets).outcome(read);
   if (outcome.type === "failed") {
     const { data, ...error } = outcome.error;
-    if (data === undefined || stringifyExactJson(data).length <= LARGE_JSON_BYTES)
+    if (data === undefined || Buffer.byteLength(stringifyExactJson(data)) <= LARGE_JSON_BYTES)
       return { ...outcome, answer: undefined };
     // Larger data are never stored; only those of items decide anything.
     return { ...outcome, error, answer: call.isBatch ? sentOutput(data, call.outputSchema) : undefined };
@@ -81,8 +81,8 @@ export function sentOutput(
   const written = output === value ? read.text : undefined;
   const warnings = [...(read.warnings ?? []), ...declared.warnings];
   const text = typeof written === "string" ? written : stringifyExactJson(output);
-  const isLarge = text.length > LARGE_JSON_BYTES;
   const sizeBytes = Buffer.byteLength(text);
+  const isLarge = sizeBytes > LARGE_JSON_BYTES;
   return {
     type: "completed",
     // A text of the tool is held twice anyway, and as a string for both.

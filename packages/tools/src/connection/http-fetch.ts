@@ -393,7 +393,7 @@ function streamOf(
           if (trace === undefined) size = 0;
           const head = `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}`;
           const isMessage = data !== "" && (event === undefined || event === "message");
-          const isLarge = isMessage && data.length > LARGE_JSON_BYTES;
+          const isLarge = isMessage && Buffer.byteLength(data) > LARGE_JSON_BYTES;
           const writeAll = (texts: string[]) => {
             for (const text of texts) write(`${head}${linesOf(text)}\n`);
           };

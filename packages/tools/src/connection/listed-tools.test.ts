@@ -84,12 +84,61 @@ test.each<[string, unknown, string | null, RegExp]>([
     "t",
     /^its descriptor has 70\d{3} bytes; at most 65536 are accepted$/,
   ],
+  [
+    "an argument whose name MongoDB refuses",
+    { name: "t", inputSchema: { ...inputSchema, properties: { _bsontype: { type: "string" } } } },
+    "t",
+    /^its descriptor has the field name "_bsontype", which cannot be stored$/,
+  ],
+  [
+    "a NUL character in the name of an argument",
+    { name: "t", inputSchema: { ...inputSchema, properties: { "a\0b": { type: "string" } } } },
+    "t",
+    /^its descriptor has the field name "a\\u0000b", which cannot be stored$/,
+  ],
   ["the name of another one", { name: "good", inputSchema }, "good", /^its name is listed twice; the first/],
 ])("a tool with %s is left out with the reason, and the others are kept", (_what, bad, tool, reason) => {
   const { tools, leftOut, leftOutCount } = read([{ name: "good", inputSchema }, bad]);
   expect(tools.map(({ name }) => name)).toEqual(["good"]);
   expect(leftOut).toEqual([{ server: "s", tool, reason: expect.stringMatching(reason) }]);
   expect(leftOutCount).toBe(1);
+});
+
+test("what MongoDB would change is read in a form that it keeps: other executors compare the tool with that", () => {
+  const properties = {
+    // MongoDB would return it as a reference to a document.
+    made: { $id: "https://example.org/made", $ref: "#/$defs/made" },
+    $ref: { type: "string" },
+    $id: { type: "string", description: "half \ud83d of a character" },
+  };
+  const schema = { ...inputSchema, properties, $defs: { made: { type: "string" } } };
+  const { tools, leftOut } = read([
+    {
+      name: "t",
+      inputSchema: schema,
+      "half \ud83d": ["\ud83d"],
+      title: "T\ud83d",
+      description: "😀".repeat(3_000),
+    },
+  ]);
+  expect(leftOut).toEqual([]);
+  expect(tools).toEqual([
+    {
+      name: "t",
+      server: "s",
+      title: "T\ufffd",
+      description: `${"😀".repeat(2_046)}...`,
+      inputSchema: {
+        ...schema,
+        properties: {
+          ...properties,
+          made: { $ref: "#/$defs/made" },
+          $id: { type: "string", description: "half \ufffd of a character" },
+        },
+      },
+      "half \ufffd": ["\ufffd"],
+    },
+  ]);
 });
 
 test("tools after the most that a server may have are left out, and 100 of all left-out tools are named", () => {

@@ -1,6 +1,8 @@
 import {
   depthOf,
   isJsonObject,
+  type JsonObject,
+  type JsonValue,
   type LeftOutTool,
   OwnToolNameSchema,
   readListedSchemas,
@@ -107,14 +109,23 @@ function readTool(
   // Before anything walks it.
   if (depthOf(entry, MAX_DEPTH) > MAX_DEPTH)
     return { name: shown, problem: `it is nested deeper than ${MAX_DEPTH} levels` };
-  const schemas = readListedSchemas(entry);
+  const text = JSON.stringify(entry);
+  // Most descriptors have nothing that a store would refuse or change.
+  const isPlain = !NOT_PLAIN.test(text);
+  const unstorable = isPlain ? undefined : unstorableName(entry);
+  if (unstorable !== undefined) {
+    const problem = `its descriptor has the field name ${JSON.stringify(unstorable)}, which cannot be stored`;
+    return { name: shown, problem };
+  }
+  const descriptor = isPlain ? entry : storable(entry);
+  const schemas = readListedSchemas(descriptor);
   if (!schemas.ok) return { name: shown, problem: schemas.problem };
-  const size = JSON.stringify(entry).length;
+  const size = text.length;
   if (size > MAX_DESCRIPTOR_BYTES) {
     const problem = `its descriptor has ${size} bytes; at most ${MAX_DESCRIPTOR_BYTES} are accepted`;
     return { name: shown, problem };
   }
-  const { description, title, annotations, _meta, inputSchema: _, outputSchema: __, ...rest } = entry;
+  const { description, title, annotations, _meta, inputSchema: _, outputSchema: __, ...rest } = descriptor;
   const { inputSchema, outputSchema, warnings } = schemas;
   for (const field of OWN_FIELDS) delete rest[field];
   const override = operatorContract(config, name, inputSchema);
@@ -136,6 +147,40 @@ function readTool(
   };
 }
 
+/** What may be in JSON text that the store refuses or changes; a half of a character is an escape in it. */
+const NOT_PLAIN = /"\$id"|"_bsontype"|\\u0000|\\ud[89a-f]/;
+
+/** A field name of a value that the store refuses; undefined when there is none. */
+function unstorableName(value: JsonValue): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    const found = name === "_bsontype" || name.includes("\0") ? name : unstorableName(inner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * A copy that the store returns as it is: executors and clients compare a tool with its stored form. `$id` beside a
+ * `$ref`, which MongoDB returns as a reference to a document, is left out: no reader of schemas uses it. A half of a
+ * character is replaced as MongoDB does it.
+ */
+function storable(object: JsonObject): JsonObject {
+  const isReference = typeof object["$ref"] === "string";
+  const members = Object.entries(object).filter(([name]) => !isReference || name !== "$id");
+  return Object.fromEntries(members.map(([name, value]) => [wellFormed(name), storableValue(value)]));
+}
+
+function storableValue(value: JsonValue): JsonValue {
+  if (typeof value === "string") return wellFormed(value);
+  if (Array.isArray(value)) return value.map(storableValue);
+  return isJsonObject(value) ? storable(value) : value;
+}
+
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd");
+}
+
 /** A slash separates the server from the tool, so a name that contains one is prefixed with its server. */
 function nameInCatalogue(server: string, ownName: string): string {
   return ownName.includes("/") ? `${server}/${ownName}` : ownName;
@@ -147,6 +192,11 @@ function shownName(name: string): string {
 }
 
 function clean(text: string, maxLength: number): string {
-  const visible = text.slice(0, maxLength * 2).replace(INVISIBLE, "");
-  return visible.length > maxLength ? `${visible.slice(0, maxLength - 3)}...` : visible;
+  const visible = beginning(text, maxLength * 2).replace(INVISIBLE, "");
+  return visible.length > maxLength ? `${beginning(visible, maxLength - 3)}...` : visible;
+}
+
+/** The text, cut between two characters. */
+function beginning(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : text.slice(0, maxLength).replace(/\p{Surrogate}$/u, "");
 }

@@ -1,3 +1,4 @@
+import { pendingText } from "@planwright/client";
 import { stepAdvice } from "@planwright/engine";
 import {
   callTimeout,
@@ -49,16 +50,10 @@ export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): PartialD
   return stillRunning(facts, plan, running);
 }
 
-/** "cancelling: waits for 2 running calls" */
-function pendingText(control: "cancelling" | "pausing", plan: PlanFact): string {
-  const calls = runningCalls(plan);
-  return calls === 0 ? control : `${control}: waits for ${countText(calls, "running call")}`;
-}
-
 function cancelling({ request }: DiagnosisFacts, plan: PlanFact, since: Date): PartialDiagnosis {
   return {
     code: "CANCELLING",
-    message: `the plan is being cancelled, since ${since.toISOString()} (${pendingText("cancelling", plan)})`,
+    message: `the plan is being cancelled, since ${since.toISOString()} (${pendingText({ control: "cancelling", calls: runningCalls(plan) })})`,
     reasons: [
       "Nothing more starts. Running calls were asked to stop; they are aborted 5 s after an executor has seen the cancel.",
     ],
@@ -70,7 +65,7 @@ function cancelling({ request }: DiagnosisFacts, plan: PlanFact, since: Date): P
 function pausing({ request }: DiagnosisFacts, plan: PlanFact, since: Date): PartialDiagnosis {
   return {
     code: "PAUSING",
-    message: `the plan is being paused, since ${since.toISOString()} (${pendingText("pausing", plan)})`,
+    message: `the plan is being paused, since ${since.toISOString()} (${pendingText({ control: "pausing", calls: runningCalls(plan) })})`,
     reasons: ["Nothing more starts. Running calls end and are recorded; then the plan is PAUSED."],
     since,
     next: [follow(request), act(request, "resume", "resume", "Or resume it:")],

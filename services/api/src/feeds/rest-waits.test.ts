@@ -136,6 +136,24 @@ test("a wait keeps the change stream open that would have been closed soon", asy
   await waiting;
 });
 
+test("a wait for a request whose acceptance took longer than the change stream stayed open opens it again", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { state, counts, waits, report } = world();
+  waits.listen();
+  await turn();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(counts.closed).toBe(1);
+  const acceptedPlanId = "plan_1" as PlanId;
+  const waiting = waits.untilAtRest("t1", REQUEST, { waitMs: 600_000, acceptedPlanId });
+  await turn();
+  expect(counts.watches).toBe(2);
+  state.status = "COMPLETED";
+  report(REQUEST);
+  expect((await waiting)?.request.status).toBe("COMPLETED");
+  await waits.close();
+});
+
 test("after the timeout, when the client has left or when the service stops, the current state is returned", async () => {
   const { state, waits } = world();
   expect((await waits.untilAtRest("t1", REQUEST, { waitMs: 1 }))?.request.status).toBe("EXECUTING");

@@ -74,7 +74,7 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
   let isOpen = false;
   let linger: NodeJS.Timeout | undefined;
 
-  function note(wait: Wait): void {
+  function markDirty(wait: Wait): void {
     wait.isDirty = true;
     wait.wake();
   }
@@ -85,10 +85,10 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
     const opened = store.watchRequestsAtRest({
       onChange(id) {
         changed.set(id, true);
-        for (const wait of byId.get(id) ?? []) note(wait);
+        for (const wait of byId.get(id) ?? []) markDirty(wait);
       },
       onGap() {
-        for (const wait of waits) note(wait);
+        for (const wait of waits) markDirty(wait);
       },
       onError: (error) =>
         logger.warn(
@@ -119,7 +119,7 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
   }
 
   /** Replaces the ids whose changes wake this wait. */
-  function listen(wait: Wait, ids: readonly string[]): void {
+  function wakeOn(wait: Wait, ids: readonly string[]): void {
     for (const id of wait.ids) {
       const others = byId.get(id);
       others?.delete(wait);
@@ -130,7 +130,7 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
   }
 
   function end(wait: Wait): void {
-    listen(wait, []);
+    wakeOn(wait, []);
     waits.delete(wait);
     closeLater();
   }
@@ -157,7 +157,7 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
     const request = isPlanKnown ? both?.request : await store.getRequest(tenant, requestId);
     if (!request) return undefined;
     if (both && wait.ids.has(request.planId)) return both;
-    listen(wait, [requestId, request.planId]);
+    wakeOn(wait, [requestId, request.planId]);
     // Read after the request: the plan of an ended request has ended.
     const [plan = null] = await store.getPlanHeads(tenant, [request.planId]);
     return { request, plan };
@@ -176,8 +176,9 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
       signal?.addEventListener("abort", stop, { once: true });
       try {
         const ids = acceptedPlanId === undefined ? [requestId] : [requestId, acceptedPlanId];
-        listen(wait, ids);
-        wait.isDirty = acceptedPlanId === undefined || ids.some((id) => changed.has(id));
+        wakeOn(wait, ids);
+        // The change stream was closed again when the acceptance took longer than it lingers.
+        wait.isDirty = acceptedPlanId === undefined || !isOpen || ids.some((id) => changed.has(id));
         if (signal?.aborted) stop();
         // MongoDB may be unavailable for longer than the wait.
         await (wait.isDirty ? Promise.race([open().ready, ended(wait)]) : changedOrEnded(wait));

@@ -1,4 +1,4 @@
-import { type JsonValue, type OpenQuestion } from "@planwright/plan";
+import type { JsonValue, OpenQuestion } from "@planwright/plan";
 import {
   type BoundAnswers,
   bindTexts,

@@ -101,7 +101,8 @@ export function performJob(job: LargeJob): LargeResult {
       const { large, template, idempotencyKey } = job;
       const args = lookupArguments(template, { arguments: valueOf(large), idempotencyKey });
       const text = stringifyExactJson(args);
-      return text.length > LARGE_JSON_BYTES ? { bytes: new TextEncoder().encode(text) } : { arguments: args };
+      const bytes = new TextEncoder().encode(text);
+      return bytes.length > LARGE_JSON_BYTES ? { bytes } : { arguments: args };
     }
     case "found":
       return readFound(textOfContent(job.content), job.outputSchema);
@@ -137,7 +138,7 @@ function resolveArguments({
   if (!resolved.arguments) return resolved;
   // The hash of arguments is over this form, in which exact numbers are marked.
   const written = JSON.stringify(resolved.arguments);
-  if (written.length <= LARGE_JSON_BYTES) return resolved;
+  if (Buffer.byteLength(written) <= LARGE_JSON_BYTES) return resolved;
   const text = unmarkNumbers(written);
   const large = {
     bytes: new TextEncoder().encode(text),

@@ -49,7 +49,7 @@ export interface LargeJson {
 }
 
 /** Dependencies of {@link createLargeJson}. */
-export interface LargeJsonParts {
+interface LargeJsonParts {
   memory?: Pick<OutputMemory, "use"> | undefined;
   logger?: Pick<Logger, "warn"> | undefined;
 }

@@ -13,7 +13,7 @@
 import type { RunMetrics } from "../metrics.ts";
 
 /** A running plan, as the owner of outputs in memory. */
-export interface OutputHolder {
+interface OutputHolder {
   /** Default: all holders are of one tenant. */
   tenant?: string;
   /** Bytes of outputs that it could drop. */
@@ -52,7 +52,7 @@ export interface OutputMemory {
 }
 
 /** Options of {@link createOutputMemory}. */
-export interface OutputMemoryOptions {
+interface OutputMemoryOptions {
   /** Default: 256 MiB. */
   maxBytes?: number | undefined;
   /** Default: nothing is counted. */

@@ -6,14 +6,21 @@ import { createOutputRecorder, type SeenOutput } from "./output-recorder.ts";
 
 const tool: ToolDescriptor = { name: "find", server: "s" };
 
-/** A recorder whose timer fires when the test calls `pass`, and its writes. */
-function startRecorder({ fails = false } = {}) {
+/**
+ * A recorder whose timer fires when the test calls `pass`, and its writes.
+ * @param firstWrite - until when the first write lasts. Default: it ends at once
+ */
+function startRecorder({ fails = false, firstWrite }: { fails?: boolean; firstWrite?: Promise<void> } = {}) {
   const written: LearnedOutput[][] = [];
+  let lasting = firstWrite;
   const timers: (() => void)[] = [];
   const recorder = createOutputRecorder({
     store: {
       async learnOutputs(learned) {
         if (fails) throw new TypeError("MongoDB is away");
+        const until = lasting;
+        lasting = undefined;
+        if (until) await until;
         written.push([...learned]);
       },
     },
@@ -88,4 +95,20 @@ test("a failed write is dropped, and the recorder continues", async () => {
   pass();
   note();
   await expect(recorder.stop()).resolves.toBeUndefined();
+});
+
+test("the end waits for a write that takes longer than the one after it", async () => {
+  let endFirst = (): void => undefined;
+  const firstWrite = new Promise<void>((resolve) => void (endFirst = resolve));
+  const { recorder, note, pass } = startRecorder({ firstWrite });
+  for (const _ of [1, 2]) {
+    note();
+    pass();
+  }
+  let hasStopped = false;
+  const stopped = recorder.stop().then(() => void (hasStopped = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(hasStopped).toBe(false);
+  endFirst();
+  await stopped;
 });

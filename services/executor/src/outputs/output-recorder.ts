@@ -19,7 +19,7 @@ import { createRunClock, type Logger, type RunClock } from "@planwright/runtime"
 import type { ExecutionStore, LearnedOutput } from "@planwright/store";
 
 /** Dependencies of {@link createOutputRecorder}. */
-export interface OutputRecorderParts {
+interface OutputRecorderParts {
   store: Pick<ExecutionStore, "learnOutputs">;
   logger: Logger;
   /** Default: the clock of the platform. */
@@ -60,6 +60,7 @@ const MANY_LOOKS = 100;
 /** Most tools (per tenant) whose looks are counted. */
 const MAX_COUNTED = 5_000;
 
+/** A recorder that has examined nothing yet. */
 export function createOutputRecorder(parts: OutputRecorderParts): OutputRecorder {
   const { store, logger, clock = createRunClock() } = parts;
   let learned = new Map<string, LearnedOutput & { looks: number }>();
@@ -69,19 +70,23 @@ export function createOutputRecorder(parts: OutputRecorderParts): OutputRecorder
   let cancel: (() => void) | undefined;
   let writing = Promise.resolve();
 
-  async function write(): Promise<void> {
-    cancel?.();
-    cancel = undefined;
-    const gathered = [...learned.values()];
-    [learned, looks] = [new Map(), 0];
+  async function write(gathered: readonly LearnedOutput[]): Promise<void> {
     try {
-      await store.learnOutputs(gathered.map(({ looks: _looks, ...each }) => each));
+      await store.learnOutputs(gathered);
     } catch (error) {
       logger.warn(
         { err: error, tools: gathered.length },
         "shapes of outputs not written; they are learned again from later outputs",
       );
     }
+  }
+
+  function writeLearned(): void {
+    cancel?.();
+    cancel = undefined;
+    const gathered = [...learned.values()].map(({ looks: _looks, ...each }) => each);
+    [learned, looks] = [new Map(), 0];
+    writing = writing.then(() => write(gathered));
   }
 
   /** How many outputs of a tool may be examined until the next write. */
@@ -107,13 +112,11 @@ export function createOutputRecorder(parts: OutputRecorderParts): OutputRecorder
       const seen = known ?? shapeOfOutput(valueOfHeld(output));
       const shape = before ? mergeShapes(before.shape, seen) : seen;
       learned.set(key, { tenant, server, tool: name, digest, shape, looks: (before?.looks ?? 0) + 1 });
-      cancel ??= clock.after(WRITE_AFTER_MS, () => {
-        writing = write();
-      });
+      cancel ??= clock.after(WRITE_AFTER_MS, writeLearned);
     },
     async stop() {
+      if (learned.size > 0) writeLearned();
       await writing;
-      if (learned.size > 0) await write();
     },
   };
 }

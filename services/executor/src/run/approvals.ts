@@ -17,7 +17,7 @@ import type { PlanClaim, UnitRecord } from "@planwright/store";
 import { createPlanTools, type PlanTools } from "./plan-tools.ts";
 
 /** Dependencies of {@link createApprovals}. */
-export interface ApprovalParts {
+interface ApprovalParts {
   claim: Pick<PlanClaim, "plan"> & {
     journal: { unit(key: string): Pick<FoldedUnit, "approved" | "approvalHash"> | undefined };
   };

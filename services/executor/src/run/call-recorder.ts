@@ -15,7 +15,7 @@ import {
 } from "@planwright/store";
 
 /** Dependencies of {@link createCallRecorder}. */
-export interface CallRecorderParts {
+interface CallRecorderParts {
   store: Pick<ExecutionStore, "addToolCalls">;
   logger: Logger;
   /** Default: the clock of the platform. */
@@ -57,6 +57,7 @@ const OTHER = "other";
 const CODE = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const OUR_CODES: ReadonlySet<string> = new Set(STEP_ERROR_CODES);
 
+/** A recorder that has counted nothing yet. */
 export function createCallRecorder(parts: CallRecorderParts): CallRecorder {
   const { store, logger, clock = createRunClock() } = parts;
   let collected = new Map<string, CountedCalls>();

@@ -45,7 +45,7 @@ import type { PlanLimits } from "./plan-limits.ts";
 import type { PlanTools } from "./plan-tools.ts";
 
 /** Dependencies of {@link createRunCalls}. */
-export interface RunCallsParts extends ClearanceParts, RightParts {
+interface RunCallsParts extends ClearanceParts, RightParts {
   claim: PlanClaim;
   planTools: PlanTools;
   store: Pick<ExecutionStore, "now" | "readRepeats" | "readStoredOutputs" | "noteRecords" | "writeNoted">;
@@ -116,7 +116,7 @@ type Completed = Extract<Outcome, { type: "completed" }>;
  */
 export const MAX_AT_ONCE = 500;
 
-/** Lets the event loop do other work. `setImmediate` would go on at once after an answer of the database. */
+/** Lets the event loop do other work. `setImmediate` would continue at once after an answer of the database. */
 export function freeLoop(): Promise<void> {
   return delay(0);
 }
@@ -260,11 +260,12 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     const { server } = planTools.addressOf(call.tool);
     const attemptTrace = trace?.attempt(call, server);
     const outcome = redactedOutcome(await send(call, sending, attemptTrace));
-    attemptTrace?.ended(describe(call, outcome));
+    const how = howEnded(call, outcome);
+    attemptTrace?.ended(how);
     if (outcome.type === "failed" && outcome.effect === "unknown") slot?.abandon();
     if (!hasEnded()) {
       const durationMs = Math.round(clock.now() - startedAt);
-      const end = { attemptId, endedAtMs: store.now(), durationMs, ...describe(call, outcome) };
+      const end = { attemptId, endedAtMs: store.now(), durationMs, ...how };
       if (end.isUnsent) metrics.unreachable(server);
       else if (!call.verify)
         metrics.attempted({ tool: call.tool, server, ...end, error: end.error ?? undefined });
@@ -368,7 +369,7 @@ function toSend(args: JsonObject | Uint8Array): Clearance {
   return { type: "send", arguments: args };
 }
 
-function describe(
+function howEnded(
   call: Call,
   outcome: Outcome,
 ): Pick<AttemptEnd, "outcome" | "error" | "isUnsent" | "effect"> {

@@ -60,7 +60,7 @@ export interface PlanLimits {
 }
 
 /** Dependencies of {@link createPlanLimits}. */
-export interface PlanLimitsParts {
+interface PlanLimitsParts {
   limits: ToolLimits;
   planId: string;
   tenant: string;

@@ -23,14 +23,14 @@ import {
 import type { PlanClaim } from "@planwright/store";
 
 /** A tool whose descriptor differs from the one that the plan was made with. */
-export interface ChangedTool {
+interface ChangedTool {
   /** Its name in the plan. */
   tool: string;
   changes: readonly ToolPart[];
 }
 
 /** A call that is about to be sent. */
-export interface JudgedCall {
+interface JudgedCall {
   /** The plan's name of the tool. */
   tool: string;
   /** It asks about an earlier call of that tool. */
@@ -40,7 +40,7 @@ export interface JudgedCall {
 }
 
 /** Whether a call may be sent to the current tool. */
-export interface ToolVerdict {
+interface ToolVerdict {
   changes: readonly ToolPart[];
   /** Why the call may not be sent. */
   refusal?: StepError;

@@ -99,13 +99,13 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     heldBytes: () => heldBytesOf(state),
     tenant: plan.tenant,
     drop: (toBytes) => dispatch({ type: "drop", toBytes, at: store.now() }),
-    reserved: (key) => dispatch({ type: "limit.cleared", key, at: store.now() }),
+    reserved: (key) => dispatch({ type: "deferral.ended", key, at: store.now() }),
   });
   const approvals = createApprovals(parts);
   /** A deferred call is made again now. */
-  const clear = (call: Call): void =>
-    dispatch({ type: "limit.cleared", key: unitKeysOf(call)[0] ?? call.key, at: store.now() });
-  const planLimits = limitsOf(parts, clock, clear);
+  const endDeferral = (call: Call): void =>
+    dispatch({ type: "deferral.ended", key: unitKeysOf(call)[0] ?? call.key, at: store.now() });
+  const planLimits = limitsOf(parts, clock, endDeferral);
   const pending = createPendingWrites({
     claim,
     store,
@@ -137,7 +137,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     liveness: parts.liveness,
     onLost: lose,
     onError: fail,
-    onSignedIn: clear,
+    onSignedIn: endDeferral,
     onRefused: ({ key, attempt }, units) =>
       dispatch({ type: "refused", key, attempt, units, at: store.now() }),
     onEnded(call, outcome) {

@@ -159,6 +159,44 @@ test("no secret is read for a tool that has changed", async () => {
   });
 });
 
+test("a call that waits for a sign-in is made when a person has signed in, while another call is running", async () => {
+  const other = { ...TOOL, name: "other", server: "other" };
+  const { store, claim, planId } = await claimedPlan([{ id: "a" }, { id: "b", tool: other.name }]);
+  const called: string[] = [];
+  let isNeeded = true;
+  let signedIn: () => void = () => undefined;
+  let answerOther: () => void = () => undefined;
+  const run = startPlanRun({
+    claim,
+    planTools: createPlanTools(claim, [TOOL, other]),
+    readCatalogueNow: async () => [TOOL, other],
+    store,
+    signIns: {
+      needsSignIn: (server) => server === TOOL.server && isNeeded,
+      onSignedIn(_server, then) {
+        signedIn = then;
+        return () => undefined;
+      },
+    },
+    tools: {
+      async callTool({ tool }) {
+        called.push(tool);
+        if (tool === other.name) await new Promise<void>((resolve) => void (answerOther = resolve));
+        return { type: "completed", output: null };
+      },
+    },
+    liveness: ALIVE,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  await expect.poll(() => called).toEqual([other.name]);
+  isNeeded = false;
+  signedIn();
+  await expect.poll(() => called).toEqual([other.name, TOOL.name]);
+  answerOther();
+  await run.done;
+  expect(await store.getPlan(TENANT, planId)).toMatchObject({ status: "COMPLETED" });
+});
+
 const READ: ToolDescriptor = { ...TOOL, name: "read", annotations: { readOnlyHint: true } };
 
 /** A run of a plan whose steps are reads. Their answers, in the order of the calls, are given by the test. */

@@ -22,6 +22,7 @@ export interface ModelQuota {
   check(): Promise<void>;
 }
 
+/** A quota under which no tenant is paused yet. */
 export function createModelQuota({ store, maxPerHour, onPaused }: ModelQuotaParts): ModelQuota {
   const paused = new Set<string>();
 
