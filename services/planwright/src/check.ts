@@ -10,7 +10,7 @@ import { inspectDatabase } from "@planwright/store";
 import { createToolClients, signedServers } from "@planwright/tools";
 
 /** What one check found; `planwright doctor` reads it as one line of JSON. */
-export interface Found {
+interface Found {
   name: string;
   state: "ok" | "warning" | "problem";
   text: string;

@@ -2,7 +2,7 @@ import type { LedgerEntry } from "@planwright/testing";
 import { latenciesOf } from "./figures.ts";
 
 /** How a plan stands. `waits`: steps of it may have acted, and a person has to decide. */
-export type PlanState = "running" | "completed" | "failed" | "waits" | "unknown";
+type PlanState = "running" | "completed" | "failed" | "waits" | "unknown";
 
 /** A plan that the system accepted. */
 export interface AcceptedPlan {
@@ -19,7 +19,7 @@ export interface AcceptedPlan {
 }
 
 /** A SIGKILL of a process. */
-export interface Kill {
+export interface KilledProcess {
   target: string;
   at: number;
   /** Names of the plans that were accepted and had not ended. */
@@ -29,7 +29,7 @@ export interface Kill {
 /** What a run with kills showed. */
 export interface KillRun {
   plans: readonly AcceptedPlan[];
-  kills: readonly Kill[];
+  kills: readonly KilledProcess[];
   /** Effects whose argument `value` is that of {@link effectOf}. */
   ledger: readonly Pick<LedgerEntry, "arguments" | "at">[];
 }

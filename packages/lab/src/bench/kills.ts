@@ -35,7 +35,7 @@ import { installPeers } from "./contenders/peers.ts";
 import {
   type AcceptedPlan,
   byTarget,
-  type Kill,
+  type KilledProcess,
   type KillFigures,
   type KillRun,
   killFiguresOf,
@@ -184,7 +184,7 @@ async function measure(
   { count, inFlight, random }: { count: number; inFlight: number; random: Random },
 ): Promise<Omit<Measured, "unexpectedEnds">> {
   const beganAt = performance.now();
-  const kills: Kill[] = [];
+  const kills: KilledProcess[] = [];
   const clients = startClients(system, inFlight);
   const progress = (): string => {
     const ended = clients.plans.length - clients.running().length;

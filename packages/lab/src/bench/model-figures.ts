@@ -1,11 +1,11 @@
 import { median, rounded } from "./figures.ts";
 import type { Task } from "./model-tasks.ts";
-import type { CallTokens, Contender } from "./scripted-model.ts";
+import type { CallTokens, ModelContender } from "./scripted-model.ts";
 
 /** One run of a task. */
 export interface Measured {
   task: Task;
-  contender: Contender;
+  contender: ModelContender;
   wallMs: number;
   calls: readonly CallTokens[];
 }
@@ -63,25 +63,25 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 /** Figures of one task or group by contender, with the savings of this system against each ReAct loop. */
 interface Comparison {
   name: string;
-  figures: Partial<Record<Contender, Figures>>;
+  figures: Partial<Record<ModelContender, Figures>>;
   /** By "contender over contender". */
   ratios: Record<string, Ratio>;
 }
 
-const LOOPS: readonly Contender[] = ["react", "react-parallel"];
-const OURS: readonly Contender[] = ["planwright", "planwright-answer"];
+const LOOPS: readonly ModelContender[] = ["react", "react-parallel"];
+const OURS: readonly ModelContender[] = ["planwright", "planwright-answer"];
 
 /** Compares measurements, task by task and then group by group. Pure. */
 export function compare(measured: readonly Measured[]): { tasks: Comparison[]; groups: Comparison[] } {
-  const tasks = new Map<string, Map<Contender, Figures>>();
-  const groups = new Map<string, Map<Contender, Figures[]>>();
+  const tasks = new Map<string, Map<ModelContender, Figures>>();
+  const groups = new Map<string, Map<ModelContender, Figures[]>>();
   for (const { task, contender } of measured) {
-    const of = tasks.get(task.name) ?? new Map<Contender, Figures>();
+    const of = tasks.get(task.name) ?? new Map<ModelContender, Figures>();
     tasks.set(task.name, of);
     if (of.has(contender)) continue;
     const figures = figuresOf(measured.filter((each) => each.task === task && each.contender === contender));
     of.set(contender, figures);
-    const group = groups.get(task.group) ?? new Map<Contender, Figures[]>();
+    const group = groups.get(task.group) ?? new Map<ModelContender, Figures[]>();
     groups.set(task.group, group.set(contender, [...(group.get(contender) ?? []), figures]));
   }
   return {
@@ -92,7 +92,7 @@ export function compare(measured: readonly Measured[]): { tasks: Comparison[]; g
   };
 }
 
-function comparisonOf(name: string, figures: ReadonlyMap<Contender, Figures>): Comparison {
+function comparisonOf(name: string, figures: ReadonlyMap<ModelContender, Figures>): Comparison {
   const ratios: Record<string, Ratio> = {};
   for (const ours of OURS) {
     for (const theirs of LOOPS) {

@@ -31,7 +31,7 @@ import {
 import { FROM_SOURCE, startServers, startService } from "../servers/servers.ts";
 import { compare, type Measured, tableOf } from "./model-figures.ts";
 import { TASKS, type Task } from "./model-tasks.ts";
-import { type CallTokens, type Contender, type LatencyModel, scriptedModel } from "./scripted-model.ts";
+import { type CallTokens, type LatencyModel, type ModelContender, scriptedModel } from "./scripted-model.ts";
 
 /** A program that speaks MCP over stdio. */
 interface ServerCommand {
@@ -182,15 +182,15 @@ function readSettings(args: readonly string[]): Settings {
 }
 
 /** A task did not end as expected, so its figures would mean nothing. */
-class TaskNotDoneError extends CodedError<{ task: string; contender: Contender; ending: string }> {
+class TaskNotDoneError extends CodedError<{ task: string; contender: ModelContender; ending: string }> {
   readonly code = "TASK_NOT_DONE";
   readonly retryable = false;
-  constructor(facts: { task: string; contender: Contender; ending: string }) {
+  constructor(facts: { task: string; contender: ModelContender; ending: string }) {
     super(`"${facts.task}" by ${facts.contender} did not end as expected: ${facts.ending}`, facts);
   }
 }
 
-const CONTENDERS: readonly Contender[] = ["react", "react-parallel", "planwright", "planwright-answer"];
+const CONTENDERS: readonly ModelContender[] = ["react", "react-parallel", "planwright", "planwright-answer"];
 
 const settings = readSettings(process.argv.slice(2));
 const latency: LatencyModel = {
@@ -217,7 +217,7 @@ const planwright = await openPlanwright({ mongodbUrl, redisUrl });
 const react = await startReactLoop(tools, model.openAiUrl);
 
 /** How a contender ended: "done", or what went wrong. */
-async function perform(task: Task, contender: Contender): Promise<string> {
+async function perform(task: Task, contender: ModelContender): Promise<string> {
   if (contender === "react" || contender === "react-parallel") {
     const text = await react.run(task.query, { isParallel: contender === "react-parallel" });
     return text === task.answer ? "done" : text;
@@ -228,7 +228,7 @@ async function perform(task: Task, contender: Contender): Promise<string> {
   return isDone ? "done" : `${status} ${JSON.stringify(error ?? answerError ?? answer ?? null)}`;
 }
 
-async function measure(task: Task, contender: Contender): Promise<Measured> {
+async function measure(task: Task, contender: ModelContender): Promise<Measured> {
   const calls: CallTokens[] = [];
   model.script(scriptedModel({ task, contender, latency, onCall: (tokens) => calls.push(tokens) }));
   const startedAt = performance.now();

@@ -8,12 +8,12 @@ import type { Task, TaskCall } from "./model-tasks.ts";
  * The system that works on a task: a ReAct loop with one tool call per turn, a ReAct loop with as many calls
  * per turn as possible, or Planwright without or with an answer in words.
  */
-export type Contender = "react" | "react-parallel" | "planwright" | "planwright-answer";
+export type ModelContender = "react" | "react-parallel" | "planwright" | "planwright-answer";
 
 /** What the model needs to answer. */
 interface Playing {
   task: Task;
-  contender: Contender;
+  contender: ModelContender;
   latency: LatencyModel;
   /** Called for every model call. */
   onCall: (tokens: CallTokens) => void;

@@ -24,13 +24,13 @@ import { createPlanClients, type PlanClients } from "./plan-clients.ts";
 import type { ChaosSettings } from "./settings.ts";
 import {
   BUSIEST,
+  type ChaosSystem,
   createFaultInjector,
   EXECUTORS,
   type Fault,
   type Kill,
   PLANNERS,
   SERVICES,
-  type System,
 } from "./system.ts";
 
 /** Dependencies of a run. */
@@ -38,7 +38,7 @@ interface RunDependencies {
   settings: ChaosSettings;
   plans: readonly ChaosPlan[];
   random: Random;
-  system: System;
+  system: ChaosSystem;
   /** Connected directly, without a proxy. */
   mongo: MongoClient;
   say: (line: string) => void;

@@ -27,7 +27,7 @@ import type { Random } from "../random/random.ts";
 import { CHAOS_TOOLS, STEP_TIMEOUT_MS, TENANTS, type Tenant } from "./chaos-plan.ts";
 
 /** The whole system as processes. Each process of services connects through separate proxies. */
-export interface System {
+export interface ChaosSystem {
   /** Of each process with an API. */
   apiUrls: readonly [string, ...string[]];
   /** URL without a proxy, with the name of the database. */
@@ -72,7 +72,7 @@ const READY_TIMEOUT_MS = 90_000;
 const SERVICES_FOLDER = new URL("../../../../services/", import.meta.url);
 
 /** Starts all processes and waits until each is ready. */
-export async function startSystem(options: SystemOptions): Promise<System> {
+export async function startSystem(options: SystemOptions): Promise<ChaosSystem> {
   const { folder, layout, onCrash, toolScript } = options;
   const supervision: Supervision = { onUnexpectedEnd: onCrash, restartDelayMs: () => RESTART_DELAY_MS };
   mkdirSync(folder, { recursive: true });
@@ -188,7 +188,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 }
 
 /** Sets the weight of each tenant, and makes its API key. */
-async function addTenants(url: string): Promise<System["keys"]> {
+async function addTenants(url: string): Promise<ChaosSystem["keys"]> {
   const store = await createStore({ url });
   const add = async (tenant: Tenant): Promise<string> => {
     await store.setTenantLimits(tenant, { weight: TENANTS[tenant].weight });
@@ -366,7 +366,7 @@ export interface Kill {
 
 /** Dependencies of an injector. */
 interface FaultInjectorParts {
-  system: System;
+  system: ChaosSystem;
   random: Random;
   /** Number of plans that each process holds, by pid. */
   plansHeld: () => ReadonlyMap<number, number>;

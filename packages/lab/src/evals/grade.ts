@@ -1,5 +1,5 @@
 import { canonicalJson, type Plan, type ToolDescriptor } from "@planwright/plan";
-import { answersIn, type Ending, effectsOf, type PlanEffects, type World } from "./cases/eval-case.ts";
+import { answersIn, type Ending, effectsOf, type PlanEffects, type ToolAnswers } from "./cases/eval-case.ts";
 import { type Counts, comparePlans, countMatches, type PlanComparison, sumCounts } from "./compare-plans.ts";
 
 /** The grade of an ending. */
@@ -53,7 +53,7 @@ const NOTHING: PlanEffects = { status: "no plan", errors: [], tools: [], calls: 
 export async function gradeEffects(
   wanted: Pick<Plan, "steps" | "outputs">,
   ending: Ending,
-  { tools, worlds }: { tools: readonly ToolDescriptor[]; worlds: readonly World[] },
+  { tools, worlds }: { tools: readonly ToolDescriptor[]; worlds: readonly ToolAnswers[] },
 ): Promise<Grade> {
   const compared: PlanComparison[] = [];
   for (const world of worlds) {

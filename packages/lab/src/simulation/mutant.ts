@@ -34,7 +34,7 @@ import type { InvariantName } from "./checker/invariants.ts";
 import { TOOL_FACTS } from "./world/catalogue.ts";
 import type { WorldSettings } from "./world/settings.ts";
 
-export type Tools = Pick<ToolClients, "callTool">;
+type Tools = Pick<ToolClients, "callTool">;
 
 /** A fault that is planted on purpose, at the ports or in the store. The checker has to find it. */
 export interface Mutant {

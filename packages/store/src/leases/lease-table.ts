@@ -16,7 +16,7 @@ import type { GroupedDocuments } from "../journal/group-commit.ts";
 import type { Leased, RequestDocument } from "../records/request-document.ts";
 
 /** Work under a claim. */
-export interface Held<Id extends string> {
+interface Held<Id extends string> {
   id: Id;
   epoch: number;
 }

@@ -215,7 +215,7 @@ function putAt(document: Document, [name = "", ...rest]: string[], value: unknow
 }
 
 /** The inputs of an expression. */
-export interface Scope {
+interface Scope {
   document: Document;
   /** `$$NOW`, Unix milliseconds. */
   nowMs: number;

@@ -21,7 +21,7 @@ const MAX_LEVELS = 128;
 const BLOCK_TYPES: readonly unknown[] = ["text", "image", "audio", "resource", "resource_link"];
 
 /** What is known about a text. */
-export interface Reading {
+interface Reading {
   /** Finds the calls in progress. */
   traceOf: TraceOf;
   /** The only request that these messages can answer, if there is only one. */

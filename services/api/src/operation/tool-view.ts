@@ -265,7 +265,7 @@ export interface SuggestInput extends WaitInput {
 }
 
 /** What came of asking a model, and its proposals. */
-export interface Asked {
+interface Asked {
   state: "NONE" | "PENDING" | "ANSWERED" | "FAILED";
   note: string;
   proposals: readonly ContractProposal[];

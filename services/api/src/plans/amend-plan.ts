@@ -21,7 +21,7 @@ export interface AmendInput extends VersionInput, RepeatInput {
 }
 
 /** The result of the mutation. */
-export interface Amendment {
+interface Amendment {
   request: RequestDocument;
   /** Null for a repeated idempotencyKey. */
   carried: readonly string[] | null;

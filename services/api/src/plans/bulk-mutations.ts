@@ -154,7 +154,7 @@ interface BulkResult {
 }
 
 /** The answer of a bulk mutation. */
-export interface BulkAnswer {
+interface BulkAnswer {
   dryRun: boolean;
   count: number;
   changed: number;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type Command, matching } from "./palette.tsx";
+import { matching, type PaletteCommand } from "./palette.tsx";
 
-const COMMANDS: Command[] = [
+const COMMANDS: PaletteCommand[] = [
   { id: "desk", label: "Plan desk", group: "Pages", run: () => "desk" },
   { id: "cancel", label: "Cancel", group: "This request", run: () => "cancel" },
 ];

@@ -165,7 +165,7 @@ function CommandPalette({
     search: (text) => navigate(`/?${new URLSearchParams({ text })}`),
   });
   const index = Math.min(chosen, found.length - 1);
-  const run = async (command: Command | undefined) => {
+  const run = async (command: PaletteCommand | undefined) => {
     // After a refusal the palette stays open and shows why.
     if (command?.isAction && (await command.run()) === null) return;
     onClose();
@@ -230,8 +230,10 @@ function CommandPalette({
 }
 
 /** Commands that follow each other and have the same group; `from` is the place of the first one. */
-function inGroups(commands: readonly Command[]): { name: string; from: number; commands: Command[] }[] {
-  const groups: { name: string; from: number; commands: Command[] }[] = [];
+function inGroups(
+  commands: readonly PaletteCommand[],
+): { name: string; from: number; commands: PaletteCommand[] }[] {
+  const groups: { name: string; from: number; commands: PaletteCommand[] }[] = [];
   for (const [place, command] of commands.entries()) {
     const last = groups.at(-1);
     if (last?.name === command.group) last.commands.push(command);
@@ -247,7 +249,7 @@ const TYPED_MS = 200;
 const FOUND = 5;
 
 /** The requests whose sentence has the typed text, and the tools whose name has it. */
-function useFound(typed: string): Command[] {
+function useFound(typed: string): PaletteCommand[] {
   const [, navigate] = useLocation();
   const [text, setText] = useState("");
   useEffect(() => {
@@ -292,7 +294,7 @@ const PAGES: readonly { label: string; href: string }[] = [
 ];
 
 /** Commands that open a page. */
-function usePageCommands({ onHelp, onKey }: { onHelp: () => void; onKey: () => void }): Command[] {
+function usePageCommands({ onHelp, onKey }: { onHelp: () => void; onKey: () => void }): PaletteCommand[] {
   const [, navigate] = useLocation();
   return [
     ...PAGES.map(({ label, href }) => ({
@@ -311,7 +313,7 @@ const GROUP = "This request";
 /** The commands for the request that the page shows. */
 interface RequestCommands {
   /** Empty on other pages. Actions are added when the request has been read. */
-  commands: Command[];
+  commands: PaletteCommand[];
   /** Why the last command was refused. */
   problem: ApiProblem | null;
 }
@@ -327,7 +329,7 @@ function useRequestCommands(): RequestCommands {
   const toView = (view: (typeof VIEWS)[number], stepId: string | null = null) =>
     navigate(requestPath({ requestId, version: null, stepId, view }));
   const doubtful = request?.plan?.steps.filter(({ status }) => status === "FAILED" || status === "IN_DOUBT");
-  const commands: Command[] = [
+  const commands: PaletteCommand[] = [
     ...(request ? actions(request) : []),
     ...(doubtful ?? []).slice(0, 10).map(({ key, id }) => ({
       id: `step ${key}`,
@@ -373,7 +375,7 @@ function useActions() {
   const replan = useAction(REPLAN);
   const used: Action<unknown, never>[] = [cancel, pause, resume, execute, rerun, replan];
   const problem = used.find((action) => action.problem)?.problem ?? null;
-  function actions({ requestId, version, status, plan, diagnosis }: RequestPage): Command[] {
+  function actions({ requestId, version, status, plan, diagnosis }: RequestPage): PaletteCommand[] {
     const newVersion = { requestId, fromVersion: version, idempotencyKey: crypto.randomUUID() };
     const helps = new Set(diagnosis.next.map(({ operation }) => operation));
     const suggested = diagnosis.next.find(({ operation }) => operation === "rerun");
@@ -402,7 +404,7 @@ function useActions() {
 }
 
 /** A command of the command palette. */
-export interface Command {
+export interface PaletteCommand {
   id: string;
   label: string;
   /** The group of the command, such as "Pages" or "This request". */
@@ -422,7 +424,7 @@ const REQUEST_ID = /^req_\d+_[a-z0-9]+$/u;
  * request id the only command opens it; for any other text the last command searches for it.
  */
 export function matching(
-  commands: readonly Command[],
+  commands: readonly PaletteCommand[],
   typed: string,
   {
     openRequest,
@@ -432,9 +434,9 @@ export function matching(
     openRequest: (requestId: string) => unknown;
     search: (text: string) => unknown;
     /** What was found for the text elsewhere; it is listed after the commands. */
-    found?: readonly Command[];
+    found?: readonly PaletteCommand[];
   },
-): Command[] {
+): PaletteCommand[] {
   const text = typed.trim();
   if (REQUEST_ID.test(text))
     return [{ id: "open", label: `Open ${text}`, group: "Requests", run: () => openRequest(text) }];

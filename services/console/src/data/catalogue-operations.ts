@@ -64,7 +64,7 @@ export const READ_CATALOGUE = graphql(`
 `);
 
 /** A tool with its contract, and how its recent calls ended. */
-export type ToolFacts = ResultOf<typeof READ_CATALOGUE>["getAvailableTools"][number];
+export type CatalogueTool = ResultOf<typeof READ_CATALOGUE>["getAvailableTools"][number];
 
 /** A tool server with the state of its connection. */
 export type ServerFacts = ResultOf<typeof READ_CATALOGUE>["toolServers"][number];

@@ -90,7 +90,7 @@ export const READ_DOCUMENT = graphql(
 );
 
 /** A version of a plan with its document. */
-export type PlanDocument = NonNullable<ResultOf<typeof READ_DOCUMENT>["plan"]>;
+export type DeskPlan = NonNullable<ResultOf<typeof READ_DOCUMENT>["plan"]>;
 
 /** The schemas of the tools, for checks and completions. */
 export const READ_TOOL_SCHEMAS = graphql(`

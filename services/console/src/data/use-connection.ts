@@ -15,7 +15,7 @@ const FROZEN_AFTER_MS = 2_500;
 const LOST_AFTER_MS = 10_000;
 
 /** Whether the page is live: the API answers, so its feeds bring each change. */
-export interface Connection {
+interface Connection {
   isLive: boolean;
   /** When the API answered last, in milliseconds; null before the first answer. */
   answeredAt: number | null;

@@ -3,9 +3,9 @@ import { useLocation } from "wouter";
 import {
   AMEND_PLAN,
   type Amendment,
+  type DeskPlan,
   type DraftFacts,
   EXECUTE_BY_HASH,
-  type PlanDocument,
 } from "../data/desk-operations.ts";
 import { useAction } from "../data/use-api.ts";
 import { ProblemNote } from "../parts/elements.tsx";
@@ -27,7 +27,7 @@ const CHANGEABLE: ReadonlySet<string> = new Set([
 /** The props of the bar. */
 interface AmendBarProps extends BenchState {
   draft: DraftFacts;
-  base: PlanDocument;
+  base: DeskPlan;
   isChanged: boolean;
   /** Opens another version; the edits are lost. */
   onOpen: (planId: string) => void;
@@ -110,7 +110,7 @@ function NewerVersion({
   isChanged,
   onOpen,
 }: {
-  base: PlanDocument;
+  base: DeskPlan;
   current: DraftFacts["plan"];
   isChanged: boolean;
   onOpen: (planId: string) => void;
@@ -131,15 +131,7 @@ function NewerVersion({
 }
 
 /** Executes exactly the version that is open, by its hash. */
-function ExecuteThis({
-  requestId,
-  base,
-  effects,
-}: {
-  requestId: string;
-  base: PlanDocument;
-  effects: string;
-}) {
+function ExecuteThis({ requestId, base, effects }: { requestId: string; base: DeskPlan; effects: string }) {
   const [, navigate] = useLocation();
   const execute = useAction(EXECUTE_BY_HASH);
   async function start(): Promise<void> {

@@ -1,12 +1,12 @@
 import { carriedOver, NEVER_RAN, type ResultOf, type StepRun } from "@planwright/client";
 import { countText, parseExactJson, visibleText } from "@planwright/plan";
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from "react";
-import { type PlanDocument, READ_TOOL_SCHEMAS, VALIDATE_PLAN } from "../data/desk-operations.ts";
+import { type DeskPlan, READ_TOOL_SCHEMAS, VALIDATE_PLAN } from "../data/desk-operations.ts";
 import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
-import { type Diagnostic, Diagnostics } from "../parts/diagnostics.tsx";
+import { Diagnostics, type ShownDiagnostic } from "../parts/diagnostics.tsx";
 import { Pill, ProblemNote } from "../parts/elements.tsx";
 import { CHECK_LOOK } from "../parts/looks.ts";
-import { type DraftStep, draftSteps, effectsOf, effectsText, keptSteps } from "./draft-steps.ts";
+import { type DeskStep, draftSteps, effectsOf, effectsText, keptSteps } from "./draft-steps.ts";
 import type { EditedPlan, EditorTarget } from "./plan-editor.tsx";
 
 /** The editor is loaded when it is first shown. */
@@ -35,9 +35,9 @@ export function Bench({
   /** What the text belongs to: it is kept in the tab under this name until it is sent. */
   keptAt: string;
   /** The version that the user changes; null for a new plan. */
-  base: PlanDocument | null;
+  base: DeskPlan | null;
   /** The diagnostics of the stored version, shown until the first check. */
-  baseDiagnostics: readonly Diagnostic[];
+  baseDiagnostics: readonly ShownDiagnostic[];
   trouble?: Trouble | null;
   /** The steps of the stored version while it is executed; null before that. */
   progress?: readonly StepRun[] | null;
@@ -202,8 +202,8 @@ export function DraftGraph({
   onSelect,
 }: {
   document: unknown;
-  base: PlanDocument | null;
-  diagnostics: readonly Diagnostic[];
+  base: DeskPlan | null;
+  diagnostics: readonly ShownDiagnostic[];
   /** The steps as they are executed; null: the draft as it is written. */
   progress?: readonly StepRun[] | null;
   selected: string | null;
@@ -230,7 +230,7 @@ export function DraftGraph({
   );
 }
 
-function completedOf(base: PlanDocument | null): Set<string> {
+function completedOf(base: DeskPlan | null): Set<string> {
   const steps = base?.steps ?? [];
   return new Set(
     steps.flatMap(({ id, item, status }) => (item === null && status === "COMPLETED" ? [id] : [])),
@@ -238,7 +238,7 @@ function completedOf(base: PlanDocument | null): Set<string> {
 }
 
 /** A step that never ran, in the shape of the graph. */
-function rowOf({ id, tool, dependsOn }: DraftStep, known: Partial<StepRun>): StepRun {
+function rowOf({ id, tool, dependsOn }: DeskStep, known: Partial<StepRun>): StepRun {
   const step = { id, key: id, tool: tool === "" ? "no tool yet" : tool, dependsOn };
   return { ...NEVER_RAN, ...step, status: "PENDING", ...known };
 }
@@ -251,7 +251,7 @@ export interface Check {
   /** `fault`: the text is not JSON. */
   state: keyof typeof CHECK_LOOK;
   /** The diagnostics of the newest text that was checked. */
-  diagnostics: readonly Diagnostic[];
+  diagnostics: readonly ShownDiagnostic[];
   /** The plan in canonical form, while it is valid. */
   plan: unknown;
   /** Why the text could not be checked. */
@@ -303,7 +303,7 @@ function isBlank(text: string): boolean {
 function checkOf({ valid, plan, diagnostics }: ResultOf<typeof VALIDATE_PLAN>["validatePlan"]): Check {
   return {
     state: valid ? "valid" : "invalid",
-    diagnostics: diagnostics as Diagnostic[],
+    diagnostics: diagnostics as ShownDiagnostic[],
     plan,
     problem: null,
   };

@@ -13,10 +13,10 @@ import { Link, useLocation } from "wouter";
 import { useNow, useTitle } from "../data/browser.ts";
 import {
   type Amendment,
+  type DeskPlan,
   type DraftFacts,
   type DraftingCall,
   FOLLOW_DRAFT,
-  type PlanDocument,
   READ_DOCUMENT,
   READ_DRAFTING,
   SUBMIT_PLAN,
@@ -24,7 +24,7 @@ import {
 import { CREATE_PLAN } from "../data/request-operations.ts";
 import { type ApiProblem, useAction, useRead, useRegularRead } from "../data/use-api.ts";
 import { useStream } from "../data/use-stream.ts";
-import type { Diagnostic } from "../parts/diagnostics.tsx";
+import type { ShownDiagnostic } from "../parts/diagnostics.tsx";
 import { Pill, ProblemNote } from "../parts/elements.tsx";
 import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../parts/looks.ts";
 import { deskPath } from "../parts/paths.ts";
@@ -92,7 +92,7 @@ function DraftOfRequest({ requestId }: { requestId: string }) {
           initialText={textOf(plan)}
           keptAt={plan.planId}
           base={plan}
-          baseDiagnostics={plan.diagnostics as Diagnostic[]}
+          baseDiagnostics={plan.diagnostics as ShownDiagnostic[]}
           trouble={troubleOf(draft, plan)}
           progress={progressOf(draft, plan)}
         >
@@ -113,7 +113,7 @@ function DraftOfRequest({ requestId }: { requestId: string }) {
 }
 
 /** The step that failed first in the open version; null when none did, or another version is the current one. */
-function troubleOf({ plan }: DraftFacts, opened: PlanDocument): Trouble | null {
+function troubleOf({ plan }: DraftFacts, opened: DeskPlan): Trouble | null {
   if (plan?.planId !== opened.planId) return null;
   const failed = plan.steps.filter(({ status, error }) => status === "FAILED" && error !== null);
   const step = failed.find(({ error }) => error?.code !== "ITEMS_FAILED") ?? failed[0];
@@ -121,7 +121,7 @@ function troubleOf({ plan }: DraftFacts, opened: PlanDocument): Trouble | null {
 }
 
 /** The steps of the open version while it is executed, and after it; null before its start. */
-function progressOf({ plan }: DraftFacts, opened: PlanDocument): readonly StepRun[] | null {
+function progressOf({ plan }: DraftFacts, opened: DeskPlan): readonly StepRun[] | null {
   const isStarted = plan?.planId === opened.planId && plan.status !== "READY" && plan.status !== "INVALID";
   return isStarted ? plan.steps : null;
 }
@@ -161,7 +161,7 @@ function useOpenedVersion(draft: DraftFacts | null) {
   };
 }
 
-function DeskHead({ draft, opened }: { draft: DraftFacts; opened: PlanDocument | null }) {
+function DeskHead({ draft, opened }: { draft: DraftFacts; opened: DeskPlan | null }) {
   return (
     <header className="desk-head">
       <div className="request-line">
@@ -181,7 +181,7 @@ function DeskHead({ draft, opened }: { draft: DraftFacts; opened: PlanDocument |
 }
 
 /** The status of the open version; if it is the current one, its followed status. */
-function statusOf(draft: DraftFacts, opened: PlanDocument): string {
+function statusOf(draft: DraftFacts, opened: DeskPlan): string {
   return draft.plan?.planId === opened.planId ? draft.plan.status : opened.status;
 }
 
@@ -218,7 +218,7 @@ function NoPlan({ draft: { requestId, status, query, questions, error } }: { dra
 /**
  * The initial text of an open version: its document, or the submitted text if no plan could be read from it.
  */
-function textOf({ document, raw }: PlanDocument): string {
+function textOf({ document, raw }: DeskPlan): string {
   return document === null ? (raw ?? "") : `${stringifyExactJson(document, 2)}\n`;
 }
 

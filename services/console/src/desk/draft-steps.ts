@@ -3,7 +3,7 @@ import { countText, isJsonObject, nameSteps, numberText, parseExactJson } from "
 import { jsonrepair } from "jsonrepair";
 
 /** The readable part of a step in a plan that is being written. */
-export interface DraftStep {
+export interface DeskStep {
   id: string;
   /** Empty while the text has no tool. */
   tool: string;
@@ -18,7 +18,7 @@ const REFERENCE = /(?:<<|\{\{|\$ref:)\s*([A-Za-z][\w-]*)/gu;
  * The steps of a plan document with their dependencies: those in `dependsOn`, and those that references name.
  * A step without an id and a second step with the same id are left out.
  */
-export function draftSteps(document: unknown): DraftStep[] {
+export function draftSteps(document: unknown): DeskStep[] {
   const steps = isObject(document) && Array.isArray(document["steps"]) ? document["steps"] : [];
   const byId = new Map<string, Record<string, unknown>>();
   for (const step of steps) {

@@ -22,7 +22,7 @@ import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirro
 import type { Tree } from "@lezer/common";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
-import type { Diagnostic } from "../parts/diagnostics.tsx";
+import type { ShownDiagnostic } from "../parts/diagnostics.tsx";
 import {
   completionsAt,
   correctionOf,
@@ -43,11 +43,11 @@ export interface EditedPlan {
   /** Why the text is not JSON; null if it is JSON. */
   fault: string | null;
   /** Those of these diagnostics whose suggestion can be written by a click. */
-  appliable: (diagnostics: readonly Diagnostic[]) => ReadonlySet<Diagnostic>;
+  appliable: (diagnostics: readonly ShownDiagnostic[]) => ReadonlySet<ShownDiagnostic>;
 }
 
 /** The target of a jump of the cursor, or a suggestion to write. Each object is one jump. */
-export type EditorTarget = { stepId: string } | { diagnostic: Diagnostic } | { apply: Diagnostic };
+export type EditorTarget = { stepId: string } | { diagnostic: ShownDiagnostic } | { apply: ShownDiagnostic };
 
 /** The props of {@link PlanEditor}. */
 export interface PlanEditorProps {
@@ -55,7 +55,7 @@ export interface PlanEditorProps {
   initialText: string;
   tools: readonly KnownTool[];
   /** The diagnostics of the current text; empty while it is being checked. */
-  diagnostics: readonly Diagnostic[];
+  diagnostics: readonly ShownDiagnostic[];
   target: EditorTarget | null;
   onEdit: (edited: EditedPlan) => void;
   /** The step that the cursor is in. */
@@ -257,7 +257,7 @@ function syntaxMarks(view: EditorView): readonly Mark[] {
 }
 
 /** The range of a diagnostic: of its path, else of its step, else the first line. */
-function rangeOfDiagnostic(state: EditorState, { path, stepId }: Diagnostic) {
+function rangeOfDiagnostic(state: EditorState, { path, stepId }: ShownDiagnostic) {
   const tree = treeOf(state);
   const text = state.doc.toString();
   if (path !== null) return rangeOf(tree, text, pathOf(path));
@@ -266,7 +266,7 @@ function rangeOfDiagnostic(state: EditorState, { path, stepId }: Diagnostic) {
 }
 
 /** Marks for the diagnostics of a check. */
-function diagnosticMarks(state: EditorState, diagnostics: readonly Diagnostic[]): readonly Mark[] {
+function diagnosticMarks(state: EditorState, diagnostics: readonly ShownDiagnostic[]): readonly Mark[] {
   return diagnostics.map((diagnostic) => {
     const { from, to } = rangeOfDiagnostic(state, diagnostic);
     // Only the first line is marked: a long step would be underlined line by line.

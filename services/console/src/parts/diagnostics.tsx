@@ -10,9 +10,9 @@ export function Diagnostics({
   onShow,
   applyOf = () => undefined,
 }: {
-  diagnostics: readonly Diagnostic[];
-  onShow?: (diagnostic: Diagnostic) => void;
-  applyOf?: (diagnostic: Diagnostic) => (() => void) | undefined;
+  diagnostics: readonly ShownDiagnostic[];
+  onShow?: (diagnostic: ShownDiagnostic) => void;
+  applyOf?: (diagnostic: ShownDiagnostic) => (() => void) | undefined;
 }) {
   return (
     <ol className="diagnostics">
@@ -52,7 +52,7 @@ export function Diagnostics({
 }
 
 /** One diagnostic of a plan, as the API returns it. */
-export interface Diagnostic {
+export interface ShownDiagnostic {
   code: string;
   severity: "error" | "warning";
   stepId: string | null;

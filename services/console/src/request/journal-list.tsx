@@ -3,7 +3,7 @@ import { countText, durationText, isJsonObject, numberText, visibleText } from "
 import { useEffect, useRef, useState } from "react";
 import { READ_DRAFTS, READ_JOURNAL, READ_MODEL_CALLS, READ_MODEL_USE } from "../data/request-operations.ts";
 import { type ApiProblem, problemOf, useClient, useRead } from "../data/use-api.ts";
-import { type Diagnostic, Diagnostics } from "../parts/diagnostics.tsx";
+import { Diagnostics, type ShownDiagnostic } from "../parts/diagnostics.tsx";
 import { Check, ProblemNote } from "../parts/elements.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { clockText, lookOf, PLAN_LOOK, STEP_LOOK } from "../parts/looks.ts";
@@ -320,7 +320,7 @@ function ReadDrafts({ requestId, seq }: RequestAtEntry) {
       {drafts.map((draft, index) => (
         <details key={draft.version} open={index === 0}>
           <summary>{summaryOf(draft)}</summary>
-          <Diagnostics diagnostics={draft.diagnostics as Diagnostic[]} />
+          <Diagnostics diagnostics={draft.diagnostics as ShownDiagnostic[]} />
           <div className="beside">
             <figure>
               <figcaption>The answer</figcaption>

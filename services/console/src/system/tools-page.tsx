@@ -11,11 +11,11 @@ import { useMemo, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
 import { useNow, useTitle } from "../data/browser.ts";
 import {
+  type CatalogueTool,
   type ContractSuggestions,
   READ_CATALOGUE,
   type ServerFacts,
   SUGGEST_CONTRACTS,
-  type ToolFacts,
 } from "../data/catalogue-operations.ts";
 import { useAction, useRegularRead } from "../data/use-api.ts";
 import { CopyButton, Panel, Pill, ProblemNote, Table } from "../parts/elements.tsx";
@@ -115,7 +115,7 @@ function NoTools({ hasServers }: { hasServers: boolean }) {
   );
 }
 
-function matches({ name, title, description, server }: ToolFacts, text: string): boolean {
+function matches({ name, title, description, server }: CatalogueTool, text: string): boolean {
   const searched = `${name} ${title ?? ""} ${description} ${server}`.toLowerCase();
   return text
     .toLowerCase()
@@ -134,7 +134,7 @@ const SOURCE: Readonly<Record<string, string>> = {
 };
 
 /** A tool: its recent calls, its arguments and output, and each field of its contract with the reason. */
-function ToolDetails({ tool }: { tool: ToolFacts }) {
+function ToolDetails({ tool }: { tool: CatalogueTool }) {
   const { name, title, server, category, description, contractReport, observedOutput } = tool;
   return (
     <article className="inspector" aria-label={`Tool ${name}`}>
@@ -200,7 +200,7 @@ function ToolDetails({ tool }: { tool: ToolFacts }) {
 }
 
 /** When a tool was last seen, and how its calls of the last 24 hours ended. */
-function ToolLately({ tool: { name, server, listedAt, disconnectedSince, calls } }: { tool: ToolFacts }) {
+function ToolLately({ tool: { name, server, listedAt, disconnectedSince, calls } }: { tool: CatalogueTool }) {
   const now = useNow();
   return (
     <section aria-label="Lately" className="lately">
@@ -250,7 +250,7 @@ function ToolLately({ tool: { name, server, listedAt, disconnectedSince, calls }
   );
 }
 
-function Failures({ name, calls: { count, failures, errors } }: Pick<ToolFacts, "name" | "calls">) {
+function Failures({ name, calls: { count, failures, errors } }: Pick<CatalogueTool, "name" | "calls">) {
   if (failures === 0)
     return (
       <>
@@ -313,7 +313,7 @@ function ServerList({
   tools: catalogue,
 }: {
   servers: readonly ServerFacts[];
-  tools: readonly ToolFacts[];
+  tools: readonly CatalogueTool[];
 }) {
   const now = useNow();
   if (servers.length === 0) return null;
@@ -385,7 +385,7 @@ const MAX_WAITS = 12;
  * once the operator has asked it. Nothing is believed: the operator chooses tools and puts their block into the
  * servers file. Nothing for a server without tools.
  */
-function Suggestions({ server, tools }: { server: string; tools: readonly ToolFacts[] }) {
+function Suggestions({ server, tools }: { server: string; tools: readonly CatalogueTool[] }) {
   const byRules = useMemo(() => suggestForServer(tools, server), [tools, server]);
   const [asked, setAsked] = useState<ContractSuggestions | null>(null);
   const [accepted, setAccepted] = useState<ReadonlySet<string>>(new Set());

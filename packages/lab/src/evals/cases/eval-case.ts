@@ -56,7 +56,7 @@ export interface EvalCase {
   /** The right ending for the recorded answers, when they do not allow `wanted`. */
   wantedOfAnswers?: Ending | undefined;
   /** When present, plans are graded by their effects in each world, not by their text. */
-  worlds?: readonly World[] | undefined;
+  worlds?: readonly ToolAnswers[] | undefined;
 }
 
 /** A case whose wanted ending is impossible, so that it measures nothing. */
@@ -89,7 +89,7 @@ export const WorldSchema = z.strictObject({
   /** Number of calls that the wanted plan makes in this world. */
   calls: z.number().int().min(0),
 });
-export type World = z.infer<typeof WorldSchema>;
+export type ToolAnswers = z.infer<typeof WorldSchema>;
 
 /** The answer of a tool to a call. */
 export type Answers = (call: { tool: string; arguments: JsonObject }) => JsonValue;
@@ -141,7 +141,7 @@ const errorsOf = ({ error, items = [] }: StepResult): string[] => [
 ];
 
 /** The answers of tools in a world. */
-export function answersIn({ gives, byArgument }: World, tools: readonly ToolDescriptor[]): Answers {
+export function answersIn({ gives, byArgument }: ToolAnswers, tools: readonly ToolDescriptor[]): Answers {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return (call) => {
     const [first = ""] = Object.values(call.arguments);

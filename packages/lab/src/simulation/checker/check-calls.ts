@@ -13,7 +13,7 @@ import {
   type Plan,
 } from "@planwright/plan";
 import type { UnitChange } from "../../journal/unit-changes.ts";
-import type { ToolFacts } from "../world/catalogue.ts";
+import type { WorldTool } from "../world/catalogue.ts";
 import { EPOCH_MS } from "../world/processes.ts";
 import { MAX_CLAIMS_WITHOUT_PROGRESS, stopsAtFailure } from "./check-plans.ts";
 import type { Fail, InvariantName } from "./invariants.ts";
@@ -228,7 +228,7 @@ const ONCE: Partial<Record<EffectClass, InvariantName>> = {
 /** Counts the effects of tools by unit, and compares the calls of a unit. */
 export interface EffectsCheck {
   /** A tool acts for a unit. */
-  acted(unit: string, tool: ToolFacts, args: string): void;
+  acted(unit: string, tool: WorldTool, args: string): void;
   /** An operator requests another call of a unit in doubt. */
   allowedAgain(unit: string): void;
   /** The operator has said that after the end of its plan: a call of a later version has another key. */
@@ -253,7 +253,7 @@ interface SentCall {
   planId: string;
   /** The version of its plan. */
   version: number;
-  tool: ToolFacts;
+  tool: WorldTool;
   key: string | undefined;
   /**
    * True for a read without a durable earlier attempt. When an attempt is lost, the inputs of its arguments

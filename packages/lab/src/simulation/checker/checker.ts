@@ -12,7 +12,7 @@ import { type PlanClaim, type PlanDocument, type RequestDocument } from "@planwr
 import type { DocumentChange } from "@planwright/store/memory";
 import type { ToolCall } from "@planwright/tools";
 import { createUnitChanges, type UnitChange } from "../../journal/unit-changes.ts";
-import { argumentsOfEach, LOOKUP_TOOL, type ToolFacts, unitNamesOf } from "../world/catalogue.ts";
+import { argumentsOfEach, LOOKUP_TOOL, unitNamesOf, type WorldTool } from "../world/catalogue.ts";
 import { type Actor, EPOCH_MS, type EventLog } from "../world/processes.ts";
 import {
   checkCallStart,
@@ -56,7 +56,7 @@ export interface Checker {
   called(process: string, call: ToolCall, begunAt: number): () => void;
   effects: {
     /** A tool acts for a unit of a call. */
-    acted(unit: string, acting: { tool: ToolFacts; call: ToolCall; arguments: string }): void;
+    acted(unit: string, acting: { tool: WorldTool; call: ToolCall; arguments: string }): void;
   } & Pick<EffectsCheck, "allowedAgain" | "repeatAccepted">;
   records: Pick<RecordsCheck, "resolvedByOperator" | "asked" | "toAccept">;
   unreachable: Pick<UnreachableCheck, "tried">;

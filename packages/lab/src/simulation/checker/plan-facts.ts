@@ -9,7 +9,7 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import type { PlanDocument } from "@planwright/store";
-import { TOOL_FACTS, type ToolFacts } from "../world/catalogue.ts";
+import { TOOL_FACTS, type WorldTool } from "../world/catalogue.ts";
 import type { SimulatedProcess } from "../world/processes.ts";
 
 /** Lists of simulated plans have fewer items. */
@@ -71,7 +71,7 @@ export interface StepFacts {
   dependencies: readonly string[];
   /** Barriers before it in the plan, except those that depend on it. */
   barriersBefore: readonly string[];
-  tool: ToolFacts;
+  tool: WorldTool;
   toolName: string;
 }
 
@@ -121,7 +121,7 @@ export function calledBy(step: Step): Pick<StepFacts, "step" | "tool" | "toolNam
   return { step, tool: toolFactsOf(step), toolName: toolOfStep(step) };
 }
 
-function toolFactsOf(step: Step): ToolFacts {
+function toolFactsOf(step: Step): WorldTool {
   const tool = TOOL_FACTS.get(toolOfStep(step));
   if (!tool) throw new TypeError(`No simulated tool is called ${toolOfStep(step)}`);
   return tool;

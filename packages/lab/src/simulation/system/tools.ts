@@ -10,8 +10,8 @@ import {
   LOOKUP_TOOL,
   SETTLE_MS,
   TOOL_FACTS,
-  type ToolFacts,
   unitNamesOf,
+  type WorldTool,
 } from "../world/catalogue.ts";
 import type { SimulatedProcess } from "../world/processes.ts";
 import type { ToolSettings } from "../world/settings.ts";
@@ -203,7 +203,7 @@ function envelopeOf(results: readonly ItemResult[]): JsonObject {
   return { results: entries.toReversed(), summary: { ok, error: results.length - ok } };
 }
 
-function factsOf({ tool }: ToolCall): ToolFacts {
+function factsOf({ tool }: ToolCall): WorldTool {
   const facts = TOOL_FACTS.get(tool);
   if (!facts) throw new TypeError(`No simulated tool is called ${tool}`);
   return facts;

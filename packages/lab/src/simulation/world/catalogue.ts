@@ -64,7 +64,7 @@ export const TOOL_DOCUMENTS: readonly ToolDocument[] = CATALOGUE.map((descriptor
 }));
 
 /** Facts about a tool from its contract. */
-export interface ToolFacts extends Classed<EffectClass> {
+export interface WorldTool extends Classed<EffectClass> {
   hasSideEffects: boolean;
   /** Maximum of running calls of one run. */
   limit: number;
@@ -75,8 +75,8 @@ export interface ToolFacts extends Classed<EffectClass> {
 }
 
 /** Facts by name of the tool. */
-export const TOOL_FACTS: ReadonlyMap<string, ToolFacts> = new Map(
-  CATALOGUE.map((descriptor): [string, ToolFacts] => {
+export const TOOL_FACTS: ReadonlyMap<string, WorldTool> = new Map(
+  CATALOGUE.map((descriptor): [string, WorldTool] => {
     const { contract } = toolContract(descriptor);
     const { mode, maxConcurrency = Number.POSITIVE_INFINITY, barrier, requiresApproval } = contract;
     const stopsLists = contract.errorPropagation === "fail-fast";
