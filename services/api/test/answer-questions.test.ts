@@ -147,6 +147,9 @@ test.each([
     "Question q2 is answered twice",
   ],
   [{ values: [{ questionId: "q2", value: "x".repeat(20_001) }] }, "An answer has 20001 characters"],
+  [{ values: [{ questionId: "q2", value: { $ref: "a", $id: "b" } }] }, "has both $ref and $id"],
+  [{ values: [{ questionId: "q2", value: [{ _bsontype: "a" }] }] }, "has a name that no field may have"],
+  [{ values: [{ questionId: "q2", value: ["\ud83d"] }] }, "has half of a character"],
 ])("%j is refused", async (given, says) => {
   const id = await requestWithQuestions();
   const { body } = await give(id, given);

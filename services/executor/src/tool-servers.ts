@@ -43,8 +43,8 @@ function createNewestPublisher<State extends { server: string }>({
 }: NewestPublisherParts<State>): NewestPublisher<State> {
   const newest = new Map<string, State>();
   const stopping = new AbortController();
-  /** One after the other, so that an older state of a server never overwrites a newer one. */
-  let chain = Promise.resolve();
+  /** By server: one after the other, so that an older state never overwrites a newer one. */
+  const chains = new Map<string, Promise<void>>();
 
   async function writeNewest(server: string): Promise<void> {
     const publication = async (): Promise<void> => {
@@ -67,13 +67,14 @@ function createNewestPublisher<State extends { server: string }>({
     publish(state) {
       const { server } = state;
       newest.set(server, state);
-      chain = chain
+      const written = (chains.get(server) ?? Promise.resolve())
         .then(() => writeNewest(server))
         .catch((error: unknown) => {
           if (!stopping.signal.aborted) logger.error({ err: error, server }, `${what} not published`);
         });
+      chains.set(server, written);
     },
-    published: () => chain,
+    published: async () => void (await Promise.all(chains.values())),
     stop: () => stopping.abort(),
   };
 }

@@ -114,7 +114,7 @@ function readTool(
   const isPlain = !NOT_PLAIN.test(text);
   const unstorable = isPlain ? undefined : unstorableName(entry);
   if (unstorable !== undefined) {
-    const problem = `its descriptor has the field name ${JSON.stringify(unstorable)}, which cannot be stored`;
+    const problem = `its descriptor has the field name ${JSON.stringify(unstorable.slice(0, MAX_SHOWN_NAME))}, which cannot be stored`;
     return { name: shown, problem };
   }
   const descriptor = isPlain ? entry : storable(entry);

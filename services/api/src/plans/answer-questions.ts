@@ -7,7 +7,7 @@ import {
   type UnfitAnswer,
 } from "@planwright/reading";
 import { contextOf, type RequestDocument } from "@planwright/store";
-import { checkJsonShape } from "../arguments/json-patch.ts";
+import { checkJsonShape, requireFit } from "../arguments/json-patch.ts";
 import { isBlank, isWellFormed } from "../arguments/text.ts";
 import { AnswerUnfitError, BadInputError, StateConflictError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
@@ -123,6 +123,7 @@ function checkTexts({ answers, values }: AnswersInput): void {
   for (const { value } of values ?? []) {
     checkJsonShape("values", value);
     checkText("values", typeof value === "string" ? value : JSON.stringify(value));
+    requireFit("values", value);
   }
 }
 
