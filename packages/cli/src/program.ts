@@ -6,7 +6,7 @@ import {
   plan,
   run,
   type SentenceOptions,
-  type SubmitOptions,
+  type SubmitFlags,
   submit,
   validate,
 } from "./commands/ask-plan.ts";
@@ -183,7 +183,7 @@ export function createProgram({ version, perform, performLocally, print }: Progr
       .option("--execute", "start it and follow it to its end")
       .option("--query <sentence>", "the sentence that the plan was made for; stored for people to read")
       .option("--detach", "with --execute: print the requestId and do not follow"),
-  ).action((file: string, options: SubmitOptions) => performs((context) => submit(context, file, options)));
+  ).action((file: string, options: SubmitFlags) => performs((context) => submit(context, file, options)));
   add("validate", "check a plan against the available tools; store and start nothing")
     .argument("<file>", "JSON file, or - for standard input")
     .action((file: string) => performs((context) => validate(context, file)));

@@ -38,7 +38,7 @@ import { expected, isIdentifier, isTyped, valueFor } from "./values.ts";
 export class Misread extends Error {}
 
 /** The values that a clause gives for one call. */
-export interface PlannedCall {
+export interface DraftedCall {
   values: Map<string, JsonValue>;
   /** By parameter: words of the sentence that cannot be its value. They become a question. */
   unusable: Map<string, string>;
@@ -120,11 +120,11 @@ export function keyAt(
  * Reads the arguments of a clause: one call for each thing that it names. Every word is used or refused.
  * @throws {Misread}
  */
-export function readArguments(input: ClauseInput): PlannedCall[] {
+export function readArguments(input: ClauseInput): DraftedCall[] {
   return new ClauseReader(input).read();
 }
 
-const newCall = (): PlannedCall => ({ values: new Map(), unusable: new Map(), topic: null, name: null });
+const newCall = (): DraftedCall => ({ values: new Map(), unusable: new Map(), topic: null, name: null });
 
 /** A value of the sentence: text that may be the value, or the steps that the words mean. */
 type Said = { text: string; kind: Token["kind"]; next: number };
@@ -133,7 +133,7 @@ class ClauseReader {
   private readonly input: ClauseInput;
   private readonly tokens: readonly Token[];
   private readonly words: ToolWords;
-  private readonly calls: PlannedCall[] = [newCall()];
+  private readonly calls: DraftedCall[] = [newCall()];
   private naming: Parameter | null = null;
   private spread: { parameter: Parameter; values: JsonValue[] } | null = null;
 
@@ -143,7 +143,7 @@ class ClauseReader {
     this.words = input.match.words;
   }
 
-  read(): PlannedCall[] {
+  read(): DraftedCall[] {
     let at = this.input.match.next;
     let isFresh = true;
     while (at < this.tokens.length) {
@@ -715,11 +715,11 @@ class ClauseReader {
   }
 
   /** "services api and web in staging": what follows the last name is for all, but not an address. */
-  private share(): PlannedCall[] {
+  private share(): DraftedCall[] {
     const last = this.current();
     const { naming } = this;
     const others = this.calls.slice(0, -1);
-    const isBare = ({ values, unusable }: PlannedCall) =>
+    const isBare = ({ values, unusable }: DraftedCall) =>
       unusable.size === 0 && [...values.keys()].every((name) => name === naming?.name);
     if (others.length === 0 || !others.every(isBare)) return this.calls;
     const shared = this.words.parameters.filter(
@@ -731,7 +731,7 @@ class ClauseReader {
     return this.calls;
   }
 
-  private spreadOut(calls: readonly PlannedCall[]): PlannedCall[] {
+  private spreadOut(calls: readonly DraftedCall[]): DraftedCall[] {
     const { spread } = this;
     if (!spread) return [...calls];
     return calls.flatMap((call) =>

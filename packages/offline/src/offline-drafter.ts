@@ -18,7 +18,7 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 import { findMoments, type Gap, type SaidMoment } from "@planwright/reading";
-import { isSeparator, keyAt, Misread, type PlannedCall, readArguments } from "./arguments.ts";
+import { type DraftedCall, isSeparator, keyAt, Misread, readArguments } from "./arguments.ts";
 import { impliedLink, outputsAsText, type PlannedStep, waitsFor } from "./links.ts";
 import { headAt, isVerb, nearestTools, PRONOUNS, serverNamed, type ToolMatch } from "./match-tool.ts";
 import {
@@ -222,7 +222,7 @@ function stepsFor(
  * @throws {Misread} when a link could mean several things
  */
 function complete(
-  call: PlannedCall,
+  call: DraftedCall,
   match: ToolMatch,
   steps: readonly PlannedStep[],
 ): { arguments: JsonObject; missing: MissingValue[] } {
@@ -249,7 +249,7 @@ function complete(
 
 function implied(
   parameter: Parameter,
-  call: PlannedCall,
+  call: DraftedCall,
   { words, isPointing }: ToolMatch,
   steps: readonly PlannedStep[],
 ): JsonValue | undefined {
@@ -276,7 +276,7 @@ function implied(
 /** A pull request that was made in `repo` "web" is merged in the same repo. */
 function samePlace(
   parameter: Parameter,
-  call: PlannedCall,
+  call: DraftedCall,
   steps: readonly PlannedStep[],
 ): JsonValue | undefined {
   if (!isFreeText(parameter) || isLongText(parameter)) return undefined;
@@ -289,7 +289,7 @@ function samePlace(
 /** "..., then summarize": a tool that needs only a text gets the outputs since the last "then". */
 function wholeOutputs(
   parameter: Parameter,
-  call: PlannedCall,
+  call: DraftedCall,
   { parameters, thing }: ToolWords,
   steps: readonly PlannedStep[],
 ): string | undefined {

@@ -39,7 +39,7 @@ export interface AskOptions {
 }
 
 /** The options of `submit`. */
-export interface SubmitOptions extends AskOptions {
+export interface SubmitFlags extends AskOptions {
   execute?: boolean;
   query?: string;
   detach?: boolean;
@@ -83,7 +83,7 @@ async function createPlan(
 export async function submit(
   context: CommandContext,
   file: string,
-  { execute = false, query, detach, ...options }: SubmitOptions,
+  { execute = false, query, detach, ...options }: SubmitFlags,
 ): Promise<ExitCode> {
   const document = await readJsonFile(file, context);
   const variables = { plan: document, execute, query, ...askVariables(options) };

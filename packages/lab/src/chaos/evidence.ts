@@ -99,7 +99,7 @@ export interface AskedVersion {
 }
 
 /** A control of a client, which the journal has to contain. */
-export interface AskedControl {
+export interface ClientControl {
   requestId: string;
   /** The type of its event in the journal. */
   type: "cancel.asked" | "approval.given" | "doubt.resolved";
@@ -136,7 +136,7 @@ export interface Evidence {
   /** Versions that clients asked for, in order. A call without an answer is sent again under the same key. */
   asked: readonly AskedVersion[];
   /** Controls that clients sent to running requests. */
-  controls: readonly AskedControl[];
+  controls: readonly ClientControl[];
   /** Readings of clients, in order for each request; repeated equal readings are left out. */
   readings: readonly SeenReading[];
   /** Regressions that clients saw, and ids that the API did not know. */

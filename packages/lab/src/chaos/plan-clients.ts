@@ -6,9 +6,9 @@ import type { Random } from "../random/random.ts";
 import type { AcceptedRequest, ApiClient, ChangeOptions } from "./api-client.ts";
 import { type ChaosPlan, STEP_TIMEOUT_MS, type Tenant } from "./chaos-plan.ts";
 import {
-  type AskedControl,
   type AskedVersion,
   type BrokenPromise,
+  type ClientControl,
   isSettled,
   type Reading,
   regressionsBetween,
@@ -56,7 +56,7 @@ export interface PlanClients {
   progress(): string;
   readonly accepted: readonly AcceptedRequest[];
   readonly asked: readonly AskedVersion[];
-  readonly controls: readonly AskedControl[];
+  readonly controls: readonly ClientControl[];
   readonly readings: readonly SeenReading[];
   /** The last reading of each watched request. */
   readonly last: ReadonlyMap<AcceptedRequest, Reading>;
@@ -67,7 +67,7 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
   const { clientOf, plans, random, withinMs, until, report, signal } = options;
   const accepted: AcceptedRequest[] = [];
   const asked: AskedVersion[] = [];
-  const controls: AskedControl[] = [];
+  const controls: ClientControl[] = [];
   const readings: SeenReading[] = [];
   const last = new Map<AcceptedRequest, Reading>();
   const watches: Promise<void>[] = [];
@@ -82,7 +82,7 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
 
   async function cancel({ requestId, tenant }: AcceptedRequest): Promise<void> {
     const to = { type: "cancel.asked", subject: "the plan", by: tenant } as const;
-    const control: AskedControl = { requestId, ...to, planId: null };
+    const control: ClientControl = { requestId, ...to, planId: null };
     controls.push(control);
     control.planId = await clientOf[tenant].cancel(requestId);
   }
@@ -98,7 +98,7 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
       const subject = `${key} ${approvalHash}`;
       if (controls.some((sent) => sent.requestId === requestId && sent.subject === subject)) continue;
       const to = { type: "approval.given", subject, by: tenant } as const;
-      const control: AskedControl = { requestId, ...to, planId: null };
+      const control: ClientControl = { requestId, ...to, planId: null };
       controls.push(control);
       const approved = random.chance(APPROVED_SHARE);
       control.planId = await clientOf[tenant].decide(requestId, { stepId: key, approvalHash, approved });

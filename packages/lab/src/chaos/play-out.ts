@@ -24,10 +24,10 @@ import { createPlanClients, type PlanClients } from "./plan-clients.ts";
 import type { ChaosSettings } from "./settings.ts";
 import {
   BUSIEST,
+  type ChaosFault,
   type ChaosSystem,
   createFaultInjector,
   EXECUTORS,
-  type Fault,
   type Kill,
   PLANNERS,
   SERVICES,
@@ -349,7 +349,9 @@ interface FaultScheduleOptions {
 }
 
 /** A fault without its time. */
-type Drawn = { [Type in Fault["type"]]: Omit<Extract<Fault, { type: Type }>, "atMs"> }[Fault["type"]];
+type Drawn = {
+  [Type in ChaosFault["type"]]: Omit<Extract<ChaosFault, { type: Type }>, "atMs">;
+}[ChaosFault["type"]];
 type Draw = (random: Random, deadAfterMs: number) => Drawn;
 
 const downMs = (random: Random): number => random.whole(200, 3_000);
@@ -416,7 +418,7 @@ const DECK: readonly Draw[] = [
  * Spreads faults over the time, each at a random moment of its slice. Twenty faults are one of each kind. The
  * first fault kills an executor, so that even a short run measures a recovery.
  */
-export function makeFaultSchedule(random: Random, options: FaultScheduleOptions): Fault[] {
+export function makeFaultSchedule(random: Random, options: FaultScheduleOptions): ChaosFault[] {
   const { count, withinMs, deadAfterMs } = options;
   const [first, ...rest] = DECK;
   const draws = first === undefined ? [] : [first, ...random.shuffled(rest)];

@@ -323,7 +323,7 @@ export const hasExecutor = (process: string): boolean => /^(executor|planwright)
 export const BUSIEST = "busiest executor";
 
 /** One fault. `atMs` is the time since the start of the schedule; `forMs` is its duration. */
-export type Fault = { atMs: number } /** SIGKILL, and a start `forMs` later. */ & (
+export type ChaosFault = { atMs: number } /** SIGKILL, and a start `forMs` later. */ & (
   | { type: "kill"; target: VictimName | typeof BUSIEST; forMs: number }
   /** SIGSTOP, and SIGCONT `forMs` later. */
   | { type: "pause"; target: VictimName | typeof BUSIEST; forMs: number }
@@ -339,7 +339,7 @@ export type Fault = { atMs: number } /** SIGKILL, and a start `forMs` later. */ 
 type Link = "mongo" | "redis";
 
 /** One line about a fault, such as "SIGSTOP executor-2 for 1200 ms". @param target - the process that it hits */
-function describeFault(fault: Fault, target: string): string {
+function describeFault(fault: ChaosFault, target: string): string {
   switch (fault.type) {
     case "kill":
       return `SIGKILL ${target}, restarted after ${fault.forMs} ms`;
@@ -382,7 +382,7 @@ interface FaultInjector {
   /** Kills so far, in order. */
   readonly kills: readonly Kill[];
   /** Begins each fault at its time; resolves when all faults are undone. */
-  run(schedule: readonly Fault[]): Promise<void>;
+  run(schedule: readonly ChaosFault[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -399,7 +399,7 @@ export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
     return EXECUTORS.toSorted((a, b) => load(b) - load(a))[0] ?? EXECUTORS[0];
   }
 
-  async function inject(fault: Aimed<Fault>, target: string): Promise<void> {
+  async function inject(fault: Aimed<ChaosFault>, target: string): Promise<void> {
     say(describeFault(fault, target));
     switch (fault.type) {
       case "kill": {
@@ -465,7 +465,7 @@ type Aimed<F> = F extends { target: infer Target }
   ? Omit<F, "target"> & { target: Exclude<Target, typeof BUSIEST> }
   : F;
 
-function aim(fault: Fault, busiest: () => (typeof EXECUTORS)[number]): Aimed<Fault> {
+function aim(fault: ChaosFault, busiest: () => (typeof EXECUTORS)[number]): Aimed<ChaosFault> {
   switch (fault.type) {
     case "kill":
     case "pause":

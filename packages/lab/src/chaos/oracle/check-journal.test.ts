@@ -2,7 +2,7 @@ import type { JournalEvent } from "@planwright/engine";
 import type { JsonObject } from "@planwright/plan";
 import type { JournalDocument } from "@planwright/store";
 import { describe, expect, test } from "vitest";
-import type { AskedControl, Evidence, FinalStep, SeenReading } from "../evidence.ts";
+import type { ClientControl, Evidence, FinalStep, SeenReading } from "../evidence.ts";
 import { checkJournal } from "./check-journal.ts";
 import { checkRun } from "./check-run.ts";
 import {
@@ -88,7 +88,7 @@ const ended = (attemptId: string): JournalEvent => ({
 });
 const CANCEL: JournalEvent = { type: "cancel.asked" };
 const CANCELLED_BY = { kind: "api", id: "anonymous" } as const;
-const askedCancel = (change: Partial<AskedControl> = {}): AskedControl => ({
+const askedCancel = (change: Partial<ClientControl> = {}): ClientControl => ({
   requestId: REQUEST_ID,
   type: "cancel.asked",
   subject: "the plan",

@@ -18,9 +18,9 @@ import {
   type PlanStatus,
 } from "@planwright/plan";
 import type {
-  AskedControl,
   AskedVersion,
   BrokenPromise,
+  ClientControl,
   Evidence,
   FinalPlan,
   FinalRequest,
@@ -317,7 +317,7 @@ function wordsOf(
 /** Compares the controls that clients sent with the journal of one request (rule 5). Pure. */
 function checkControls(
   { requestId, replayed }: JournalFacts,
-  asked: readonly AskedControl[],
+  asked: readonly ClientControl[],
   versions: readonly AskedVersion[],
   report: Report,
 ): void {
@@ -341,7 +341,7 @@ function checkControls(
 }
 
 /** Each control in the journal appears once and was sent by its client. */
-function checkRecorded({ controls }: ReplayedPlan, asked: readonly AskedControl[], report: Report): void {
+function checkRecorded({ controls }: ReplayedPlan, asked: readonly ClientControl[], report: Report): void {
   for (const same of groupBy(controls, ({ type, subject }) => `${type} ${subject}`).values()) {
     const [first] = same;
     // A plan may be paused and resumed many times.
@@ -359,6 +359,6 @@ function checkRecorded({ controls }: ReplayedPlan, asked: readonly AskedControl[
   }
 }
 
-function isOf(ask: AskedControl, control: RecordedControl): boolean {
+function isOf(ask: ClientControl, control: RecordedControl): boolean {
   return ask.type === control.type && ask.by === control.by && ask.subject === control.subject;
 }
