@@ -16,7 +16,7 @@ import type { GroupedDocuments } from "../journal/group-commit.ts";
 import type { Leased, RequestDocument } from "../records/request-document.ts";
 
 /** Work under a claim. */
-interface Held<Id extends string> {
+export interface HeldLease<Id extends string> {
   id: Id;
   epoch: number;
 }
@@ -144,7 +144,7 @@ export function createLeaseTable<Name extends keyof GroupedDocuments>(
     },
 
     /** Work that a worker holds by the database: also where a claim's answer was lost or the work failed. */
-    async findHeld(owner: string): Promise<Held<Id>[]> {
+    async findHeld(owner: string): Promise<HeldLease<Id>[]> {
       const filter = heldBy(owner);
       const held = await collection.find(filter, { projection: { "lease.epoch": 1 } }).toArray();
       return held.map(({ _id, lease }) => ({ id: _id as Id, epoch: lease?.epoch ?? 0 }));
@@ -155,7 +155,7 @@ export function createLeaseTable<Name extends keyof GroupedDocuments>(
      * @returns the work that this call released
      * @throws {StoreUnavailableError}
      */
-    async releaseUnheld(held: readonly Held<Id>[]): Promise<Held<Id>[]> {
+    async releaseUnheld(held: readonly HeldLease<Id>[]): Promise<HeldLease<Id>[]> {
       const releases = held.map(({ id, epoch }) =>
         group.write({
           collection: name,
@@ -172,7 +172,7 @@ export function createLeaseTable<Name extends keyof GroupedDocuments>(
      * Subtracts these claims from the claims without progress, each once even if this is repeated. Their lease was
      * lost, but the former owner is alive, so the work did not kill it. @throws {StoreUnavailableError}
      */
-    async recordSurvived(held: readonly Held<Id>[]): Promise<void> {
+    async recordSurvived(held: readonly HeldLease<Id>[]): Promise<void> {
       const records = held.map(({ id, epoch }) =>
         group.write({
           collection: name,
