@@ -23,6 +23,8 @@ export interface OauthGateway {
   signIn(authorizationUrl: string): Promise<string>;
   /** Ends all access tokens; they may be renewed. */
   endTokens(): void;
+  /** Holds the next answer to a token that is not good. Resolves when it is held, with what sends it. */
+  holdRefusal(): Promise<() => void>;
   /** Ends all sign-ins: nothing may be renewed. */
   endSignIns(): Promise<void>;
   close(): Promise<void>;
@@ -50,6 +52,7 @@ export async function startOauthGateway(options: OauthGatewayOptions): Promise<O
     if (grantId) grantIds.add(grantId);
   });
   const endedTokens = new Set<string>();
+  let onRefusal: ((send: () => void) => void) | undefined;
   const seenTokens = new Set<string>();
 
   async function isGood(token: string): Promise<boolean> {
@@ -69,8 +72,11 @@ export async function startOauthGateway(options: OauthGatewayOptions): Promise<O
     }
     if (path !== "/mcp") return void callback(request, response);
     const [, token = ""] = /^Bearer (.+)$/.exec(request.headers.authorization ?? "") ?? [];
-    void isGood(token).then((good) => {
+    void isGood(token).then(async (good) => {
       if (good) return pass(request, response, options.target);
+      const held = onRefusal;
+      onRefusal = undefined;
+      if (held) await new Promise<void>((resolve) => held(resolve));
       const about = `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
       const why = token === "" ? "" : 'error="invalid_token", ';
       response.writeHead(401, { "www-authenticate": `Bearer ${why}${about}` }).end("Unauthorized");
@@ -85,6 +91,7 @@ export async function startOauthGateway(options: OauthGatewayOptions): Promise<O
     endTokens() {
       for (const token of seenTokens) endedTokens.add(token);
     },
+    holdRefusal: () => new Promise((resolve) => (onRefusal = resolve)),
     async endSignIns() {
       for (const token of seenTokens) endedTokens.add(token);
       for (const id of grantIds) {

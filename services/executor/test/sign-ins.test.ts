@@ -86,6 +86,19 @@ test("several executors ask a person once, exchange one code, and use each refre
   }
 });
 
+test("a call whose token was refused late uses the one that another call got meanwhile", async () => {
+  const [tools = expect.unreachable()] = await signedExecutors(1);
+  const before = gateway.grants.refresh_token;
+  gateway.endTokens();
+  const held = gateway.holdRefusal();
+  const late = call(tools);
+  const sendRefusal = await held;
+  expect(await call(tools)).toMatchObject({ type: "completed" });
+  sendRefusal();
+  expect(await late).toMatchObject({ type: "completed" });
+  expect(gateway.grants.refresh_token).toBe(before + 1);
+});
+
 test("an executor that starts uses the sign-in of the others, unless its key or the address of the server is another", async () => {
   await signedExecutors(1);
   const second = await startExecutor();

@@ -46,6 +46,12 @@ export interface AddressGuard {
   lookup: LookupFunction;
 }
 
+/** The access tokens with which requests were sent, by their answers. */
+const sentTokens = new WeakMap<Response, string>();
+
+/** The access token of the request that a response of {@link createHttpFetch} answers. Undefined: it had none. */
+export const tokenSentFor = (response: Response): string | undefined => sentTokens.get(response);
+
 /** The HTTP requests of one session. */
 export interface HttpFetch {
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -116,6 +122,7 @@ export function createHttpFetch(
         const trace = traces.get(headers.get(TRACE_HEADER) ?? "") ?? traceOf(requestId);
         headers.delete(TRACE_HEADER);
         headers.set("accept-encoding", "identity");
+        const [, token] = /^Bearer (.+)$/.exec(headers.get("authorization") ?? "") ?? [];
         const settings = { method: init.method ?? "GET", headers: Object.fromEntries(headers) };
         const request =
           target.protocol === "https:"
@@ -130,7 +137,10 @@ export function createHttpFetch(
           readLarge,
           maxBytes,
           onUnreadable,
-          resolve,
+          resolve(response: Response) {
+            if (token !== undefined) sentTokens.set(response, token);
+            resolve(response);
+          },
           reject,
         };
         watchStart(exchange);

@@ -23,6 +23,7 @@ import {
 import { CodedError } from "@planwright/plan";
 import type { HttpServerConfig } from "../config/load-servers-file.ts";
 import { excerptOf } from "./errors.ts";
+import { tokenSentFor } from "./http-fetch.ts";
 
 /** What is known about the sign-in at one server. */
 export interface SignIn {
@@ -162,7 +163,8 @@ export function createServerSignIn(parts: ServerSignInParts): ServerSignIn {
       },
       async onUnauthorized({ response }) {
         const { scope, resourceMetadataUrl } = extractWWWAuthenticateParams(response);
-        const { tokens } = await renew(known?.tokens?.access_token, { scope, resourceMetadataUrl });
+        // Other calls may have renewed it since this request was sent.
+        const { tokens } = await renew(tokenSentFor(response), { scope, resourceMetadataUrl });
         if (!tokens) throw new SignInRequiredError(server);
       },
     },
