@@ -1,3 +1,4 @@
+import type { EventLoopUtilization } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -9,15 +10,19 @@ const IDLE_PART = 0.1;
 /**
  * Gives memory back once at the beginning of each idle time. V8 collects garbage when much is made, so an idle process
  * would hold what its start or its last load left behind, a third of its memory, for minutes.
+ * @param utilizationSince - of the event loop since an earlier one. Default: that of this process
  */
-export function freeMemoryWhenIdle(): void {
+export function freeMemoryWhenIdle(
+  utilizationSince: (earlier?: EventLoopUtilization) => EventLoopUtilization = (earlier) =>
+    performance.eventLoopUtilization(earlier),
+): void {
   setFlagsFromString("--expose-gc");
   const collectGarbage: () => void = runInNewContext("gc");
-  let last = performance.eventLoopUtilization();
+  let last = utilizationSince();
   let isIdle = false;
   setInterval(() => {
-    const { utilization } = performance.eventLoopUtilization(last);
-    last = performance.eventLoopUtilization();
+    const { utilization } = utilizationSince(last);
+    last = utilizationSince();
     const wasIdle = isIdle;
     isIdle = utilization < IDLE_PART;
     if (isIdle && !wasIdle) collectGarbage();
