@@ -1,7 +1,7 @@
 import { startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createOneModel, createSlots } from "../src/calls/model-caller.ts";
-import { ModelSettingsSchema, type NamedModel, parseModelSetting } from "../src/index.ts";
+import { type CallMeter, ModelSettingsSchema, type NamedModel, parseModelSetting } from "../src/index.ts";
 
 const PLAN = { steps: [] };
 const { signal } = new AbortController();
@@ -97,6 +97,31 @@ test("the slot is free while a call waits", async () => {
   };
   await modelWith({ slots, waitFor }).ask(asked, null);
   expect(events).toEqual(["free"]);
+});
+
+test("a try whose time is over before it has a slot is no call, and costs nothing", async () => {
+  const slots = createSlots(1);
+  const begun: number[] = [];
+  const meter: CallMeter = {
+    async begin({ attempt }) {
+      begun.push(attempt);
+      return { end: async ({ spent }) => void events.push(spent) };
+    },
+  };
+  server.script(() => ({ type: "error", status: 503 }));
+  const settings = ModelSettingsSchema.parse({
+    MODEL: "openai:x",
+    OPENAI_BASE_URL: server.openAiUrl,
+    MODEL_TIMEOUT_MS: 1_000,
+  });
+  const waitFor = async () => {
+    const release = await slots.acquire(signal);
+    setTimeout(release, 1_200);
+  };
+  const asking = modelWith({ slots, settings, waitFor }).ask({ ...asked, meter }, null);
+  await expect(asking).rejects.toMatchObject({ code: "MODEL_TIMEOUT" });
+  expect({ begun, events }).toEqual({ begun: [1], events: ["none"] });
+  (await slots.acquire(signal))();
 });
 
 test("by default the wait takes real time", async () => {
