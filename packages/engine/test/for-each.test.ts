@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@planwright/plan";
+import { exactNumberOf, type JsonObject, type JsonValue, stringifyExactJson } from "@planwright/plan";
 import { expect, test } from "vitest";
 import type { StepRecord } from "../src/index.ts";
 import { type Call, completed, failed, planOf, simulate, tool, write } from "./simulate.ts";
@@ -115,6 +115,16 @@ test("alias, index and key name each item", () => {
       { key: "q", data: "q-1" },
     ],
   });
+});
+
+test("a key that is a number beyond 2^53 is the text of its digits", () => {
+  const key = (id: string) => ({ id: exactNumberOf(id) });
+  const items = [key("9007199254740993"), key("9007199254740995")];
+  const steps = [
+    { id: "f", forEach: { items, key: "<<item.id>>", do: { tool: "t", arguments: { x: "<<index>>" } } } },
+  ];
+  const run = simulate(planOf(steps), [tool("t")], { outcome: echo });
+  expect(stringifyExactJson(run.finish?.outputs ?? {})).toContain('"key":"9007199254740995"');
 });
 
 test.each<[JsonObject, number]>([

@@ -1,7 +1,11 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { execPath } from "node:process";
 import { startModelServer } from "@planwright/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createOneModel, createSlots } from "../src/calls/model-caller.ts";
-import { ModelSettingsSchema, type NamedModel, parseModelSetting } from "../src/index.ts";
+import { type CallMeter, ModelSettingsSchema, type NamedModel, parseModelSetting } from "../src/index.ts";
 
 const PLAN = { steps: [] };
 const { signal } = new AbortController();
@@ -98,6 +102,72 @@ test("the slot is free while a call waits", async () => {
   await modelWith({ slots, waitFor }).ask(asked, null);
   expect(events).toEqual(["free"]);
 });
+
+test("a try whose time is over before it has a slot is no call, and costs nothing", async () => {
+  const slots = createSlots(1);
+  const begun: number[] = [];
+  const meter: CallMeter = {
+    async begin({ attempt }) {
+      begun.push(attempt);
+      return { end: async ({ spent }) => void events.push(spent) };
+    },
+  };
+  server.script(() => ({ type: "error", status: 503 }));
+  const settings = ModelSettingsSchema.parse({
+    MODEL: "openai:x",
+    OPENAI_BASE_URL: server.openAiUrl,
+    MODEL_TIMEOUT_MS: 1_000,
+  });
+  const waitFor = async () => {
+    const release = await slots.acquire(signal);
+    setTimeout(release, 1_200);
+  };
+  const asking = modelWith({ slots, settings, waitFor }).ask({ ...asked, meter }, null);
+  await expect(asking).rejects.toMatchObject({ code: "MODEL_TIMEOUT" });
+  expect({ begun, events }).toEqual({ begun: [1], events: ["none"] });
+  (await slots.acquire(signal))();
+});
+
+/** A server that accepts no connection: its process is blocked, and its queue is full. */
+async function startBlockedServer(): Promise<string> {
+  const code = `const server = require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () =>
+    process.stdout.write(String(server.address().port), () =>
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)));`;
+  const blocked = spawn(execPath, ["-e", code]);
+  onTestFinished(() => void blocked.kill("SIGKILL"));
+  const [port] = await once(blocked.stdout, "data");
+  for (let count = 0; count < 4; count += 1) {
+    const queued = connect(Number(port), "127.0.0.1");
+    queued.on("error", () => undefined);
+    onTestFinished(() => void queued.destroy());
+  }
+  return `http://127.0.0.1:${port}/v1`;
+}
+
+test("a call that gets no connection in time costs nothing, with each provider", async () => {
+  const address = await startBlockedServer();
+  const meter: CallMeter = { begin: async () => ({ end: async ({ spent }) => void events.push(spent) }) };
+  const asking = ["openai:x", "anthropic:x", "google:x"].map((model) => {
+    const setting = parseModelSetting(model);
+    if (setting.kind === "offline") throw new TypeError(`${model} names a model`);
+    const settings = ModelSettingsSchema.parse({
+      MODEL: model,
+      MODEL_MAX_RETRIES: 0,
+      OPENAI_BASE_URL: address,
+      ANTHROPIC_BASE_URL: address,
+      ANTHROPIC_API_KEY: "k",
+      GOOGLE_BASE_URL: address,
+      GOOGLE_API_KEY: "k",
+    });
+    const slots = createSlots(1);
+    return modelWith({ named: setting, settings, slots }).ask({ ...asked, meter }, null);
+  });
+  const ended = await Promise.allSettled(asking);
+  expect(ended.map((each) => each.status === "rejected" && each.reason.code)).toEqual(
+    Array(3).fill("MODEL_UNREACHABLE"),
+  );
+  expect(events).toEqual(["none", "none", "none"]);
+}, 30_000);
 
 test("by default the wait takes real time", async () => {
   const at: number[] = [];

@@ -296,6 +296,17 @@ test("data of an error are stored up to 32 KiB; the error itself is always store
   expect(step?.error).toEqual({ code: "TOOL_FAILED", message: "no", retryable: false });
 });
 
+test("of a message or a code that is longer than an entry may be, the beginning is kept", async () => {
+  const planId = await planOf(store, "a");
+  const claim = await claimed(planId, "e1");
+  const error = { code: "E".repeat(KIB * KIB), message: "no".repeat(KIB * KIB), retryable: false };
+  const failed = { key: "a", stepId: "a", status: "FAILED" as const, attempts: 1, error };
+  await store.writeRecords(claim, [failed], []);
+  const [step] = await listSteps(store, TENANT, [planId]);
+  expect(step?.error?.message).toMatch(/^(no){1000,}n?…$/);
+  expect(step?.error?.code).toMatch(/^E{100,}…$/);
+});
+
 test.each<[string, { message?: string; data?: JsonValue }, object]>([
   ["halves of characters in its message, as escapes", { message: "no \ud83d" }, { message: "no \\ud83d" }],
   ["whole characters in its message", { message: "no 🙂" }, { message: "no 🙂" }],

@@ -1,5 +1,6 @@
 import {
   evaluateCondition,
+  exactAsText,
   type ForEachStep,
   type HeldJson,
   isForEachStep,
@@ -162,7 +163,7 @@ function keysOf(state: ArgumentsState, step: ForEachStep, values: readonly JsonV
   for (const [index, value] of values.entries()) {
     const resolved = resolveValue(state, key, itemScope(step, value, index));
     if (!resolved.ok) return resolved;
-    const { value: name } = resolved;
+    const name = exactAsText(resolved.value);
     if (typeof name === "object") {
       return invalid(`forEach.key of step ${step.id} gives ${typeName(name)} for item ${index}, not a text`);
     }

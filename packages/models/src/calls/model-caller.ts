@@ -151,6 +151,13 @@ export function createOneModel({
         // The time limit starts with the first try, so time spent waiting for a slot does not count.
         limit ??= AbortSignal.timeout(timeoutMs);
         endsAt ||= performance.now() + timeoutMs;
+        // It would be recorded as a call that was sent, and what it cost would be unknown.
+        if (limit.aborted) {
+          release();
+          const { url } = target;
+          const partial = emptyDraft(name, input.messages);
+          throw new ModelError("MODEL_TIMEOUT", { model: name, url, timeoutMs }, { partial });
+        }
         const form = formFor(chat, input.schema, refusedForms);
         const outcome = await tryOnce(chat, input, { ...target, form, attempt, limit, fallbackFor }).finally(
           release,

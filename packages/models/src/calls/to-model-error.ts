@@ -10,6 +10,7 @@ import {
 } from "../draft/draft-error.ts";
 import type { CallEnd } from "../draft/drafter.ts";
 import type { AnswerForm } from "../providers/chat.ts";
+import { CONNECT_TIMEOUT } from "../providers/checked-fetch.ts";
 import { hasReason } from "../providers/registry.ts";
 
 interface Call {
@@ -110,7 +111,14 @@ export function spentOf(error: DraftError): CallEnd["spent"] {
   }
 }
 
-const NOT_CONNECTED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+const NOT_CONNECTED = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  CONNECT_TIMEOUT,
+]);
 
 function wasNeverSent(error: unknown): boolean {
   return NOT_CONNECTED.has(connectionCodeOf(error) ?? "");

@@ -37,6 +37,18 @@ test("a schema keeps only the keywords that restrict values", () => {
   });
 });
 
+test.each(["", " \n"])(
+  "the repair of an answer without text (%j) has no message without text",
+  (previous) => {
+    const diagnostics = [
+      { code: "PLAN_NOT_JSON", severity: "error", message: "The answer is empty" },
+    ] as const;
+    const messages = draftMessages({ query: "q", tools: [], repair: { previous, diagnostics } });
+    expect(messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
+    expect(messages.filter(({ content }) => content.trim() === "")).toEqual([]);
+  },
+);
+
 test("a repair shows at most 30 diagnostics", () => {
   const diagnostics = Array.from({ length: 50 }, (_, index) => ({
     code: "ARGUMENT_MISSING" as const,

@@ -27,6 +27,8 @@ import {
 import { numbered, outputRules, planLanguage, planRules, systemPrompt } from "./system-prompt.ts";
 
 const AVAILABLE_TOKENS = MAX_PROMPT_TOKENS - RESERVED_TOKENS;
+/** Stands for an answer without text: some providers refuse a request with an empty message. */
+const NO_ANSWER = "(no answer)";
 /** Tokens of the tags around tools and request. */
 const FRAME_TOKENS = 20;
 
@@ -69,9 +71,10 @@ export function draftMessages({
     within(DIAGNOSTIC_TOKENS, exceptTools - PREVIOUS_TOKENS.min),
   );
   const previousTokens = Math.max(PREVIOUS_TOKENS.min, left - estimateTokens(correction));
+  const previous = repair.previous.trim() === "" ? NO_ANSWER : repair.previous;
   return [
     ...messages,
-    { role: "assistant", content: cutMiddle(repair.previous, previousTokens) },
+    { role: "assistant", content: cutMiddle(previous, previousTokens) },
     { role: "user", content: correction },
   ];
 }

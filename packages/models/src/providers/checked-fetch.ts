@@ -23,10 +23,13 @@ interface ExpectedApi {
  * `fetch` for a model's API. It refuses a page or a JSON document of another server, such as a proxy or a
  * login, which the libraries of providers would read as an empty stream.
  * @throws {ModelError} with MODEL_ENDPOINT_WRONG for a successful response of another server
+ * @throws {NotConnectedError} when the server took no connection in time
  */
 export function createCheckedFetch({ answerFields, ...facts }: ExpectedApi): typeof fetch {
   return async (input, init) => {
-    const response = await fetch(input, init);
+    const response = await fetch(input, init).catch((error: unknown) => {
+      throw isConnectTimeout(error) ? new NotConnectedError() : error;
+    });
     const contentType = response.headers.get("content-type") ?? "";
     if (!response.ok) return response;
     const page = NO_API.test(contentType)
@@ -46,6 +49,28 @@ export function createCheckedFetch({ answerFields, ...facts }: ExpectedApi): typ
       begins,
     });
   };
+}
+
+/**
+ * Nothing was sent, because no connection was made in time. The libraries of providers take an error or a cause
+ * that speaks of a timeout for a call without an answer in time, and drop it: so this one has other words.
+ */
+class NotConnectedError extends TypeError {
+  readonly code = CONNECT_TIMEOUT;
+  constructor() {
+    super("the server takes no connection");
+  }
+}
+
+/** The code of `fetch` for a connection that was not made in time. */
+export const CONNECT_TIMEOUT = "UND_ERR_CONNECT_TIMEOUT";
+
+function isConnectTimeout(error: unknown): boolean {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error) || !("code" in cause)) return false;
+  // The operating system gave up first: for one address, or for each of several.
+  const isConnecting = cause instanceof AggregateError || ("syscall" in cause && cause.syscall === "connect");
+  return cause.code === CONNECT_TIMEOUT || (cause.code === "ETIMEDOUT" && isConnecting);
 }
 
 /** A URL without the parts that may be secret: name, password and query. */

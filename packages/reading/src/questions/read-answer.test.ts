@@ -48,6 +48,18 @@ test.each<[string, JsonObject, (string | number)[], JsonValue]>([
     ["labels"],
     ["ui", "backend", "docs"],
   ],
+  [
+    "zoe@post.org, ann@post.org, and bob@post.org",
+    { type: "array", items: EMAIL },
+    ["to"],
+    ["zoe@post.org", "ann@post.org", "bob@post.org"],
+  ],
+  [
+    "ui ;\tdocs\nand tests",
+    { type: "array", items: { type: "string" } },
+    ["labels"],
+    ["ui", "docs", "tests"],
+  ],
   ["1, 2", { type: "array", items: { type: "integer" } }, ["ids"], [1, 2]],
   ['["a, b"]', { type: "array", items: { type: "string" } }, ["labels"], ["a, b"]],
   ['{"x": 1}', { type: "object" }, ["point"], { x: 1 }],

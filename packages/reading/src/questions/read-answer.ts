@@ -229,6 +229,8 @@ function numberOf(text: string): JsonValue | undefined {
     : undefined;
 }
 
+/** "a, b", "a and b", "a, b, and c". */
+const SEPARATOR = /(?:[,;\n]\s*|\s)and\s|[,;\n]/;
 /** Maximum number of items of a list in one line. */
 const MAX_ITEMS = 1_000;
 
@@ -239,7 +241,10 @@ function* listsOf(text: string, schema: JsonObject): Generator<JsonValue> {
     return;
   }
   const items = isJsonObject(schema["items"]) ? schema["items"] : {};
-  const parts = text.split(/\s*(?:,|;|\n|,?\s\band\b\s)\s*/, MAX_ITEMS).filter((part) => part !== "");
+  const parts = text
+    .split(SEPARATOR, MAX_ITEMS)
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
   const values = parts.map((part) => valuesOf(unquoted(part), items).next().value);
   if (values.every((value) => value !== undefined)) yield values;
 }

@@ -295,14 +295,23 @@ export function previewOf({ text, sizeBytes }: Pick<LargeValue, "text" | "sizeBy
   return { sizeBytes, preview: new TextDecoder().decode(beginning, { stream: true }) };
 }
 
+/** Most characters of the message and of the code of an error: a tool may give each item any text. */
+const MAX_MESSAGE = 20_000;
+const MAX_CODE = 200;
+
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
 /**
- * The error as it is stored with every attempt. Halves of characters (lone surrogates), which MongoDB would
+ * The error as it is stored with every attempt; of a text that an entry cannot hold, its beginning. Halves of characters (lone surrogates), which MongoDB would
  * replace, are escapes in its message. Data that the tool added and that an entry cannot hold unchanged are kept as
  * their JSON text, and left out when they are too large.
  */
 export function keptError(error: StepError): StepError {
   const { data, ...told } = error;
-  const kept = { ...told, message: escapeHalves(told.message) };
+  const { code, message } = told;
+  const kept = { ...told, code: cut(code, MAX_CODE), message: escapeHalves(cut(message, MAX_MESSAGE)) };
   if (data === undefined) return kept;
   const measured = measureValue(data);
   if (measured.fits) return { ...kept, data };

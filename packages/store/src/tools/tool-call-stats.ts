@@ -111,10 +111,10 @@ export async function readToolCalls(
 }
 
 function sumOf(counts: readonly ({ [name: string]: number } | undefined)[]): { [name: string]: number } {
-  const sums: { [name: string]: number } = {};
+  const sums = new Map<string, number>();
   for (const one of counts)
-    for (const [name, count] of Object.entries(one ?? {})) sums[name] = (sums[name] ?? 0) + count;
-  return sums;
+    for (const [name, count] of Object.entries(one ?? {})) sums.set(name, (sums.get(name) ?? 0) + count);
+  return Object.fromEntries(sums);
 }
 
 /** Number of calls by bucket of duration: the first one whose bound is not below it. Without empty ones. */

@@ -115,6 +115,14 @@ test("the number of codes from tools is limited, and texts that are not codes ar
   expect(errors).toMatchObject({ E0: 1, E99: 1, other: 51, TOOL_FAILED: 1 });
 });
 
+test("a code with the name of a method that every object has is counted like any other", async () => {
+  const { recorder, written, note } = startRecorder();
+  note({ end: failedWith("constructor") });
+  note({ end: failedWith("constructor") });
+  await recorder.stop();
+  expect(Object.entries(written[0]?.[0]?.errors ?? {})).toEqual([["constructor", 2]]);
+});
+
 test("counts of many tools are written early, so that memory is bounded", async () => {
   const { recorder, written, note, timers } = startRecorder();
   for (let count = 0; count < 4_500; count += 1) note({ tool: { name: `t${count}`, server: "s" } });

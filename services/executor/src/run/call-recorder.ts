@@ -129,5 +129,5 @@ export function createCallRecorder(parts: CallRecorderParts): CallRecorder {
 }
 
 function increment(counts: { [name: string]: number }, name: string, by = 1): void {
-  counts[name] = (counts[name] ?? 0) + by;
+  counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + by;
 }

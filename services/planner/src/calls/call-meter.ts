@@ -250,8 +250,13 @@ export function keptText(text: string): string {
  * complete word can be recognised as a secret.
  */
 export function partialText(text: string): string {
-  return redactText(text.replace(/[^\s"'`,;]*$/, ""));
+  // Not by one pattern, which would begin anew at each character of every word.
+  let end = text.length;
+  while (end > 0 && !WORD_END.test(text.charAt(end - 1))) end -= 1;
+  return redactText(text.slice(0, end));
 }
+
+const WORD_END = /[\s"'`,;]/;
 
 /** A call as it is stored: the messages and the answer, also of a failed call. */
 export function recordOfCall(call: {
