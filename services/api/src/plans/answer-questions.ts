@@ -7,7 +7,7 @@ import {
   type UnfitAnswer,
 } from "@planwright/reading";
 import { contextOf, type RequestDocument } from "@planwright/store";
-import { checkJsonShape } from "../arguments/json-patch.ts";
+import { checkJsonShape, requireFit } from "../arguments/json-patch.ts";
 import { isBlank, isWellFormed } from "../arguments/text.ts";
 import { AnswerUnfitError, BadInputError, StateConflictError } from "../errors/api-error.ts";
 import type { OperationContext } from "../operation/context.ts";
@@ -37,6 +37,8 @@ export async function answerQuestions(
   const request = await findRequest(context, input.requestId);
   if (request.status !== "NEEDS_INPUT") throw noOpenQuestion(request);
   const { bound, unfit } = bind(request, input);
+  // Also a text may hold JSON.
+  for (const { value } of bound) requireFit(input.values ? "values" : "answers", value);
   const others = unfit.filter((each) => !isSentence(request, input, each));
   if (others.length > 0) throw new AnswerUnfitError(request._id, others);
   const answers = [
