@@ -1,4 +1,4 @@
-/** Requests that are sent late, or a second time, after a token was renewed or a server redirected. */
+/** Requests that are sent late, or a second time: after a cancel, after a token was renewed or a server redirected. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -132,4 +132,21 @@ test("a call that was redirected and then lost may have acted", async () => {
   const call = { tool: "pay", arguments: {}, timeoutMs: 5_000 };
   expect(await clients.callTool(call)).toMatchObject({ type: "failed", effect: "unknown" });
   expect(calls.map((line) => line.split(" ")[0])).toEqual(["/mcp", "/moved"]);
+});
+
+test("a call that is cancelled while it is cleared is not sent", async () => {
+  const clients = await start({});
+  const cancel = new AbortController();
+  const outcome = await clients.callTool({
+    tool: "pay",
+    arguments: {},
+    timeoutMs: 5_000,
+    signal: cancel.signal,
+    async beforeSend() {
+      cancel.abort();
+      return { type: "send", arguments: {} };
+    },
+  });
+  expect(outcome).toEqual({ type: "aborted" });
+  expect(calls).toEqual([]);
 });
