@@ -81,10 +81,11 @@ export function createPolling(
         return null;
       });
       if (request) {
-        lastAnswerAt = performance.now();
         const now = withoutClocks(request);
         waitMs = now === last ? Math.min(maxMs, waitMs * 1.5) : minMs;
         if (now !== last) yield request;
+        // The reader may have taken long over it.
+        lastAnswerAt = performance.now();
         last = now;
         if (hasReached(request, until)) return;
       } else waitMs = maxMs;
@@ -128,9 +129,10 @@ export function createStreaming(
           signal,
           isNew: (read) => withoutClocks(read) !== last,
         })) {
-          heardAt = performance.now();
           const now = withoutClocks(request);
           if (now !== last) yield request;
+          // The reader may have taken long over it.
+          heardAt = performance.now();
           last = now;
           if (hasReached(request, until)) return;
         }

@@ -44,3 +44,21 @@ test("a stream that is silent for too long fails with an error", async () => {
   await events.next();
   await expect(events.next()).rejects.toThrow("it was silent for 0.05 s");
 });
+
+test("a reader that takes long over an event does not make the stream silent", async () => {
+  let timer: NodeJS.Timeout | undefined;
+  onTestFinished(() => clearInterval(timer));
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      const send = (text: string) => controller.enqueue(new TextEncoder().encode(text));
+      send("data: one\n\n");
+      timer = setInterval(() => send(": heartbeat\n\n"), 10);
+      setTimeout(() => send("data: two\n\n"), 500);
+    },
+  });
+  const events = serverEvents(body, 100);
+  expect((await events.next()).value?.data).toBe("one");
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect((await events.next()).value?.data).toBe("two");
+  await events.return(undefined);
+});

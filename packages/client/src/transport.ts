@@ -269,17 +269,23 @@ function endOnSilence<T>(silenceMs: number): TransformStream<T, T> {
   function restartTimer(controller: TransformStreamDefaultController<T>): void {
     clearTimeout(timer);
     timer = setTimeout(() => {
+      // Bytes are waiting for the reader, which takes long: what came after them is not known.
+      if ((controller.desiredSize ?? 0) <= 0) return restartTimer(controller);
       controller.error(new TypeError(`it was silent for ${silenceMs / 1_000} s`));
     }, silenceMs);
     // In browsers a timer is a number; in Node it must not keep the process alive.
     if (typeof timer === "object") timer.unref();
   }
-  return new TransformStream<T, T>({
-    start: restartTimer,
-    transform(chunk, controller) {
-      restartTimer(controller);
-      controller.enqueue(chunk);
+  return new TransformStream<T, T>(
+    {
+      start: restartTimer,
+      transform(chunk, controller) {
+        restartTimer(controller);
+        controller.enqueue(chunk);
+      },
+      flush: () => clearTimeout(timer),
     },
-    flush: () => clearTimeout(timer),
-  });
+    undefined,
+    { highWaterMark: 1 },
+  );
 }

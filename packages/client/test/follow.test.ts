@@ -55,6 +55,40 @@ describe("following", () => {
     expect(await follow([waiting(1), waiting(2), completed])).toEqual(["EXECUTING", "COMPLETED"]);
   });
 
+  test("the time that a reader takes over a state does not count as time without an answer", async () => {
+    const takeLong = () => new Promise((resolve) => setTimeout(resolve, 60));
+    const left = [planning, unreachable, completed];
+    const progress = async () => {
+      const next = left.shift();
+      if (next instanceof Error) throw next;
+      return next as never;
+    };
+    const times = { minMs: 1, maxMs: 1, timeoutMs: 30 };
+    const polled: string[] = [];
+    for await (const { status } of createPolling({ progress }, times)(REQUEST_ID)) {
+      polled.push(status);
+      await takeLong();
+    }
+    expect(polled).toEqual(["PLANNING", "COMPLETED"]);
+
+    const states = [planning, completed];
+    const reads = {
+      progress,
+      async *changes() {
+        const next = states.shift();
+        if (next) yield next as never;
+        throw unreachable;
+      },
+    };
+    const streamed: string[] = [];
+    const follow = createStreaming(reads, createPolling({ progress }), { againMs: 1, timeoutMs: 30 });
+    for await (const { status } of follow(REQUEST_ID)) {
+      streamed.push(status);
+      await takeLong();
+    }
+    expect(streamed).toEqual(["PLANNING", "COMPLETED"]);
+  });
+
   test("an API that answered before is tried again; one that never answered is an error", async () => {
     const overloaded = new ApiRefusedError("too much", {
       code: "OVERLOADED",

@@ -1,4 +1,5 @@
 import type { RequestId } from "@planwright/plan";
+import { toQuestions } from "@planwright/reading";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningApi, startTestApi } from "./running-api.ts";
 import { failPlanningAs, keepDraftAs } from "./workers.ts";
@@ -158,6 +159,28 @@ test.each([
     extensions: { code: "BAD_USER_INPUT" },
   });
   expect((await read(id)).openQuestions).toHaveLength(2);
+});
+
+test.each([
+  [{ values: [{ questionId: "q1", value: { list: [{ _bsontype: "x" }] } }] }, "_bsontype"],
+  [{ values: [{ questionId: "q1", value: { $ref: "a", $id: "b" } }] }, "has both $ref and $id"],
+  [{ answers: [String.raw`{"name": "half \ud800"}`] }, "half of a character"],
+])("a value that MongoDB would refuse or change is refused by name: %j", async (given, says) => {
+  const made = await running.graphql('mutation { createPlan(query: "Tag it") { requestId } }');
+  const { requestId } = made.body.data.createPlan;
+  const inputSchema = { type: "object", properties: { options: { type: "object" } } } as const;
+  const questions = toQuestions([{ stepId: "tag", tool: "tag", keys: ["options"] }], {
+    tools: [{ name: "tag", inputSchema }],
+    asked: 0,
+  });
+  const claim = (await running.store.claimRequest(requestId, "test planner"))!;
+  await running.store.askQuestions(claim, { questions, draft: null });
+  const { body } = await give(requestId, given);
+  expect(body.errors[0]).toMatchObject({
+    message: expect.stringContaining(says),
+    extensions: { code: "BAD_USER_INPUT" },
+  });
+  expect(await read(requestId)).toMatchObject({ status: "NEEDS_INPUT", answers: [] });
 });
 
 test.each([3_000, 100_000])("a value that is nested %d levels deep is refused by name", async (levels) => {

@@ -93,6 +93,8 @@ export async function callTool(call: ToolCall, context: CallContext): Promise<Ou
     if (descriptor === undefined) return notFound(ownName, connection.server);
     const clearance = await call.beforeSend?.(descriptor);
     if (clearance && clearance.type !== "send") return clearance;
+    // From here on a cancel is heard, not one that came during the clearance.
+    if (call.signal?.aborted) return { type: "aborted" };
     // The clearance is for this tool over this connection only.
     if (context.offered() !== descriptor || !connection.isCurrent(session)) continue;
     const { arguments: args } = clearance ?? call;

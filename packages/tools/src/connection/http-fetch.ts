@@ -119,7 +119,15 @@ export function createHttpFetch(
         addresses?.check(target.hostname);
         const headers = new Headers(init.headers);
         const requestId = requestIdOf(init.body);
-        const trace = traces.get(headers.get(TRACE_HEADER) ?? "") ?? traceOf(requestId);
+        const traceId = headers.get(TRACE_HEADER);
+        const trace = traceId === null ? traceOf(requestId) : traces.get(traceId);
+        // Its outcome is known, perhaps as not sent: the renewal of its token took longer than the call may.
+        if (trace === undefined && traceId !== null) return reject(new AnswerLostError());
+        // What was answered before, by a redirect or a refused token, says nothing about this request.
+        if (trace !== undefined) {
+          trace.status = undefined;
+          trace.retryAfterMs = undefined;
+        }
         headers.delete(TRACE_HEADER);
         headers.set("accept-encoding", "identity");
         const [, token] = /^Bearer (.+)$/.exec(headers.get("authorization") ?? "") ?? [];

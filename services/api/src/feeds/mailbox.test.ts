@@ -63,6 +63,34 @@ test("a change of the plan during the first read of a request is read", async ()
   await reader.return?.();
 });
 
+test("a change of a new version of the plan, during the read that finds it, is read", async () => {
+  let planId = "plan_1";
+  let status = "FAILED";
+  const feed = createRequestFeed({
+    store: {
+      getRequest: async () => ({ planId, status: "EXECUTING" }) as unknown as RequestDocument,
+      getPlanHeads: async () => [{ status } as PlanHead],
+      listStepHeads: async () => {
+        // After the read of the plan.
+        if (planId === "plan_2") status = "WAITING";
+        if (planId === "plan_2" && feed.concerns("plan_2")) feed.refresh();
+        return [];
+      },
+    },
+    tenant: "t1",
+    requestId: "req_1" as RequestId,
+    onIdle: () => undefined,
+  });
+  const reader = feed.follow(() => undefined);
+  expect((await reader.next()).value?.plan).toEqual({ status: "FAILED" });
+  planId = "plan_2";
+  status = "RUNNING";
+  feed.refresh();
+  expect((await reader.next()).value?.plan).toEqual({ status: "RUNNING" });
+  expect((await reader.next()).value?.plan).toEqual({ status: "WAITING" });
+  await reader.return?.();
+});
+
 test("a later reader, which may have seen a newer state elsewhere, is given what is read after it came", async () => {
   let status = "RUNNING";
   const feed = createRequestFeed({

@@ -46,7 +46,8 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
   const { store, tenant, requestId } = dependencies;
   /** Each reader with the mark of the state that it was given last; undefined: none yet. */
   const readers = new Map<Mailbox<RequestSnapshot>, string | undefined>();
-  let last: RequestSnapshot | undefined;
+  /** The current plan, as soon as it is known which one that is: its documents are read after that. */
+  let planId: string | undefined;
   let isDirty = false;
   let isReading = false;
   let timer: NodeJS.Timeout | undefined;
@@ -54,6 +55,7 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
   async function read(): Promise<RequestSnapshot | null> {
     const request = await store.getRequest(tenant, requestId);
     if (!request) return null;
+    planId = request.planId;
     // Read after the request: the plan of an ended request has ended.
     const [[plan = null], steps] = await Promise.all([
       store.getPlanHeads(tenant, [request.planId]),
@@ -84,7 +86,6 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
 
   function publish(snapshot: RequestSnapshot, present: readonly Mailbox<RequestSnapshot>[]): void {
     const mark = markOf(snapshot);
-    last = snapshot;
     for (const reader of present) {
       if (!readers.has(reader)) continue;
       if (readers.get(reader) !== mark) reader.put(snapshot);
@@ -112,7 +113,7 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
       return reader;
     },
     // Which plan it has is not known during the first read: a change may be of its plan.
-    concerns: (id) => id === requestId || (last ? id === last.request.planId : isReading),
+    concerns: (id) => id === requestId || (planId === undefined ? isReading : id === planId),
     refresh,
     end() {
       for (const reader of readers.keys()) reader.end();

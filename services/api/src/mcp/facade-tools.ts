@@ -314,6 +314,8 @@ async function reportAtRest(
     stop();
   });
   call.mcpReq.signal.addEventListener("abort", stop, { once: true });
+  // The client may have left while its request was stored.
+  if (call.mcpReq.signal.aborted) stop();
   try {
     const last = await untilAtRest(context, requestId, {
       waitMs,

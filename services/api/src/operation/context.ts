@@ -100,7 +100,7 @@ export function createContext(
 /** The running calls, so that their waits can be ended. */
 interface OpenCalls {
   /** A signal that is aborted when the response closes, or when all calls end. */
-  begin(response: EventEmitter): AbortSignal;
+  begin(response: EventEmitter & { readonly closed?: boolean }): AbortSignal;
   /** Ends the waiting of all current and later calls. */
   endAll(): void;
 }
@@ -115,7 +115,9 @@ export function createOpenCalls(): OpenCalls {
   return {
     begin(response) {
       const call = new AbortController();
-      if (isEnding) call.abort();
+      // The client may have left while its credential was looked up: no event tells it then.
+      if (isEnding || response.closed) call.abort();
+      if (response.closed) return call.signal;
       open.add(call);
       response.once("close", () => {
         open.delete(call);

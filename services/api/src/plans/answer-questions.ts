@@ -37,6 +37,8 @@ export async function answerQuestions(
   const request = await findRequest(context, input.requestId);
   if (request.status !== "NEEDS_INPUT") throw noOpenQuestion(request);
   const { bound, unfit } = bind(request, input);
+  // Also a text may hold JSON.
+  for (const { value } of bound) requireFit(input.values ? "values" : "answers", value);
   const others = unfit.filter((each) => !isSentence(request, input, each));
   if (others.length > 0) throw new AnswerUnfitError(request._id, others);
   const answers = [
