@@ -1,6 +1,9 @@
+import { setTimeout as delay, setImmediate } from "node:timers/promises";
+import type { Call } from "@planwright/engine";
 import type { JsonObject } from "@planwright/plan";
-import { expect, test } from "vitest";
-import { sharedLimitOf } from "./plan-limits.ts";
+import { createLocalQueues } from "@planwright/queue";
+import { expect, onTestFinished, test } from "vitest";
+import { createPlanLimits, sharedLimitOf } from "./plan-limits.ts";
 
 function limitOf(contract: JsonObject) {
   const descriptor = { name: "t", server: "s", trusted: true, _meta: { "x-orchestration": contract } };
@@ -43,4 +46,36 @@ test("the limit of a tool is the same whether or not another server offers the s
   expect(sharedLimitOf({ ...tool, name: "s/t" }, options)).toEqual(
     sharedLimitOf({ ...tool, name: "t" }, options),
   );
+});
+
+test("a slot that is free before the call is told to wait is offered after that, and not lost", async () => {
+  const limits = createLocalQueues().openToolLimits({ leaseMs: 1, onError: () => undefined });
+  onTestFinished(() => limits.close());
+  const contract = { mode: "sequential-only", scope: "global" };
+  const descriptor = { name: "t", server: "s", trusted: true, _meta: { "x-orchestration": contract } };
+  const events: string[] = [];
+  const plans = createPlanLimits({
+    limits,
+    planId: "p",
+    tenant: "acme",
+    unannotated: "sequential",
+    planTools: { find: () => descriptor },
+    now: () => 0,
+    random: () => 0,
+    onCleared: () => void events.push("cleared"),
+  });
+  const enter = async (key: string) => {
+    const entry = await plans.enter({ key, tool: "t" } as Call);
+    events.push(entry?.type ?? "free");
+    return entry;
+  };
+  // A process that starts waits for one lease.
+  await delay(20);
+  const first = await enter("a");
+  const entering = enter("b");
+  if (first?.type === "granted") first.slot.release();
+  await entering;
+  await setImmediate();
+  await setImmediate();
+  expect(events).toEqual(["granted", "deferred", "cleared"]);
 });

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Call, Outcome } from "@planwright/engine";
 import {
   knownContract,
@@ -107,7 +108,9 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
     const acquired = await limits.acquire({ limit, tenant: parts.tenant, ticket, signal: ending.signal });
     if (acquired.type === "granted") return acquired;
     waiting.set(ticket, now());
-    void acquired.slot.then((slot) => {
+    void acquired.slot.then(async (slot) => {
+      // The engine learns first that the call waits: a slot that is free at once would find no waiting call.
+      await setImmediate();
       waiting.delete(ticket);
       if (!slot) return;
       cleared.set(ticket, slot);
