@@ -49,7 +49,7 @@ test("the limit of a tool is the same whether or not another server offers the s
 });
 
 test("a slot that is free before the call is told to wait is offered after that, and not lost", async () => {
-  const limits = createLocalQueues().openToolLimits({ leaseMs: 1 });
+  const limits = createLocalQueues().openToolLimits({ leaseMs: 1, onError: () => undefined });
   onTestFinished(() => limits.close());
   const contract = { mode: "sequential-only", scope: "global" };
   const descriptor = { name: "t", server: "s", trusted: true, _meta: { "x-orchestration": contract } };
