@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import {
   createToolClients,
@@ -26,23 +27,29 @@ let calls: string[];
 /** Answers a call instead of its result. */
 let onCall: (request: IncomingMessage, response: ServerResponse) => boolean;
 let url: string;
+
+function answer(body: string, request: IncomingMessage, response: ServerResponse): void {
+  if (request.method !== "POST") return void response.writeHead(405).end();
+  const { id, method } = JSON.parse(body);
+  if (id === undefined) return void response.writeHead(202).end();
+  if (method === "tools/call") {
+    calls.push(`${request.url} ${request.headers.authorization}`);
+    if (onCall(request, response)) return;
+  }
+  const result = RESULTS[method];
+  const said = result ? { result } : { error: { code: -32_601, message: "no" } };
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify({ jsonrpc: "2.0", id, ...said }));
+}
+
 beforeEach(async () => {
   calls = [];
   onCall = () => false;
-  const server = createServer(async (request, response): Promise<unknown> => {
-    let text = "";
-    for await (const part of request.setEncoding("utf8")) text += part;
-    if (request.method !== "POST") return response.writeHead(405).end();
-    const { id, method } = JSON.parse(text);
-    if (id === undefined) return response.writeHead(202).end();
-    if (method === "tools/call") {
-      calls.push(`${request.url} ${request.headers.authorization}`);
-      if (onCall(request, response)) return undefined;
-    }
-    const result = RESULTS[method];
-    const answer = result ? { result } : { error: { code: -32_601, message: "no" } };
-    response.writeHead(200, { "content-type": "application/json" });
-    return response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
+  const server = createServer((request, response) => {
+    text(request).then(
+      (body) => answer(body, request, response),
+      () => response.destroy(),
+    );
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
