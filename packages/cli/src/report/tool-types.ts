@@ -25,7 +25,7 @@ export async function toolTypes(
 import { planDefiner } from "@planwright/client";
 
 /** The tools that plans may use. */
-interface Tools {
+export interface Tools {
 ${members.join("\n")}
 }
 
