@@ -156,7 +156,7 @@ export {
   openersOf,
   planWaves,
 } from "./graph/plan-order.ts";
-export { escapeHalves, findUnfit, unfitText } from "./json/copy-json.ts";
+export { beginningOfText, escapeHalves, findUnfit, unfitText } from "./json/copy-json.ts";
 export {
   canonicalDigest,
   canonicalJson,

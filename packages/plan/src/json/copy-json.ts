@@ -47,6 +47,11 @@ export function escapeHalves(text: string): string {
   return text.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
 
+/** The text, or its beginning with "…", of at most `max` UTF-16 units; never with half of a character at the cut. */
+export function beginningOfText(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
 /** Says what is wrong with a part, and what to do. */
 export function unfitText({ problem, path }: UnfitPart): string {
   switch (problem) {

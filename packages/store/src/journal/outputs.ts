@@ -11,6 +11,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { StepError } from "@planwright/engine";
 import {
+  beginningOfText,
   escapeHalves,
   JsonText,
   type JsonValue,
@@ -299,19 +300,19 @@ export function previewOf({ text, sizeBytes }: Pick<LargeValue, "text" | "sizeBy
 const MAX_MESSAGE = 20_000;
 const MAX_CODE = 200;
 
-function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
-}
-
 /**
- * The error as it is stored with every attempt; of a text that an entry cannot hold, its beginning. Halves of characters (lone surrogates), which MongoDB would
- * replace, are escapes in its message. Data that the tool added and that an entry cannot hold unchanged are kept as
- * their JSON text, and left out when they are too large.
+ * The error as it is stored with every attempt; of a text that an entry cannot hold, its beginning. Halves of
+ * characters (lone surrogates), which MongoDB would replace, are escapes in its message. Data that the tool added and
+ * that an entry cannot hold unchanged are kept as their JSON text, and left out when they are too large.
  */
 export function keptError(error: StepError): StepError {
   const { data, ...told } = error;
   const { code, message } = told;
-  const kept = { ...told, code: cut(code, MAX_CODE), message: escapeHalves(cut(message, MAX_MESSAGE)) };
+  const kept = {
+    ...told,
+    code: beginningOfText(code, MAX_CODE),
+    message: escapeHalves(beginningOfText(message, MAX_MESSAGE)),
+  };
   if (data === undefined) return kept;
   const measured = measureValue(data);
   if (measured.fits) return { ...kept, data };

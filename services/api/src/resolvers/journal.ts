@@ -8,7 +8,7 @@ import {
   type StepRun,
   timeUse,
 } from "@planwright/engine";
-import type { JsonObject, RequestId } from "@planwright/plan";
+import { beginningOfText, type JsonObject, type RequestId } from "@planwright/plan";
 import {
   countSteps,
   type EventHead,
@@ -211,10 +211,7 @@ function planningError({ code, message }: EventOf<"planning.failed">["error"]): 
   return { code, message, retryable: false };
 }
 
-/** Truncates a text without splitting a surrogate pair. */
-function cut(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
-}
+const cut = (text: string): string => beginningOfText(text, MAX_TEXT);
 
 function changeOf(event: EventOf<"step.changed">, lengths: EventHead["lengths"]): EventContent {
   const { status, error, waitReason: reason, outputRef, outputBytes, warnings, toApprove } = event;
