@@ -7,6 +7,7 @@ import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memor
 import { listSteps } from "@planwright/testing";
 import { expect, test } from "vitest";
 import { createSecrets } from "../secrets.ts";
+import { freeLoop } from "./calls.ts";
 import { createPlanTools } from "./plan-tools.ts";
 import { startPlanRun } from "./start-plan-run.ts";
 
@@ -297,6 +298,18 @@ async function batchOf(contract: JsonObject) {
   }
   return { ...claimed, called, run };
 }
+
+test("a part of the work waits for a whole turn of the event loop, however long other work of this turn takes", async () => {
+  await nextTurn();
+  let hasTurned = false;
+  void nextTurn().then(() => {
+    hasTurned = true;
+  });
+  const freed = freeLoop();
+  for (const until = performance.now() + 3; performance.now() < until; );
+  await freed;
+  expect(hasTurned).toBe(true);
+});
 
 test("the results of a batch are written in parts, between which the event loop is free", async () => {
   const { store, claim, run } = await batchOf({ idempotency: "key", side_effects: true });
