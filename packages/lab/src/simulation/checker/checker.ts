@@ -157,7 +157,8 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     if (first) effects.forget(facts.name);
     plans.set(after._id, facts);
     byName.set(facts.name, facts);
-    if (after.epoch > 0) {
+    // A later version continues the epochs of the one before it, so an epoch alone is no claim.
+    if (after.lease) {
       const unclaimed = { ...after, lease: null, dueAt: null };
       claimed(facts, { before: unclaimed, after, actor, now: now(), calmSince: calmSince() }, fail);
     }
