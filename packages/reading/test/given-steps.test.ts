@@ -49,6 +49,11 @@ test("paths of diagnostics count from the first step of the answer, and no diagn
   expect(answer.diagnostics).toMatchObject([{ stepId: "blog", path: "steps[0].arguments.authorId" }]);
 });
 
+test("a repeated given step does not shift the paths of the steps after it", () => {
+  const answer = read([AUTHOR, { ...BLOG, arguments: { title: "Hi", authorId: "<<author.name>>" } }]);
+  expect(answer.diagnostics).toMatchObject([{ stepId: "blog", path: "steps[1].arguments.authorId" }]);
+});
+
 test("an answer without its own steps is not a plan", () => {
   expect(read([])).toMatchObject({ ok: false, diagnostics: [{ code: "PLAN_EMPTY" }] });
 });

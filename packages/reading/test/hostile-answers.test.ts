@@ -34,6 +34,14 @@ describe("hostile answers", () => {
       expect(read(`${text}}]"`).ok).toBe(false);
     });
 
+  test.each([
+    ["numbers", Array.from({ length: 450_000 }, () => 7)],
+    ["fields", Object.fromEntries(Array.from({ length: 80_000 }, (_, index) => [`k${index}`, 1]))],
+  ])("an argument with very many %s is read without an exception", (_, value) => {
+    const steps = [{ tool: "listAuthors", arguments: { value } }];
+    expect(read(JSON.stringify({ steps }))).toMatchObject({ diagnostics: expect.any(Array) });
+  });
+
   test("a member named __proto__ changes nothing, and its plan is refused by its path", () => {
     const answer = read(
       '{"steps":[{"tool":"listAuthors","arguments":{"__proto__":{"isAdmin":true}},"__proto__":{"tool":"x"}}],"__proto__":{"steps":[]}}',

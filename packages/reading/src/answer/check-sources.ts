@@ -213,10 +213,13 @@ function unsourcedValues(
     const { keys } = next;
     const value = exactAsText(next.value);
     if (Array.isArray(value)) {
-      pending.push(...value.map((each, index) => ({ value: each, keys: [...keys, index] })).toReversed());
+      const items = value
+        .slice(0, MAX_VALUES)
+        .map((each, index) => ({ value: each, keys: [...keys, index] }));
+      pending.push(...items.toReversed());
     } else if (isJsonObject(value)) {
-      const inner = Object.entries(value).map(([key, each]) => ({ value: each, keys: [...keys, key] }));
-      pending.push(...inner.toReversed());
+      const fields = Object.entries(value).slice(0, MAX_VALUES);
+      pending.push(...fields.map(([key, each]) => ({ value: each, keys: [...keys, key] })).toReversed());
     } else if (typeof value === "string" || typeof value === "number") {
       const field = keys.findLast((key): key is string => typeof key === "string") ?? "";
       const kind = isAllowed(value) ? "sourced" : kindOf(value, field, said);

@@ -29,8 +29,12 @@ export function questionsIn(field: string, texts: readonly string[]): string[] {
   return said.slice(0, MAX_QUESTIONS).map((line) => toQuestion(cut(line, MAX_LENGTH)));
 }
 
-/** Texts that mean: nothing is missing. */
-const NOTHING = /^(?:none|nothing|no|n\/?a|null|nil|-)\b[^?]*$/i;
+/**
+ * Texts that mean: nothing is missing ("None.", "No further information is needed"). "No title was given" names
+ * something that is missing.
+ */
+const NOTHING =
+  /^(?:n\/?a\b|null\b|nil\b|-)[^?]*$|^(?:none|nothing|no)(?:$|[.,;:!(–—-]|\s[^?]*\b(?:missing|needed|required|necessary|further|additional|else|questions?|clarifications?)\b)[^?]*$/i;
 
 /** The questions that a model asks in addition to its plan: it invented the missing value, or left it out. */
 export function questionsBeside(document: JsonValue): ModelQuestion[] {

@@ -34,6 +34,12 @@ test.each([
     { steps: [], missing: [], impossible: "nothing here bakes bread" },
     [["ANSWER_DECLINED", "The model gives no plan: nothing here bakes bread"]],
   ],
+  ...["No title was given", "No e-mail address for Bob", "Nothing was said about the day"].map(
+    (missing): [object, string[][]] => [
+      { steps: [{ tool: "a" }], missing: [missing] },
+      [["ANSWER_ASKS", `Please say what is missing: ${missing}`]],
+    ],
+  ),
   [{ error: "what?" }, [["ANSWER_DECLINED", "The model gives no plan: what?"]]],
 ])("%j", (answer, expected) => {
   expect(found(answer)).toEqual(expected);
@@ -41,4 +47,15 @@ test.each([
 
 test("a question is cut to a short text", () => {
   expect(found({ question: "x".repeat(5_000) })[0]?.[1]?.length).toBeLessThan(400);
+});
+
+test.each([
+  "None",
+  "no.",
+  "N/A",
+  "None: all are given",
+  "No further information is needed",
+  "Nothing is missing",
+])("%j is no question", (missing) => {
+  expect(found({ steps: [{ tool: "a" }], missing }).map(([code]) => code)).not.toContain("ANSWER_ASKS");
 });

@@ -197,7 +197,8 @@ function readChosen(
     before.add("ANSWER_AMBIGUOUS", {}, { message, severity: "warning" });
   }
   const { document: own, isRepaired } = tidyPlan(candidate, { ...reading, diagnostics: before });
-  const document = withGiven(own, given);
+  const all = withGiven(own, given);
+  const { document } = all;
   const query = furtherSources === undefined ? requestText : `${requestText ?? ""}\n${furtherSources}`;
   const { plan, diagnostics } = readPlan(document, {
     // Models list an order also where calls may run at once.
@@ -235,7 +236,7 @@ function readChosen(
   const read = diagnostics.filter(({ code }) => !plan || code !== "ARGUMENT_PLACEHOLDER");
   const named = plan ? withNearestTools(read, plan, tools, leftOut) : read;
   const about = withoutEchoes([...strictDiagnostics(named, policy), ...after.toDiagnostics()]);
-  const found = withoutGiven(about, given);
+  const found = withoutGiven(about, given, all);
   const completePlan = plan && withLiterals(plan, literals);
   return { plan: completePlan, diagnostics: [...before.toDiagnostics(), ...found], repaired: isRepaired };
 }

@@ -179,40 +179,48 @@ function readArguments(text: string): { value: JsonValue; isRepaired: boolean } 
  * before its steps, so that references to them are checked like all others.
  */
 
+/** A document that begins with the given steps. */
+interface DocumentWithGiven {
+  readonly document: JsonObject | JsonValue[];
+  /** The position in the answer of each call that follows the given steps. */
+  readonly places: readonly number[];
+}
+
 /**
  * The document with the given steps before its calls. A call that repeats a given step exactly is removed.
  */
-export function withGiven(
-  document: JsonObject | JsonValue[],
-  given: readonly Step[],
-): JsonObject | JsonValue[] {
-  if (given.length === 0) return document;
-  if (Array.isArray(document)) return together(document, given);
-  const name = CALL_LISTS.find((field) => Array.isArray(document[field]));
-  const calls = name === undefined ? undefined : document[name];
-  return name !== undefined && Array.isArray(calls) && calls.length > 0
-    ? { ...document, [name]: together(calls, given) }
-    : document;
+export function withGiven(document: JsonObject | JsonValue[], given: readonly Step[]): DocumentWithGiven {
+  const name = Array.isArray(document) ? "" : CALL_LISTS.find((field) => Array.isArray(document[field]));
+  const calls = Array.isArray(document) ? document : document[name ?? ""];
+  if (given.length === 0 || name === undefined || !Array.isArray(calls) || calls.length === 0)
+    return { document, places: [] };
+  const byId = new Map<string, Step>(given.map((step) => [step.id, step]));
+  const places = calls.flatMap((call, index) => (isJsonObject(call) && repeats(call, byId) ? [] : [index]));
+  const together = [
+    ...given.map((step): JsonValue => JSON.parse(JSON.stringify(step))),
+    ...places.map((index) => calls[index] ?? null),
+  ];
+  return { document: Array.isArray(document) ? together : { ...document, [name]: together }, places };
 }
 
 /**
  * The diagnostics about the steps of the answer, with their paths in the answer. A model does not have to
  * repair a given step.
  */
-export function withoutGiven(diagnostics: readonly Diagnostic[], given: readonly Step[]): Diagnostic[] {
+export function withoutGiven(
+  diagnostics: readonly Diagnostic[],
+  given: readonly Step[],
+  { places }: Pick<DocumentWithGiven, "places">,
+): Diagnostic[] {
   if (given.length === 0) return [...diagnostics];
   return diagnostics.flatMap((each) => {
     const place = /^steps\[(\d+)\]/.exec(each.path ?? "");
     if (!place || each.path === undefined) return [each];
-    const index = Number(place[1]) - given.length;
-    return index < 0 ? [] : [{ ...each, path: `steps[${index}]${each.path.slice(place[0].length)}` }];
+    const index = places[Number(place[1]) - given.length];
+    return index === undefined
+      ? []
+      : [{ ...each, path: `steps[${index}]${each.path.slice(place[0].length)}` }];
   });
-}
-
-function together(calls: readonly JsonValue[], given: readonly Step[]): JsonValue[] {
-  const byId = new Map<string, Step>(given.map((step) => [step.id, step]));
-  const own = calls.filter((call) => !isJsonObject(call) || !repeats(call, byId));
-  return [...given.map((step): JsonValue => JSON.parse(JSON.stringify(step))), ...own];
 }
 
 function repeats(call: JsonObject, byId: ReadonlyMap<string, Step>): boolean {

@@ -61,6 +61,15 @@ test.each<[string, JsonObject, (string | number)[], JsonValue]>([
     ["ui", "docs", "tests"],
   ],
   ["1, 2", { type: "array", items: { type: "integer" } }, ["ids"], [1, 2]],
+  [
+    '"a, b", c and `d and e`',
+    { type: "array", items: { type: "string" } },
+    ["labels"],
+    ["a, b", "c", "d and e"],
+  ],
+  ["it is no-reply@post.org", EMAIL, ["email"], "no-reply@post.org"],
+  ["5 times", { type: "integer" }, ["count"], 5],
+  ["it's not started", { type: "string", enum: ["not_started", "done"] }, ["state"], "not_started"],
   ['["a, b"]', { type: "array", items: { type: "string" } }, ["labels"], ["a, b"]],
   ['{"x": 1}', { type: "object" }, ["point"], { x: 1 }],
   ["2026-12-24", { type: "string", format: "date" }, ["day"], "2026-12-24"],
@@ -83,6 +92,18 @@ test.each<[string, JsonObject, string]>([
   ["1.5", { type: "integer" }, "value takes a whole number"],
   ["30", { type: "integer", maximum: 20 }, "value takes a whole number up to 20"],
   ["1,000", { type: "number" }, "value takes a number"],
+  ["3-5", { type: "integer" }, "value takes a whole number"],
+  ["3 – 5 guests", { type: "integer" }, "value takes a whole number"],
+  ["2026-12-24", { type: "integer" }, "value takes a whole number"],
+  ["at 10:30", { type: "integer" }, "value takes a whole number"],
+  ["2 million", { type: "integer" }, "value takes a whole number"],
+  ["minus 5 degrees", { type: "integer" }, "value takes a whole number"],
+  ["not high", LEVEL, "value takes one of low, in_progress, high"],
+  ["anything but low", LEVEL, "value takes one of low, in_progress, high"],
+  ["don't make it low", LEVEL, "value takes one of low, in_progress, high"],
+  ["not zoe@post.org", EMAIL, "value takes an e-mail address"],
+  ["not on December 24, 2026", { type: "string", format: "date" }, "a date (YYYY-MM-DD)"],
+  ["1,".repeat(1_001), { type: "array", items: { type: "integer" } }, "value takes a list"],
   ["maybe", { type: "boolean" }, "value takes yes or no"],
   ["middle", LEVEL, "value takes one of low, in_progress, high"],
   ["low or high", LEVEL, "value takes one of low, in_progress, high"],
@@ -251,5 +272,8 @@ test("the form that a schema requires is described in words", () => {
   expect(formOf({ type: ["string", "null"] })).toBe("a text");
   expect(formOf({ type: "array", items: EMAIL })).toBe("a list, each an e-mail address");
   expect(formOf({ const: 5 })).toBe("5");
+  expect(formOf({ enum: Array.from({ length: 12 }, (_, index) => index) })).toBe(
+    "one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 or 2 more",
+  );
   expect(formOf(null)).toBe("a value");
 });

@@ -120,7 +120,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: "a JSON object",
   null: "null",
 };
-/** Maximum number of choices in a message; further ones are left out. */
+/** Maximum number of choices in a message; of further ones it says the number. */
 const MAX_CHOICES = 10;
 
 /** The form that a schema requires, in words: "an e-mail address", "one of low, high". */
@@ -128,7 +128,10 @@ export function formOf(schema: JsonObject | null): string {
   if (schema === null) return "a value";
   const { enum: choices, const: only, format } = schema;
   if (only !== undefined) return stringifyExactJson(only);
-  if (Array.isArray(choices)) return `one of ${choices.slice(0, MAX_CHOICES).map(textOf).join(", ")}`;
+  if (Array.isArray(choices)) {
+    const more = choices.length - MAX_CHOICES;
+    return `one of ${choices.slice(0, MAX_CHOICES).map(textOf).join(", ")}${more > 0 ? ` or ${more} more` : ""}`;
+  }
   if (typeof format === "string" && Object.hasOwn(FORMS, format)) return FORMS[format] ?? "a text";
   const types = (jsonTypesOf(schema["type"]) ?? []).filter((type) => type !== "null");
   if (types.length === 0) return "a value";
@@ -229,8 +232,8 @@ function numberOf(text: string): JsonValue | undefined {
     : undefined;
 }
 
-/** "a, b", "a and b", "a, b, and c". */
-const SEPARATOR = /(?:[,;\n]\s*|\s)and\s|[,;\n]/;
+/** "a, b", "a and b", "a, b, and c". What stands in quotes is one item. */
+const QUOTED_OR_SEPARATOR = /"[^"]*"|“[^“”]*”|`[^`]*`|(?:[,;\n]\s*|\s)and\s|[,;\n]/g;
 /** Maximum number of items of a list in one line. */
 const MAX_ITEMS = 1_000;
 
@@ -241,12 +244,21 @@ function* listsOf(text: string, schema: JsonObject): Generator<JsonValue> {
     return;
   }
   const items = isJsonObject(schema["items"]) ? schema["items"] : {};
-  const parts = text
-    .split(SEPARATOR, MAX_ITEMS)
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
+  const parts = itemsOf(text);
+  if (parts.length > MAX_ITEMS) return;
   const values = parts.map((part) => valuesOf(unquoted(part), items).next().value);
   if (values.every((value) => value !== undefined)) yield values;
+}
+
+function itemsOf(text: string): string[] {
+  const parts: string[] = [];
+  let from = 0;
+  for (const { 0: found, index } of text.matchAll(QUOTED_OR_SEPARATOR)) {
+    if (/^["“`]/.test(found)) continue;
+    parts.push(text.slice(from, index));
+    from = index + found.length;
+  }
+  return [...parts, text.slice(from)].map((part) => part.trim()).filter((part) => part !== "");
 }
 
 function jsonOf(text: string): JsonValue | undefined {
@@ -280,28 +292,40 @@ const PATTERNS: Readonly<Record<string, RegExp>> = {
 };
 /** Maximum length of answers in which a part is searched. */
 const MAX_SENTENCE = 500;
+/** Words that turn or change the meaning of the value beside them. */
+const TURNING =
+  /\b(?:no|not|never|neither|nor|none|cannot|without|except|excluding|but|instead of|other than|unless|minus|half|hundred|thousand|million|billion|dozen)\b|n['’]t\b/i;
+/** A number that is no part of a word, a range ("3-5"), a date or a number with separators. */
+const NUMBER_IN_TEXT =
+  /(?<![\p{L}\d.,/:-]|\d\s{0,3}[-–]\s{0,3})-?\d{1,100}(?:\.\d{1,100})?(?![\p{L}\d]|[.,/:]\d|\s{0,3}[-–]\s{0,3}\d)/gu;
 
-/** The only part of a sentence with the form that the schema requires; none when there are two. */
+/**
+ * The only part of a sentence with the form that the schema requires; none when there are two, or when the
+ * words around it turn its meaning ("not high").
+ */
 function* partsOf(text: string, { schema, context }: ValueSearch): Generator<JsonValue> {
   if (text.length > MAX_SENTENCE) return;
   const { format } = schema;
   const types = jsonTypesOf(schema["type"]) ?? [];
   if (Array.isArray(schema["enum"])) {
-    const words = ` ${plainChoice(text.replaceAll(/[.,;:!?"']/g, " "))} `;
-    const chosen = choiceIn(schema, (choice) => words.includes(` ${plainChoice(choice)} `));
-    if (chosen !== undefined) yield chosen;
-  } else if (typeof format === "string" && format.startsWith("date")) yield* datesIn(text, format, context);
-  else if (typeof format === "string")
-    yield* only(text.match(PATTERNS[format === "url" ? "uri" : format] ?? /(?!)/g));
-  else if (types.includes("integer") || types.includes("number"))
-    yield* only(text.match(/(?<![\p{L}\d.,-])-?\d{1,100}(?:\.\d{1,100})?(?![\p{L}\d]|[.,]\d)/gu)).map(
-      exactNumberOf,
+    const words = ` ${plainChoice(text.replaceAll(/[.,;:!?"]/g, " "))} `;
+    const placeOf = (choice: string | number | boolean): string => ` ${plainChoice(choice)} `;
+    const chosen = choiceIn(
+      schema,
+      (choice) => words.includes(placeOf(choice)) && !TURNING.test(words.replace(placeOf(choice), " , ")),
     );
+    if (chosen !== undefined) yield chosen;
+  } else if (typeof format === "string" && format.startsWith("date")) {
+    if (!TURNING.test(text)) yield* datesIn(text, format, context);
+  } else if (typeof format === "string")
+    yield* only(text, text.match(PATTERNS[format === "url" ? "uri" : format] ?? /(?!)/g));
+  else if (types.includes("integer") || types.includes("number"))
+    yield* only(text, text.match(NUMBER_IN_TEXT)).map(exactNumberOf);
 }
 
-function only(found: readonly string[] | null): string[] {
-  const different = [...new Set(found ?? [])];
-  return different.length === 1 ? different : [];
+function only(text: string, found: readonly string[] | null): string[] {
+  const [part, ...others] = new Set(found ?? []);
+  return part === undefined || others.length > 0 || TURNING.test(text.replaceAll(part, ",")) ? [] : [part];
 }
 
 function* datesIn(text: string, format: string, now: ValueSearch["context"]): Generator<JsonValue> {
@@ -313,7 +337,7 @@ function* datesIn(text: string, format: string, now: ValueSearch["context"]): Ge
     if (reading.type === "instant" && format === "date-time") yield reading.at;
     return;
   }
-  if (format === "date" && moments.length === 0) yield* only([...datesSaidIn(text)]);
+  if (format === "date" && moments.length === 0) yield* only(text, [...datesSaidIn(text)]);
 }
 
 /** Labels are searched only in this number of characters at the beginning of an answer. */
