@@ -138,10 +138,13 @@ test("what waits for a sign-in is told once, and not after it was taken back", a
   const told: string[] = [];
   tools.onSignedIn("vault", () => told.push("first"));
   tools.onSignedIn("vault", () => told.push("second"))();
-  expect(await tools.checkSignIns()).toEqual([]);
+  await tools.checkSignIns();
+  expect(told).toEqual([]);
   await signIn();
-  expect(await tools.checkSignIns()).toEqual(["vault"]);
-  expect(await tools.checkSignIns()).toEqual([]);
+  // The executor checks by itself too, so its own check may be the one that finds the sign-in.
+  await tools.checkSignIns();
+  await soon(() => expect(told).toEqual(["first"]));
+  await tools.checkSignIns();
   expect(told).toEqual(["first"]);
 });
 
