@@ -67,7 +67,8 @@ export function translateText(text: string, translating: Translating): Translate
   const notices: Notice[] = [];
   let money: boolean | undefined;
   const hasMoney = () => (money ??= holdsMoney(text, translating));
-  const language = createLanguageOf(text, translating);
+  // Made once, because it is read at every character.
+  const inText = { ...translating, hasMoney, language: createLanguageOf(text, translating) };
   let translated = "";
   let from = 0;
   let at = 0;
@@ -87,7 +88,7 @@ export function translateText(text: string, translating: Translating): Translate
       continue;
     }
     const isEscaped = text.charAt(at) === "\\";
-    const found = translateAt(text, isEscaped ? at + 1 : at, { ...translating, hasMoney, language });
+    const found = translateAt(text, isEscaped ? at + 1 : at, inText);
     if (!found) {
       at++;
       continue;
