@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `npm create planwright my-app`: writes a new app into a folder, and says what to type next. */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { fileURLToPath } from "node:url";
@@ -27,16 +27,18 @@ async function answers(): Promise<{ folder: string; installs: boolean }> {
   if (given === undefined && !isTerminal)
     throw new WrongArgumentError("Name a folder: npm create planwright my-app");
   const questions = createInterface({ input: process.stdin, output: process.stdout });
+  // Ctrl-C or Ctrl-D at a question; nothing is written yet.
+  questions.once("close", () => process.exit(130));
   try {
     const ask = async (question: string, otherwise: string) =>
       (await questions.question(`${question} (${otherwise}) `)).trim() || otherwise;
     const folder = given ?? (await ask("Folder of the new app?", DEFAULT_FOLDER));
     requireEmpty(folder);
     const { install } = values;
-    const installs =
-      install ?? (isTerminal && (await ask("Install its packages now?", "yes")).startsWith("y"));
+    const installs = install ?? (isTerminal && /^y/i.test(await ask("Install its packages now?", "yes")));
     return { folder, installs };
   } finally {
+    questions.removeAllListeners("close");
     questions.close();
   }
 }
@@ -53,10 +55,15 @@ function parseArguments() {
   process.exit(0);
 }
 
+/** What a new folder may have already: it is overwritten by nothing of ours. */
+const NO_CONTENT: ReadonlySet<string> = new Set([".git", ".DS_Store"]);
+
 /** @throws {WrongArgumentError} for a folder in which a file could be overwritten */
 function requireEmpty(folder: string): void {
   if (!existsSync(folder)) return;
-  const [first] = readdirSync(folder);
+  if (!statSync(folder).isDirectory())
+    throw new WrongArgumentError(`${folder} is a file. Name another folder; nothing was written`);
+  const first = readdirSync(folder).find((name) => !NO_CONTENT.has(name));
   if (first !== undefined)
     throw new WrongArgumentError(
       `${folder} is not empty (${first}). Name another folder; nothing was written`,
@@ -84,26 +91,32 @@ function write(folder: string): void {
   }
 }
 
+/** @returns false when npm has failed, and said why */
+function install(folder: string): boolean {
+  const args = ["install", "--no-audit", "--no-fund"];
+  // On Windows npm is a script, which only a shell starts.
+  const isScript = process.platform === "win32";
+  return spawnSync("npm", args, { cwd: folder, stdio: "inherit", shell: isScript }).status === 0;
+}
+
 try {
   const { folder, installs } = await answers();
   write(folder);
-  if (installs) {
-    const { status } = spawnSync("npm", ["install", "--no-audit", "--no-fund"], {
-      cwd: folder,
-      stdio: "inherit",
-    });
-    if (status !== 0) process.exitCode = 1;
-  }
+  const isInstalled = installs && install(folder);
+  if (installs && !isInstalled) process.exitCode = 1;
   const path = relative(process.cwd(), resolve(folder)) || ".";
+  const shown = /^[\w./@:~-]+$/.test(path) ? path : JSON.stringify(path);
   process.stdout.write(`
 Wrote a new app into ${path}. Next:
 
-${path === "." ? "" : `  cd ${path}\n`}${installs ? "" : "  npm install\n"}  npm test       tests of the plan and its tools
+${path === "." ? "" : `  cd ${shown}\n`}${isInstalled ? "" : "  npm install\n"}  npm test       tests of the plan and its tools
   npm run dev    the system and your tools; what you change is reloaded
   npm run order  runs the plan of src/plan.ts, in another terminal
 `);
 } catch (error) {
-  if (!(error instanceof WrongArgumentError)) throw error;
+  // Of the file system: no permission, no space, a path that cannot be.
+  const isOfSystem = error instanceof Error && "syscall" in error;
+  if (!(error instanceof WrongArgumentError || isOfSystem)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

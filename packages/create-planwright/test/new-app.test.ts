@@ -146,6 +146,14 @@ test("a folder with files is refused by its name, and nothing is written", () =>
     output: ". is not empty (notes.txt). Name another folder; nothing was written\n",
   });
   expect(existsSync(join(folder, "src"))).toBe(false);
+  expect(type(`${CREATE} notes.txt`, folder)).toEqual({
+    status: 1,
+    output: "notes.txt is a file. Name another folder; nothing was written\n",
+  });
+  expect(type(`${CREATE} /proc/app`, folder)).toMatchObject({
+    status: 1,
+    output: expect.stringMatching(/^E\w+: .*\/proc\/app.*\n$/),
+  });
   expect(type(CREATE, folder)).toEqual({
     status: 1,
     output: "Name a folder: npm create planwright my-app\n",
@@ -158,6 +166,19 @@ test("a folder with files is refused by its name, and nothing is written", () =>
   expect(type(`${CREATE} --help`, folder)).toMatchObject({
     status: 0,
     output: expect.stringContaining("--no-install"),
+  });
+});
+
+test("a failed installation is told, and the next line to type is right in a folder with spaces", () => {
+  const folder = newFolder();
+  mkdirSync(join(folder, "my shop", ".git"), { recursive: true });
+  const { status, output } = type(`${CREATE} "my shop" --install 2>&1`, folder, {
+    npm_config_registry: "http://127.0.0.1:1",
+    npm_config_offline: "true",
+  });
+  expect({ status, output }).toMatchObject({
+    status: 1,
+    output: expect.stringMatching(/npm (?:error|ERR!)[\s\S]*cd "my shop"\n {2}npm install\n {2}npm test/),
   });
 });
 
