@@ -173,7 +173,7 @@ type PartOfDay = "morning" | "afternoon" | "evening";
 export interface ClockTime {
   /** Possible times; several when the half of the day is unknown. */
   readonly times: readonly Temporal.PlainTime[];
-  /** Time zone after the time; undefined: that of the context; null: an unknown one. */
+  /** Time zone after the time; undefined: that of the context; null: the moment cannot be computed. */
   readonly zone: string | null | undefined;
   readonly next: number;
 }
@@ -215,6 +215,9 @@ export function clockTimeAt(
   const next = start + (said[4] === undefined && apart !== undefined ? 2 : 1);
   const isBare = said[2] === undefined && half === undefined;
   if (isBare && !(isBehindAt && mayFollowHour(words[next]))) return null;
+  // "tonight at 12" or "at 1am" is in the night to the next day.
+  if (half !== "pm" && part === "evening" && (Number(said[1]) < 5 || Number(said[1]) === 12))
+    return { times: [], zone: null, next };
   const afterTime = words[next]?.lower === "o" && words[next + 2]?.lower === "clock" ? next + 3 : next;
   const hours = hoursOf(Number(said[1]), half === "h" ? undefined : half, part);
   const [minute, second] = [Number(said[2] ?? 0), Number(said[3] ?? 0)];
@@ -399,7 +402,12 @@ function edgeAt(reading: DaysReading<MomentWord>, at: number): SaidDays | null {
   if (edge === undefined || words[of]?.lower !== "of") return null;
   const start = words[of + 1]?.lower === "the" ? of + 2 : of + 1;
   const found = spanAt(words, today, start);
-  return found && { days: [day(found.days[edge])], next: found.next };
+  if (!found) return null;
+  const { days, next } = found;
+  // For many people a week ends on its Friday.
+  const isWeek = edge === "to" && words[next - 1]?.lower === "week";
+  const alsoDays = isWeek ? [5, 6].map((weekday) => day(dayOfWeek(days.to, weekday))) : [];
+  return { days: [day(days[edge])], alsoDays, next };
 }
 
 function spanAt(

@@ -26,6 +26,13 @@ describe("unambiguous words", () => {
     ["tomorrow at 9:00 +05:30", "tomorrow at 9:00 +05:30", "2026-11-26T09:00:00+05:30"],
     ["in two hours", "in two hours", "2026-11-25T11:52:11+01:00"],
     ["in half an hour", "in half an hour", "2026-11-25T10:22:11+01:00"],
+    ["in an hour and a half", "in an hour and a half", "2026-11-25T11:22:11+01:00"],
+    ["in 1 hour and 20 minutes", "in 1 hour and 20 minutes", "2026-11-25T11:12:11+01:00"],
+    ["tonight at 12", "tonight at 12", "2026-11-25"],
+    ["tomorrow night at 1", "tomorrow night at 1", "2026-11-26"],
+    ["tomorrow night at 1am", "tomorrow night at 1am", "2026-11-26"],
+    ["tomorrow night at 11", "tomorrow night at 11", "2026-11-26T23:00:00+01:00"],
+    ["end of the week", "end of the week", "2026-11-29"],
     ["five minutes ago", "five minutes ago", "2026-11-25T09:47:11+01:00"],
     ["in 3 days", "in 3 days", "2026-11-28"],
     ["in a fortnight", "in a fortnight", "2026-12-09"],
@@ -98,6 +105,7 @@ test.each([
   "the day before the party tomorrow",
   "between tomorrow and Friday",
   "weekly from today",
+  "tonight at 12",
 ])("%s is open", (text) => expect(findMoments(text, NOW).isOpen).toBe(true));
 
 test("a moment has its position, and the end of its day", () => {

@@ -144,7 +144,7 @@ function dayFirst(reading: Reading, at: number): Found | null {
   return together(reading, days, time && (part === null ? time : { ...time, next: plain.next + 3 }));
 }
 
-/** A day with its time. With an unknown time zone only the day counts, and consecutive days have no time. */
+/** A day with its time. When the moment cannot be computed, only the day counts, and consecutive days have no time. */
 function together({ now }: Reading, said: SaidDays, time: ClockTime | null): Found {
   const only = {
     readings: said.days.map(daysReading),

@@ -178,8 +178,22 @@ export function countOf(word: MomentWord | undefined): number | null {
 /** The time unit of a word. */
 export const unitOf = (word: MomentWord | undefined): TimeUnit | null => UNITS.get(word?.lower ?? "") ?? null;
 
-/** "two hours", "a week", "half an hour", "a fortnight"; null without an amount of time. */
+/**
+ * "two hours", "a week", "half an hour", "an hour and a half", "1 hour and 20 minutes", "a fortnight"; null without an
+ * amount of time, and for other sums ("a week and a half", "2 days and 3 hours").
+ */
 export function amountAt(words: readonly MomentWord[], at: number): TimeAmount | null {
+  const amount = plainAmountAt(words, at);
+  if (!amount || words[amount.next]?.lower !== "and") return amount;
+  const isHalf = words[amount.next + 1]?.lower === "a" && words[amount.next + 2]?.lower === "half";
+  const further = isHalf ? null : plainAmountAt(words, amount.next + 1);
+  if (!isHalf && !further) return amount;
+  const { count: minutes, unit, next } = further ?? { count: 30, unit: "minutes", next: amount.next + 3 };
+  if (amount.unit !== "hours" || unit !== "minutes") return null;
+  return { count: amount.count * 60 + minutes, unit, next };
+}
+
+function plainAmountAt(words: readonly MomentWord[], at: number): TimeAmount | null {
   const [first, second, third] = [words[at]?.lower, words[at + 1]?.lower, words[at + 2]?.lower];
   if (first === "half" && (second === "an" || second === "a") && third === "hour")
     return { count: 30, unit: "minutes", next: at + 3 };

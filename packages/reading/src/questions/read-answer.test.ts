@@ -76,6 +76,7 @@ test.each<[string, JsonObject, (string | number)[], JsonValue]>([
   ["on December 24, 2026", { type: "string", format: "date" }, ["day"], "2026-12-24"],
   ["tomorrow", { type: "string", format: "date" }, ["day"], "2026-11-24"],
   ["tomorrow at 9am", { type: "string", format: "date-time" }, ["at"], "2026-11-24T09:00:00+01:00"],
+  ["in an hour and a half", { type: "string", format: "date-time" }, ["at"], "2026-11-23T12:30:00+01:00"],
   ["<<s1.x>> and {{y}}", { type: "string" }, ["text"], "<<s1.x>> and {{y}}"],
   ["anything", {}, ["value"], "anything"],
 ])("%j answers a question about %j as %j with %j", (text, schema, keys, value) => {
@@ -109,6 +110,15 @@ test.each<[string, JsonObject, string]>([
   ["low or high", LEVEL, "value takes one of low, in_progress, high"],
   ["2026-02-30", { type: "string", format: "date" }, "a date (YYYY-MM-DD)"],
   ["next week", { type: "string", format: "date" }, "a date (YYYY-MM-DD)"],
+  ["tomorrow or the 25th", { type: "string", format: "date" }, "a date (YYYY-MM-DD)"],
+  ["before tomorrow", { type: "string", format: "date" }, "a date (YYYY-MM-DD)"],
+  ...["tomorrow at 9 or 10", "tonight at 12", "half past tomorrow at 9"].map(
+    (text): [string, JsonObject, string] => [
+      text,
+      { type: "string", format: "date-time" },
+      "a date and time",
+    ],
+  ),
   ["ab", { type: "string", minLength: 3 }, "a text of at least 3 characters"],
   ["x-1", { type: "string", pattern: "^[0-9]+$" }, "a text that matches ^[0-9]+$"],
   ["a, b", { type: "array", items: { type: "integer" } }, "value takes a list, each a whole number"],

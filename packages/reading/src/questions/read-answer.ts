@@ -315,9 +315,8 @@ function* partsOf(text: string, { schema, context }: ValueSearch): Generator<Jso
       (choice) => words.includes(placeOf(choice)) && !TURNING.test(words.replace(placeOf(choice), " , ")),
     );
     if (chosen !== undefined) yield chosen;
-  } else if (typeof format === "string" && format.startsWith("date")) {
-    if (!TURNING.test(text)) yield* datesIn(text, format, context);
-  } else if (typeof format === "string")
+  } else if (typeof format === "string" && format.startsWith("date")) yield* datesIn(text, format, context);
+  else if (typeof format === "string")
     yield* only(text, text.match(PATTERNS[format === "url" ? "uri" : format] ?? /(?!)/g));
   else if (types.includes("integer") || types.includes("number"))
     yield* only(text, text.match(NUMBER_IN_TEXT)).map(exactNumberOf);
@@ -329,9 +328,12 @@ function only(text: string, found: readonly string[] | null): string[] {
 }
 
 function* datesIn(text: string, format: string, now: ValueSearch["context"]): Generator<JsonValue> {
-  const { moments } = now ? findMoments(text, now) : { moments: [] };
+  const { moments, isOpen } = now ? findMoments(text, now) : { moments: [], isOpen: false };
   const [moment, second] = moments;
   const [reading, other] = moment?.readings ?? [];
+  // Words that are no part of the moment may move it: "tomorrow at 9 or 10".
+  const rest = moment ? `${text.slice(0, moment.start)},${text.slice(moment.end)}` : "";
+  if (isOpen || TURNING.test(rest) || /\d|\b(?:or|quarter)\b/i.test(rest)) return;
   if (reading && !other && !second && moment?.alsoReadings.length === 0) {
     if (reading.type === "day" && format === "date") yield reading.date;
     if (reading.type === "instant" && format === "date-time") yield reading.at;
