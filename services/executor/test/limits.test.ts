@@ -78,6 +78,8 @@ for (const { times, options } of [
       await expect.poll(made).toBeGreaterThan(10 * times);
       await bench.stopExecutor(first, "SIGKILL");
       await expect.poll(made).toBeGreaterThan(30 * times);
+      // Calls that hang hold all slots until they are stopped.
+      bench.tools.script({ limited_read: Array.from({ length: 5 }, () => ({ type: "hang" as const })) });
       await expect.poll(() => bench.tools.stats()["limited_read"]?.active).toBe(5);
       await flushAll();
       expect(await statusesOf(plans)).toEqual(["COMPLETED"]);
