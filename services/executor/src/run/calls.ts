@@ -190,9 +190,14 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     }
   }
 
+  /** The server that is really called: a verification calls the lookup tool. */
+  function serverOf({ tool, verify }: Call): string | undefined {
+    return verify ? planTools.lookupOf(tool)?.server : planTools.addressOf(tool).server;
+  }
+
   /** True when the server of a call needs a sign-in; the call is made again after it. */
   function waitsForSignIn(call: Call): boolean {
-    const { server } = planTools.addressOf(call.tool);
+    const server = serverOf(call);
     if (server === undefined || !signIns?.needsSignIn(server)) return false;
     signInWaits.get(call.key)?.();
     const stopWaiting = signIns.onSignedIn(server, () => {
@@ -270,7 +275,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     if (!hasEnded()) {
       const durationMs = Math.round(clock.now() - startedAt);
       const end = { attemptId, endedAtMs: store.now(), durationMs, ...how };
-      if (end.isUnsent) metrics.unreachable(server);
+      if (end.isUnsent) metrics.unreachable(serverOf(call));
       else if (!call.verify)
         metrics.attempted({ tool: call.tool, server, ...end, error: end.error ?? undefined });
       pending.ended(call, end);

@@ -6,6 +6,7 @@ import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { listSteps } from "@planwright/testing";
 import { expect, test } from "vitest";
+import { NO_METRICS } from "../metrics.ts";
 import { createSecrets } from "../secrets.ts";
 import { freeLoop } from "./calls.ts";
 import { createPlanTools } from "./plan-tools.ts";
@@ -196,6 +197,61 @@ test("a call that waits for a sign-in is made when a person has signed in, while
   answerOther();
   await run.done;
   expect(await store.getPlan(TENANT, planId)).toMatchObject({ status: "COMPLETED" });
+});
+
+/** A call that a crash has made unknown, and the run in which a tool of another server is asked about it. */
+async function unknownCall(answer: Outcome) {
+  const lookup = { tool: "find", arguments: {} };
+  const contract = { "x-orchestration": { side_effects: true, lookup } };
+  const tool: ToolDescriptor = { ...TOOL, name: "other", server: "other", _meta: contract };
+  const annotations = { readOnlyHint: true };
+  const finder: ToolDescriptor = { ...TOOL, name: "find", server: "finder", annotations };
+  const { store, claim, planId, takeOver } = await claimedPlan([{ id: "a", tool: tool.name }], 60_000);
+  const called: string[] = [];
+  const unreachable: (string | undefined)[] = [];
+  let crash: () => void = () => undefined;
+  const run = (by: { store: ExecutionStore; claim: PlanClaim }, needed?: string) =>
+    startPlanRun({
+      ...by,
+      planTools: createPlanTools(by.claim, [tool, finder]),
+      readCatalogueNow: async () => [tool, finder],
+      signIns: { needsSignIn: (server) => server === needed, onSignedIn: () => () => undefined },
+      tools: {
+        async callTool({ tool: name }) {
+          called.push(name);
+          if (name === tool.name) crash();
+          return answer;
+        },
+      },
+      metrics: { ...NO_METRICS, unreachable: (server) => void unreachable.push(server) },
+      liveness: { ...ALIVE, owner: () => by.claim.owner },
+      logger: createLogger({ service: "test", level: "silent" }),
+    });
+  const first = run({ store, claim });
+  crash = first.lose;
+  await first.done;
+  called.length = 0;
+  const next = await takeOver();
+  const status = async () => (await store.getPlan(TENANT, planId))?.status;
+  return { called, unreachable, status, next: (needed?: string) => run(next, needed) };
+}
+
+test.each([
+  ["looked up although the server of its tool", "other", ["find"], "COMPLETED"],
+  ["not looked up while the server of its lookup tool", "finder", [], "WAITING"],
+] as const)("a call is %s needs a sign-in", async (_, needed, asked, status) => {
+  const unknown = await unknownCall({ type: "completed", output: { found: true, result: null } });
+  await unknown.next(needed).done;
+  expect([unknown.called, await unknown.status()]).toEqual([asked, status]);
+});
+
+test("a look-up without an answer counts for the server of the lookup tool", async () => {
+  const error = { code: "TOOL_UNREACHABLE", message: "away", retryable: true };
+  const unknown = await unknownCall({ type: "failed", effect: "none", error });
+  const run = unknown.next();
+  await expect.poll(() => unknown.unreachable).toEqual(["finder"]);
+  run.lose();
+  await run.done;
 });
 
 const READ: ToolDescriptor = { ...TOOL, name: "read", annotations: { readOnlyHint: true } };
