@@ -28,7 +28,17 @@ let calls: string[];
 let onCall: (request: IncomingMessage, response: ServerResponse) => boolean;
 let url: string;
 
+/** The open stream of the older transport; undefined while only streamable HTTP is offered. */
+let stream: ServerResponse | undefined;
+let isOlder: boolean;
+
 function answer(body: string, request: IncomingMessage, response: ServerResponse): void {
+  if (request.method === "GET" && isOlder) {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("event: endpoint\ndata: /mcp\n\n");
+    stream = response;
+    return;
+  }
   if (request.method !== "POST") return void response.writeHead(405).end();
   const { id, method } = JSON.parse(body);
   if (id === undefined) return void response.writeHead(202).end();
@@ -38,13 +48,20 @@ function answer(body: string, request: IncomingMessage, response: ServerResponse
   }
   const result = RESULTS[method];
   const said = result ? { result } : { error: { code: -32_601, message: "no" } };
+  const text = JSON.stringify({ jsonrpc: "2.0", id, ...said });
+  if (stream) {
+    response.writeHead(202).end();
+    return void stream.write(`data: ${text}\n\n`);
+  }
   response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ jsonrpc: "2.0", id, ...said }));
+  response.end(text);
 }
 
 beforeEach(async () => {
   calls = [];
   onCall = () => false;
+  stream = undefined;
+  isOlder = false;
   const server = createServer((request, response) => {
     text(request).then(
       (body) => answer(body, request, response),
@@ -67,7 +84,8 @@ const tokens = (name: string) => ({
 });
 
 async function start(signIns: Partial<SignIns>): Promise<ToolClients> {
-  const clients = createToolClients(parseServers({ mcpServers: { vault: { url, auth: {} } } }), {
+  const vault = { url, auth: {}, ...(isOlder && { type: "sse" }) };
+  const clients = createToolClients(parseServers({ mcpServers: { vault } }), {
     cancelGraceMs: 50,
     signIns: {
       redirectUrl: "http://planwright.test/sign-in/callback",
@@ -82,7 +100,11 @@ async function start(signIns: Partial<SignIns>): Promise<ToolClients> {
   return clients;
 }
 
-test("a call that ended while its token was renewed is not sent later", async () => {
+test.each([
+  ["streamable HTTP", false],
+  ["the older transport", true],
+])("over %s, a call that ended while its token was renewed is not sent later", async (_, older) => {
+  isOlder = older;
   const signIn: SignIn = { url, tokens: tokens("old"), tokensEndAt: Date.now() + 3_600_000 };
   let endRenewal: (renewed: SignIn) => void = () => {};
   const renewal = new Promise<SignIn>((resolve) => {
@@ -94,7 +116,7 @@ test("a call that ended while its token was renewed is not sent later", async ()
   let answerFirst = (): void => {};
   const isHeld = new Promise<void>((hold) => {
     onCall = (_request, response) => {
-      answerFirst = () => void response.writeHead(404).end();
+      answerFirst = () => void response.writeHead(403).end();
       hold();
       return true;
     };

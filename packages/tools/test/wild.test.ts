@@ -512,6 +512,36 @@ test("an error without an id, such as about a notification, ends no call over st
   expect(await call(clients)).toEqual(DONE);
 });
 
+test.each([
+  ["streamable HTTP", {}],
+  ["the older transport", { isOlder: true }],
+] as const)(
+  "over %s, a refused answer to a question of the server says nothing about a call with the same id",
+  async (_, transport) => {
+    let lose = (): void => {};
+    let calls = 0;
+    const { clients, server } = await started({
+      ...transport,
+      react({ id, method }) {
+        if (method === "tools/call") {
+          calls += 1;
+          const ping = JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
+          if ("isOlder" in transport) return { body: ping };
+          const headers = { "content-type": "text/event-stream" };
+          return { headers, beginning: `data: ${ping}\n\n`, body: ": \n\n" };
+        }
+        if (method !== undefined) return undefined;
+        // The answer to the question.
+        setTimeout(() => lose(), 50);
+        return { status: 404 };
+      },
+    });
+    lose = () => server.breakStreams();
+    expect(await call(clients)).toMatchObject({ effect: "unknown", error: { code: "TOOL_CONNECTION_LOST" } });
+    expect(calls).toBe(1);
+  },
+);
+
 describe("a server with only the older HTTP+SSE transport", () => {
   test.each([
     ["by itself", {}],

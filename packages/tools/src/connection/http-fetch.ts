@@ -122,7 +122,7 @@ export function createHttpFetch(
         const traceId = headers.get(TRACE_HEADER);
         const trace = traceId === null ? traceOf(requestId) : traces.get(traceId);
         // Its outcome is known, perhaps as not sent: the renewal of its token took longer than the call may.
-        if (trace === undefined && traceId !== null) return reject(new AnswerLostError());
+        if (trace === undefined && isCall(init.body)) return reject(new AnswerLostError());
         // What was answered before, by a redirect or a refused token, says nothing about this request.
         if (trace !== undefined) {
           trace.status = undefined;
@@ -319,14 +319,26 @@ function readError(error: NodeJS.ErrnoException): Error {
     : error;
 }
 
-/** The id of the JSON-RPC request in a body. */
+/** How the SDK begins a request. */
+const REQUEST_START = '{"method":';
+
+/** True for a call of a tool. */
+function isCall(body: RequestInit["body"]): boolean {
+  return typeof body === "string" && body.startsWith(`${REQUEST_START}"tools/call"`);
+}
+
+/**
+ * The id of the JSON-RPC request in a body. Undefined for our answer to a request of the server: its id is one of
+ * the server's own.
+ */
 function requestIdOf(body: RequestInit["body"]): RequestId | undefined {
   if (typeof body !== "string") return undefined;
   // The SDK writes the id last; arguments of tools stand before it.
   const end = /,"id":(\d+|"[^"\\]{0,100}")\}$/.exec(body.slice(-120))?.[1];
-  if (end !== undefined) return JSON.parse(end) as RequestId;
+  if (end !== undefined && body.startsWith(REQUEST_START)) return JSON.parse(end) as RequestId;
   const parsed: unknown = JSON.parse(body);
-  if (typeof parsed !== "object" || parsed === null || !("id" in parsed)) return undefined;
+  if (typeof parsed !== "object" || parsed === null || !("id" in parsed && "method" in parsed))
+    return undefined;
   return typeof parsed.id === "string" || typeof parsed.id === "number" ? parsed.id : undefined;
 }
 
