@@ -179,7 +179,8 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /**
  * The wait that the provider requests, in milliseconds, at most one hour: `retry-after-ms`, `Retry-After` in
- * seconds or as a date, or Google's RetryInfo. Null without a request.
+ * seconds or as a date, or Google's RetryInfo. A date counts from the Date of the same answer: the clocks of both
+ * sides may differ. Null without a request.
  */
 export function retryAfterMs(error: unknown, nowMs: number): number | null {
   const headers = fieldOf(error, "headers");
@@ -192,7 +193,7 @@ export function retryAfterMs(error: unknown, nowMs: number): number | null {
   const waits = [
     exact === null ? Number.NaN : Number(exact),
     after === null ? Number.NaN : Number(after) * 1_000,
-    after === null ? Number.NaN : Date.parse(after) - nowMs,
+    after === null ? Number.NaN : Date.parse(after) - (Date.parse(header("date") ?? "") || nowMs),
     ...detailsOf(bodyOf(error)).map(retryDelayMs),
   ];
   const wait = waits.find((each) => Number.isFinite(each));

@@ -223,9 +223,10 @@ function watchStop({ request, trace }: Exchange, signal: AbortSignal | undefined
 function readResponse(response: IncomingMessage, exchange: Exchange): void {
   const { trace, resolve, reject } = exchange;
   const { statusCode = 0, statusMessage: statusText = "" } = response;
+  const { date, "retry-after": retryAfter } = response.headers;
   if (trace !== undefined) {
     trace.status = statusCode;
-    trace.retryAfterMs = parseRetryAfter(response.headers["retry-after"], Date.now());
+    trace.retryAfterMs = parseRetryAfter(retryAfter, Date.now(), date);
   }
   const init = {
     status: isResponseStatus(statusCode) ? statusCode : 502,
@@ -507,10 +508,17 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 /**
  * Milliseconds to wait by a Retry-After header, at most one hour. The header holds seconds or an HTTP date;
  * every other value, and no header, give `undefined`.
+ * @param date - the header Date of the same answer: a date counts from the server's time, by its own clock
  * @see RFC 9110, section 10.2.3
  */
-export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+export function parseRetryAfter(header: string | undefined, nowMs: number, date = ""): number | undefined {
   if (header === undefined) return undefined;
-  const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - nowMs;
+  const ms = SECONDS.test(header.trim()) ? Number(header) * 1_000 : dateMs(header) - (dateMs(date) || nowMs);
   return Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS) : undefined;
 }
+
+/** Some servers write parts of seconds. */
+const SECONDS = /^\d{1,9}(?:\.\d{1,9})?$/;
+
+/** Unix milliseconds of an HTTP date; NaN for other text, some of which Node takes for a date. */
+const dateMs = (text: string): number => (text.includes(":") ? Date.parse(text) : Number.NaN);
