@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { StringDecoder } from "node:string_decoder";
 import {
   type AuthProvider,
   Client,
@@ -419,7 +420,8 @@ function createTransport(
   if (!("_readBuffer" in transport)) throw new TypeError("The stdio transport of the SDK has no read buffer");
   Object.assign(transport, { _readBuffer: buffer });
   writeRequestParts(transport, traces);
-  transport.stderr?.on("data", (chunk: Buffer) => onStderr(chunk.toString("utf8")));
+  const decoder = new StringDecoder();
+  transport.stderr?.on("data", (chunk: Buffer) => onStderr(decoder.write(chunk)));
   return transport;
 }
 

@@ -441,7 +441,8 @@ function lastLines(text: string): string {
     .map((line) => line.trimEnd())
     .filter((line) => line !== "");
   const last = lines.slice(-MAX_LINES).join("\n");
-  return last.length <= MAX_CHARACTERS ? last : `…${last.slice(1 - MAX_CHARACTERS)}`;
+  if (last.length <= MAX_CHARACTERS) return last;
+  return `…${last.slice(1 - MAX_CHARACTERS).replace(/^[\udc00-\udfff]/, "")}`;
 }
 
 /**
