@@ -385,7 +385,7 @@ function base64Of(bytes: Buffer): string[] {
 }
 
 /**
- * Most values sent by plans that are remembered for one server, in addition to those of its configuration.
+ * Most values sent to one server that are remembered, in addition to those of its configuration: the last ones.
  */
 const MAX_REMEMBERED = 1_000;
 
@@ -421,9 +421,13 @@ export function createServerSecrets(config: ServerConfig): ServerSecrets {
     },
     values: () => [...given, ...sent],
     add(values) {
-      const fresh = [...values].filter((value) => !sent.has(value));
-      if (fresh.length === 0) return false;
-      for (const value of fresh) sent.add(value);
+      let isNew = false;
+      for (const value of values) {
+        // The one that was sent last is behind all others.
+        if (!sent.delete(value)) isNew = true;
+        sent.add(value);
+      }
+      if (!isNew) return false;
       for (const oldest of sent) if (sent.size > MAX_REMEMBERED) sent.delete(oldest);
       masker = createMasker([...given, ...sent]);
       return true;

@@ -58,3 +58,13 @@ test("added values are masked from then on, in addition to the configuration, an
   secrets.add(Array.from({ length: 1_000 }, (_, index) => `another-value-${index}.`));
   expect(secrets.masker.text("some-word, value-of-mine")).toBe("[redacted], value-of-mine");
 });
+
+test("a value that is sent again is not the oldest any more", () => {
+  const secrets = secretsOf({ command: "s" });
+  secrets.add(["value-of-mine"]);
+  const others = Array.from({ length: 1_200 }, (_, index) => `another-value-${index}.`);
+  secrets.add(others.slice(0, 900));
+  expect(secrets.add(["value-of-mine"])).toBe(false);
+  secrets.add(others.slice(900));
+  expect(secrets.masker.text("value-of-mine")).toBe("[redacted]");
+});

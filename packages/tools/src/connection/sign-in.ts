@@ -155,7 +155,7 @@ export function createServerSignIn(parts: ServerSignInParts): ServerSignIn {
   return {
     provider: {
       async token() {
-        const current = known ?? take(ownOf(await signIns.read(server)));
+        const current = take(known ?? ownOf(await signIns.read(server)));
         if (!isToRenew(current)) return current.tokens?.access_token;
         // Until it has ended, the token is good although the authorization server is away.
         const renewed = await renew(current.tokens?.access_token).catch(() => current);
