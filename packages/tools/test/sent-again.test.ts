@@ -151,6 +151,29 @@ test("a call that was refused, sent again with a new token, and lost may have ac
   expect(calls).toEqual(["/mcp Bearer old", "/mcp Bearer new"]);
 });
 
+test("a call that was refused while no other token can be had is made again later", async () => {
+  const signIn = { url, tokens: tokens("old") };
+  const clients = await start({
+    read: async () => signIn,
+    change: () => Promise.reject(new TypeError("the authorization server is away")),
+  });
+  onCall = (_request, response) => {
+    response.writeHead(401).end();
+    return true;
+  };
+  const call = { tool: "pay", arguments: {}, timeoutMs: 5_000 };
+  expect(await clients.callTool(call)).toMatchObject({
+    type: "failed",
+    effect: "none",
+    error: {
+      code: "TOOL_UNREACHABLE",
+      message:
+        "Server vault cannot be reached: it refuses the token, and there is no other one: the authorization server is away",
+      retryable: true,
+    },
+  });
+});
+
 test("a call that was redirected and then lost may have acted", async () => {
   const clients = await start({});
   onCall = (request, response) => {

@@ -37,7 +37,7 @@ import {
 } from "./large-answer.ts";
 import { type ListedTools, readListedTools } from "./listed-tools.ts";
 import { MessageBuffer } from "./message-buffer.ts";
-import { SignInRequiredError } from "./sign-in.ts";
+import { NoTokenError } from "./sign-in.ts";
 import { requestOfUnreadable } from "./wire-messages.ts";
 
 /** An answer may contain an output twice, as text and as structure, and escaped. */
@@ -549,7 +549,7 @@ function limitProbe(transport: Transport, way: Way, probe: Probing): () => void 
     }, way.probeTimeoutMs);
     // An answer in a stream comes later than this.
     await send(message, { ...options, requestSignal: stopping.signal }).catch((error: unknown) => {
-      const isRefused = error instanceof SdkHttpError || error instanceof SignInRequiredError;
+      const isRefused = error instanceof SdkHttpError || error instanceof NoTokenError;
       probe.wasLost = !isRefused && !stopping.signal.aborted;
       refuse();
     });
