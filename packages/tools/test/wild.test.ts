@@ -317,6 +317,29 @@ test("a server that ends at the question for the newest revision is connected wh
   expect(methods().slice(0, 3)).toEqual(["server/discover", "initialize", "initialize"]);
 });
 
+test("a server of the newest revision that never begins to report changes of its tools is connected", async () => {
+  const complete = { resultType: "complete", ttlMs: 60_000, cacheScope: "private" };
+  const capabilities = { tools: { listChanged: true } };
+  const results: Record<string, object> = {
+    "server/discover": { ...complete, supportedVersions: ["2026-07-28"], capabilities, serverInfo: info },
+    "tools/list": { ...complete, tools: [{ name: "t", inputSchema: schema }] },
+    "tools/call": { ...complete, content: [{ type: "text", text: "done" }] },
+  };
+  const { clients, methods } = await started(
+    {
+      react({ id, method }) {
+        if (method === "subscriptions/listen") return "silent";
+        const result = results[method];
+        return result && json({ jsonrpc: "2.0", id, result });
+      },
+    },
+    { connectTimeoutMs: 3_000 },
+  );
+  expect(methods()).toContain("subscriptions/listen");
+  expect(clients.status()).toMatchObject([{ state: "connected", tools: 1 }]);
+  expect(await call(clients)).toEqual(DONE);
+});
+
 test("a server that refuses initialize is not connected, and its calls are unauthorized", async () => {
   const { clients } = await started({ react: () => json({ error: "unauthorized" }, { status: 401 }) });
   expect(clients.status()).toMatchObject([

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { StringDecoder } from "node:string_decoder";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type AuthProvider,
   Client,
@@ -45,6 +46,8 @@ const BYTES_READ_PER_OUTPUT_BYTE = 4;
 const MAX_PAGES = 100;
 /** How long a server that declares no tools may take to list some, in milliseconds. */
 const UNDECLARED_TIMEOUT_MS = 2_000;
+/** How long the tools are not listed because the subscription to their changes is not open yet, in milliseconds. */
+const SUBSCRIBE_WAIT_MS = 1_000;
 /** A stream of notifications that was open for less than this ended early, in milliseconds. */
 const SHORT_STREAM_MS = 1_000;
 /**
@@ -293,11 +296,9 @@ async function openBy(
       // Over stdio, the probe for the newer protocol would start the server's process twice.
       ...(way.type === "streamable-http" ? { versionNegotiation: { mode: "auto" as const } } : {}),
       inputRequired: { autoFulfill: false },
-      listChanged: {
-        tools: { autoRefresh: false, debounceMs: 0, onChanged: changed },
-      },
     },
   );
+  client.setNotificationHandler("notifications/tools/list_changed", changed);
   client.onerror = (error) => options.onError(error);
   client.onclose = lost;
   const close = async () => {
@@ -320,27 +321,36 @@ async function openBy(
   let nextTrace = 1;
   const isModern = way.type === "streamable-http" && client.getProtocolEra() === "modern";
   const sendsChanges = client.getServerCapabilities()?.tools?.listChanged === true;
-  let subscription = client.autoOpenedSubscription;
-  const watch = (watched: McpSubscription) => {
+  let subscription: McpSubscription | undefined;
+  let subscribing: Promise<void> | undefined;
+  const opened = (watched: McpSubscription) => {
     const openedAt = performance.now();
+    subscription = watched;
     void watched.closed.then(() => {
       if (subscription === watched) subscription = undefined;
       streamEnded(performance.now() - openedAt);
     });
   };
-  if (subscription) watch(subscription);
   /**
-   * Renews a lost subscription, for example after a restart of the server. This happens before the tools are
-   * listed, so that no change between the two is missed.
+   * Opens the subscription, or renews a lost one, for example after a restart of the server. This happens before the
+   * tools are listed, so that no change between the two is missed; when the server is slow with it, they are listed
+   * meanwhile and again after it.
    */
   const subscribe = async (timeout: number): Promise<void> => {
-    if (!isModern || !sendsChanges || subscription) return;
-    try {
-      subscription = await client.listen({ toolsListChanged: true }, { timeout, signal: options.signal });
-      watch(subscription);
-    } catch (error) {
-      options.onError(toError(error));
-    }
+    if (!isModern || !sendsChanges || subscription || subscribing) return;
+    let isListed = false;
+    const opening = client.listen({ toolsListChanged: true }, { timeout, signal: options.signal });
+    subscribing = opening
+      .then(opened, (error: unknown) => options.onError(toError(error)))
+      .then(() => {
+        subscribing = undefined;
+        if (isListed && subscription) changed();
+      });
+    const waiting = new AbortController();
+    const wait = delay(SUBSCRIBE_WAIT_MS, undefined, { signal: waiting.signal }).catch(() => undefined);
+    await Promise.race([subscribing, wait]);
+    waiting.abort();
+    isListed = true;
   };
   const hearsChanges = (): boolean =>
     way.type === "stdio" || (sendsChanges && (isModern ? subscription !== undefined : http.isListening()));
