@@ -142,6 +142,19 @@ test("a character that a server writes to its standard error in two pieces is sh
   expect(clients.status()).toMatchObject([{ stderrTail: "café" }]);
 });
 
+test("a call that waits for a server when the connections are closed does not start it again", async () => {
+  const file = join(folder, "starts");
+  const print = `require("node:fs").appendFileSync(${JSON.stringify(file)}, "x"); process.exit(1)`;
+  clients = createToolClients(
+    parseServers({ mcpServers: { printer: { command: process.execPath, args: ["-e", print] } } }),
+  );
+  await clients.start();
+  const waiting = clients.callTool({ tool: "t", server: "printer", arguments: {}, timeoutMs: 5_000 });
+  await clients.close();
+  expect(await waiting).toMatchObject({ effect: "none", error: { code: "TOOL_UNREACHABLE" } });
+  expect(await readFile(file, "utf8")).toBe("x");
+});
+
 test("a server that cannot be started reports why, with its last output, and does not affect the others", async () => {
   const counting = countingToolServerCommand({ main, ledgerFile, stdio: true });
   const running = (script: string) => ({ command: process.execPath, args: ["-e", script] });
