@@ -27,12 +27,19 @@ import {
   type WaitReason,
 } from "@planwright/plan";
 import type { Slot } from "@planwright/queue";
-import { type Liveness, type Logger, type RunClock, redactJson, redactText } from "@planwright/runtime";
+import {
+  type Liveness,
+  type Logger,
+  type RunClock,
+  redactJson,
+  redactText,
+  ThreadEndedError,
+} from "@planwright/runtime";
 import type { AttemptEnd, EarlierCall, ExecutionStore, PlanClaim, Repeat } from "@planwright/store";
 import type { Clearance, ToolClients } from "@planwright/tools";
 import { askLookup } from "../ask-lookup.ts";
 import type { RunMetrics } from "../metrics.ts";
-import type { LargeJson } from "../outputs/large-json.ts";
+import { type LargeJson, tooLarge } from "../outputs/large-json.ts";
 import { type LargeArguments, lookupArguments, type ResolvedArguments } from "../outputs/large-json-jobs.ts";
 import type { PlanOutputs } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
@@ -336,7 +343,9 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       large ? largeJson.fill(large, values) : withSecrets(call.arguments, present, values);
     const sendsSecrets = present.length > 0;
     const fill = async () =>
-      sendsSecrets && secrets ? secrets.fill({ ...address, present, fillIn }) : toSend(args);
+      sendsSecrets && secrets
+        ? secrets.fill({ ...address, present, fillIn }).catch(notFilledIn)
+        : toSend(args);
     return traced.callTool({
       ...address,
       arguments: args,
@@ -376,6 +385,13 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
 
 function toSend(args: JsonObject | Uint8Array): Clearance {
   return { type: "send", arguments: args };
+}
+
+/** The outcome of a call with large arguments into which its secrets could not be written. */
+function notFilledIn(error: unknown): Outcome {
+  if (!(error instanceof ThreadEndedError)) throw error;
+  const why = `Nothing was called: the secrets could not be written into the arguments: ${error.message}`;
+  return { type: "failed", effect: "none", error: tooLarge(why) };
 }
 
 function howEnded(

@@ -1,12 +1,20 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { JournalEvent, Outcome } from "@planwright/engine";
-import { groupBy, type JsonObject, type JsonValue, PlanSchema, type ToolDescriptor } from "@planwright/plan";
-import { createLogger } from "@planwright/runtime";
+import {
+  groupBy,
+  type JsonObject,
+  type JsonValue,
+  LARGE_JSON_BYTES,
+  PlanSchema,
+  type ToolDescriptor,
+} from "@planwright/plan";
+import { createLogger, ThreadEndedError } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { listSteps } from "@planwright/testing";
 import { expect, test } from "vitest";
 import { NO_METRICS } from "../metrics.ts";
+import { createLargeJson } from "../outputs/large-json.ts";
 import { createSecrets } from "../secrets.ts";
 import { freeLoop } from "./calls.ts";
 import { createPlanTools } from "./plan-tools.ts";
@@ -19,6 +27,7 @@ const ALIVE = {
   nextAnswer: async () => undefined,
 };
 const TOOL = { name: "write", server: "test", trusted: true };
+const READ: ToolDescriptor = { ...TOOL, name: "read", annotations: { readOnlyHint: true } };
 
 /** A claimed plan, over a store in memory whose clock does not move unless the test moves it. */
 async function claimedPlan(steps: object[], planTimeoutMs = 5_000) {
@@ -236,6 +245,45 @@ async function unknownCall(answer: Outcome) {
   return { called, unreachable, status, next: (needed?: string) => run(next, needed) };
 }
 
+test("a call whose secrets cannot be written into its large arguments fails, and its plan ends", async () => {
+  const { store, claim, planId } = await claimedPlan([
+    { id: "a", tool: "read" },
+    { id: "b", arguments: { all: "<<a>>", token: "secret://key" }, dependsOn: ["a"] },
+  ]);
+  const reason = "Reached heap limit";
+  const run = startPlanRun({
+    claim,
+    planTools: createPlanTools(claim, [TOOL, READ]),
+    readCatalogueNow: async () => [TOOL, READ],
+    store,
+    secrets: createSecrets({
+      servers: { test: { secrets: { key: {} } } },
+      addSecrets: () => undefined,
+      source: { read: async () => ({ value: "hunter2-hunter2" }) },
+    }),
+    largeJson: {
+      ...createLargeJson(),
+      fill: () => Promise.reject(new ThreadEndedError(`Its thread ended: ${reason}`, { reason })),
+    },
+    tools: {
+      async callTool({ tool, beforeSend }) {
+        const clearance = await beforeSend?.(tool === READ.name ? READ : TOOL);
+        if (clearance && clearance.type !== "send") return clearance;
+        return { type: "completed", output: { text: "x".repeat(LARGE_JSON_BYTES) } };
+      },
+    },
+    liveness: ALIVE,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  await run.done;
+  expect(await store.getPlan(TENANT, planId)).toMatchObject({ counts: { COMPLETED: 1, FAILED: 1 } });
+  expect((await listSteps(store, TENANT, [planId]))[1]?.error).toEqual({
+    code: "REFERENCES_TOO_LARGE",
+    message: `Nothing was called: the secrets could not be written into the arguments: Its thread ended: ${reason}. Refer to fewer or smaller outputs`,
+    retryable: false,
+  });
+});
+
 test.each([
   ["looked up although the server of its tool", "other", ["find"], "COMPLETED"],
   ["not looked up while the server of its lookup tool", "finder", [], "WAITING"],
@@ -253,8 +301,6 @@ test("a look-up without an answer counts for the server of the lookup tool", asy
   run.lose();
   await run.done;
 });
-
-const READ: ToolDescriptor = { ...TOOL, name: "read", annotations: { readOnlyHint: true } };
 
 /** A run of a plan whose steps are reads. Their answers, in the order of the calls, are given by the test. */
 async function runOfReads(steps: object[]) {
