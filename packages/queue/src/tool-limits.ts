@@ -407,7 +407,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     return {
       async confirm() {
         while (performance.now() - confirmedAt > FRESH_MS) {
-          if (request.signal.aborted) return false;
+          if (isReleased || request.signal.aborted) return false;
           const at = performance.now();
           const answer = await ask(request, member);
           if (answer.isGranted) confirmedAt = at;

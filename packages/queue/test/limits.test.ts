@@ -249,6 +249,19 @@ test("a call is not confirmed while Redis cannot confirm its slot", async () => 
   expect(await slot!.confirm()).toBe(false);
 });
 
+test("a slot that is released while it is confirmed is not asked for again", async () => {
+  const redis = await ownRedis();
+  const limits = limitsAt(redis.url);
+  const { signal } = new AbortController();
+  const slot = await slotOf(await limits.acquire({ limit: ONE, ticket: "x", signal }));
+  await redis.kill();
+  await during(300, () => undefined); // the grant is no longer fresh
+  const confirmed = slot!.confirm();
+  slot!.release();
+  await redis.restart();
+  expect(await confirmed).toBe(false);
+});
+
 describe("a Redis that loses data or does not answer", () => {
   const faults: [string, (redis: LocalServer) => Promise<void>][] = [
     [

@@ -202,3 +202,16 @@ test("a call that is cancelled while it is cleared is not sent", async () => {
   expect(outcome).toEqual({ type: "aborted" });
   expect(calls).toEqual([]);
 });
+
+test("a call that is cancelled while it waits to be cleared ends at once", async () => {
+  const clients = await start({});
+  const outcome = await clients.callTool({
+    tool: "pay",
+    arguments: {},
+    timeoutMs: 5_000,
+    signal: AbortSignal.timeout(100),
+    beforeSend: () => new Promise(() => {}),
+  });
+  expect(outcome).toEqual({ type: "aborted" });
+  expect(calls).toEqual([]);
+});
