@@ -1,5 +1,6 @@
 /** Servers as they are: what bends the protocol, and is still understood or named. */
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
@@ -338,6 +339,20 @@ test("a server of the newest revision that never begins to report changes of its
   expect(methods()).toContain("subscriptions/listen");
   expect(clients.status()).toMatchObject([{ state: "connected", tools: 1 }]);
   expect(await call(clients)).toEqual(DONE);
+});
+
+test("a reason phrase with a control character ends no process", async () => {
+  const refusing = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () =>
+      socket.end("HTTP/1.1 400 No\u0001\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno"),
+    );
+  });
+  await new Promise<void>((resolve) => refusing.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void refusing.close());
+  const { port } = refusing.address() as AddressInfo;
+  const clients = await connected({ url: `http://127.0.0.1:${port}/mcp` });
+  expect(clients.status()).toMatchObject([{ state: "waiting", error: "it answered with HTTP 400: no" }]);
 });
 
 test("a server that refuses initialize is not connected, and its calls are unauthorized", async () => {

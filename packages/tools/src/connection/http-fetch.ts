@@ -222,15 +222,15 @@ function watchStop({ request, trace }: Exchange, signal: AbortSignal | undefined
 
 function readResponse(response: IncomingMessage, exchange: Exchange): void {
   const { trace, resolve, reject } = exchange;
-  const { statusCode = 0, statusMessage: statusText = "" } = response;
+  const { statusCode = 0 } = response;
   const { date, "retry-after": retryAfter } = response.headers;
   if (trace !== undefined) {
     trace.status = statusCode;
     trace.retryAfterMs = parseRetryAfter(retryAfter, Date.now(), date);
   }
   const init = {
+    // Without the reason phrase: `Response` throws for some that Node reads.
     status: isResponseStatus(statusCode) ? statusCode : 502,
-    statusText,
     headers: headersOf(response),
   };
   const body = decoded(response);
