@@ -184,7 +184,9 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
           serversFolder: options.serversFolder,
         },
         {
-          onTools: (listed) => takeTools(name, listed),
+          onTools: (listed) => {
+            if (listedOf.get(name) !== listed) takeTools(name, listed);
+          },
           onStatus: () => reportStatus(name),
           secrets: () => secretsOf.get(name)?.values() ?? [],
           onLog: (level, message, facts) => {

@@ -36,7 +36,7 @@ import {
   type ReadLargeMessages,
   type ReceivedAnswer,
 } from "./large-answer.ts";
-import { type ListedTools, readListedTools } from "./listed-tools.ts";
+import { createToolReader, type ListedTools } from "./listed-tools.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 import { NoTokenError } from "./sign-in.ts";
 import { requestOfUnreadable } from "./wire-messages.ts";
@@ -354,6 +354,7 @@ async function openBy(
   };
   const hearsChanges = (): boolean =>
     way.type === "stdio" || (sendsChanges && (isModern ? subscription !== undefined : http.isListening()));
+  const readTools = createToolReader(options.server, options.config, options.maxTools);
   let isRetired = false;
   const closeWhenIdle = () => {
     if (!isRetired || traces.size > 0 || isClosing) return;
@@ -386,7 +387,7 @@ async function openBy(
     listTools: async (timeoutMs) => {
       const startedAt = performance.now();
       await subscribe(timeoutMs);
-      return await listTools(client, options, timeoutMs - (performance.now() - startedAt));
+      return await listTools(client, readTools, options, timeoutMs - (performance.now() - startedAt));
     },
     close,
   };
@@ -573,18 +574,18 @@ function limitProbe(transport: Transport, way: Way, probe: Probing): () => void 
 
 async function listTools(
   client: Client,
-  { server, config, maxTools, signal }: SessionOptions,
+  readTools: ReturnType<typeof createToolReader>,
+  { maxTools, signal }: Pick<SessionOptions, "maxTools" | "signal">,
   timeoutMs: number,
 ): Promise<ListedTools> {
   const listed: unknown[] = [];
-  const read = (isCut: boolean) => readListedTools(server, config, listed, { maxTools, isCut });
   if (client.getServerCapabilities()?.tools === undefined) {
     // Some servers have tools and do not say so; one without them refuses the question.
     const request = { method: "tools/list", params: {} };
     const timeout = Math.min(timeoutMs, UNDECLARED_TIMEOUT_MS);
     const answer = await client.request(request, ToolsPageSchema, { timeout, signal }).catch(() => undefined);
     listed.push(...(answer?.tools ?? []));
-    return read(false);
+    return readTools(listed, false);
   }
   const deadline = performance.now() + timeoutMs;
   const cursors = new Set<string>();
@@ -598,10 +599,10 @@ async function listTools(
     cursor = answer.nextCursor;
     // An empty cursor, or one that was given before, would list the same pages again.
     const isLast = cursor === undefined || cursor === "" || cursors.has(cursor);
-    if (isLast || listed.length > maxTools) return read(!isLast);
+    if (isLast || listed.length > maxTools) return readTools(listed, !isLast);
     if (cursor !== undefined) cursors.add(cursor);
   }
-  return read(true);
+  return readTools(listed, true);
 }
 
 function toError(error: unknown): Error {
