@@ -31,6 +31,8 @@ let url: string;
 /** The open stream of the older transport; undefined while only streamable HTTP is offered. */
 let stream: ServerResponse | undefined;
 let isOlder: boolean;
+/** The server keeps state for a connection. */
+let hasSession: boolean;
 
 function answer(body: string, request: IncomingMessage, response: ServerResponse): void {
   if (request.method === "GET" && isOlder) {
@@ -53,7 +55,8 @@ function answer(body: string, request: IncomingMessage, response: ServerResponse
     response.writeHead(202).end();
     return void stream.write(`data: ${text}\n\n`);
   }
-  response.writeHead(200, { "content-type": "application/json" });
+  const session = hasSession && { "mcp-session-id": "s" };
+  response.writeHead(200, { "content-type": "application/json", ...session });
   response.end(text);
 }
 
@@ -62,6 +65,7 @@ beforeEach(async () => {
   onCall = () => false;
   stream = undefined;
   isOlder = false;
+  hasSession = false;
   const server = createServer((request, response) => {
     text(request).then(
       (body) => answer(body, request, response),
@@ -184,6 +188,21 @@ test("a call that was redirected and then lost may have acted", async () => {
   const call = { tool: "pay", arguments: {}, timeoutMs: 5_000 };
   expect(await clients.callTool(call)).toMatchObject({ type: "failed", effect: "unknown" });
   expect(calls.map((line) => line.split(" ")[0])).toEqual(["/mcp", "/moved"]);
+});
+
+test("a call that is sent again because its session was lost has the rest of its time", async () => {
+  hasSession = true;
+  const clients = await start({});
+  onCall = (_request, response) => {
+    // The second one gets no answer.
+    if (calls.length === 1) setTimeout(() => response.writeHead(404).end(), 1_000);
+    return true;
+  };
+  const startedAt = performance.now();
+  const call = { tool: "pay", arguments: {}, timeoutMs: 1_500 };
+  expect(await clients.callTool(call)).toMatchObject({ effect: "unknown", error: { code: "TOOL_TIMEOUT" } });
+  expect(performance.now() - startedAt).toBeLessThan(2_300);
+  expect(calls).toHaveLength(2);
 });
 
 test("a call that is cancelled while it is cleared is not sent", async () => {

@@ -88,7 +88,7 @@ export async function callTool(call: ToolCall, context: CallContext): Promise<Ou
     } catch (error) {
       return unreachable(error, call, connection.server);
     }
-    remainingMs = Math.max(1, Math.round(remainingMs - (performance.now() - startedAt)));
+    remainingMs = remainingAfter(startedAt, remainingMs);
     const descriptor = context.offered();
     if (descriptor === undefined) return notFound(ownName, connection.server);
     const clearance = await clearanceOf(call, descriptor, connection.server);
@@ -98,16 +98,23 @@ export async function callTool(call: ToolCall, context: CallContext): Promise<Ou
     // The clearance is for this tool over this connection only.
     if (context.offered() !== descriptor || !connection.isCurrent(session)) continue;
     const { arguments: args } = clearance ?? call;
+    const sentAt = performance.now();
     const outcome = await send(
       { ...call, arguments: args },
       { ...context, descriptor, session, timeoutMs, remainingMs, isReopened },
     );
     if (outcome !== SESSION_LOST) return outcome;
     isReopened = true;
+    remainingMs = remainingAfter(sentAt, remainingMs);
     connection.suspect(session, "its session was lost");
   }
   const message = `Server ${connection.server} reconnected, or its tools changed, each time before ${ownName} could be called`;
   return failed("TOOL_UNREACHABLE", message, "none", true);
+}
+
+/** What is left of a time since then, in milliseconds. */
+function remainingAfter(startedAt: number, ms: number): number {
+  return Math.max(1, Math.round(ms - (performance.now() - startedAt)));
 }
 
 function unreachable(error: unknown, call: ToolCall, server: string): Outcome {
