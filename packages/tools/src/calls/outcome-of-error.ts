@@ -15,7 +15,12 @@ import {
   saysNoEffect,
 } from "@planwright/plan";
 import type { CallTrace } from "../connection/call-trace.ts";
-import { AnswerTooLargeError, ServerUnreachableError, UnreadableAnswerError } from "../connection/errors.ts";
+import {
+  AnswerTooLargeError,
+  cutText,
+  ServerUnreachableError,
+  UnreadableAnswerError,
+} from "../connection/errors.ts";
 import { NoTokenError } from "../connection/sign-in.ts";
 
 type Failure = Extract<Outcome, { type: "failed" }>;
@@ -190,7 +195,7 @@ function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedC
   if (isUnknownTool(error, ownName)) return notFound(tool);
   const text = error.message;
   // The ellipsis also shows that the text before it may end with the beginning of a secret.
-  const message = `${tool}: ${text.length > 2_000 ? `${text.slice(0, 1_997)}...` : text}`;
+  const message = `${tool}: ${text.length > 2_000 ? cutText(text, 2_000) : text}`;
   const effect = said ?? (NOT_PROCESSED.includes(error.code) ? "none" : "reported");
   const { data } = depthOf(error.data, MAX_DEPTH) > MAX_DEPTH ? {} : JsonValueSchema.safeParse(error.data);
   // A server with an internal error may have failed after the effect.
