@@ -37,9 +37,11 @@ export function toModelError(
   const wrong = causesOf(error).find((each) => isModelError(each, "MODEL_ENDPOINT_WRONG"));
   if (wrong) return new ModelError("MODEL_ENDPOINT_WRONG", wrong.facts, { cause: error, partial });
   if (error instanceof DraftError) return error;
-  const options = { cause: error, partial };
-  const status = httpStatus(error);
-  const reasons = providerReasons(error);
+  // LangChain hides the answer to a prompt that is too long in the cause of its own error.
+  const answered = causesOf(error).find((each) => httpStatus(each) !== null) ?? error;
+  const options = { cause: answered, partial };
+  const status = httpStatus(answered);
+  const reasons = providerReasons(answered);
   if (isOverdue || errorNames(error).some((name) => name.includes("Timeout"))) {
     return new ModelError("MODEL_TIMEOUT", { model, url, timeoutMs }, options);
   }
@@ -65,7 +67,7 @@ export function toModelError(
   if (status === 429 || status === 529) {
     return new ModelError(
       "MODEL_RATE_LIMITED",
-      { model, retryAfterMs: retryAfterMs(error, Date.now()) },
+      { model, retryAfterMs: retryAfterMs(answered, Date.now()) },
       options,
     );
   }
@@ -74,7 +76,7 @@ export function toModelError(
   }
   return new ModelError(
     "MODEL_UNREACHABLE",
-    { model, url, status, retryAfterMs: retryAfterMs(error, Date.now()) },
+    { model, url, status, retryAfterMs: retryAfterMs(answered, Date.now()) },
     options,
   );
 }
