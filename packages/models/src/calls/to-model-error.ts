@@ -88,11 +88,17 @@ const FORM_WORDS: Record<Exclude<AnswerForm, "text">, RegExp> = {
   "tool-call": /tool|function/i,
 };
 
-/** True when a server refused the request because of its answer form, so that another form may work. */
+/** The code of OpenAI for a request that is too long. Its message counts the tokens of the tools. */
+const TOO_LONG = "context_length_exceeded";
+
+/**
+ * True when a server refused the request because of its answer form or its tools, so that another form may work.
+ */
 export function isFormRefused(error: DraftError, form: Exclude<AnswerForm, "text">): boolean {
   if (!isModelError(error, "MODEL_REQUEST_INVALID")) return false;
   const { status } = error.facts;
   if (status !== 400 && status !== 422) return false;
+  if (providerReasons(error.cause).has(TOO_LONG)) return false;
   const message = error.cause instanceof Error ? error.cause.message.slice(0, 2_000) : "";
   return FORM_WORDS[form].test(message);
 }
