@@ -339,6 +339,22 @@ test("a meter gets a call before it is sent, with an estimate that is rarely too
   expect(meter.calls[0]?.promptTokens).toBeGreaterThan(sent / 4);
 });
 
+test("a call that is aborted before it is sent costs nothing", async () => {
+  server.script(() => ({ type: "hang" }));
+  const calls: CallEnd[] = [];
+  const stop = new AbortController();
+  const meter: CallMeter = {
+    async begin() {
+      stop.abort(new Error("stopped"));
+      return { end: async (outcome) => void calls.push(outcome) };
+    },
+  };
+  const drafting = createDrafter(openAi()).draft(input({ meter, signal: stop.signal }));
+  await expect(drafting).rejects.toThrow("stopped");
+  expect(server.requests).toHaveLength(0);
+  expect(calls).toMatchObject([{ spent: "none", error: { code: "CALL_ABORTED" } }]);
+});
+
 test("an aborted call is recorded as aborted, with an unknown cost", async () => {
   server.script(() => ({ type: "hang" }));
   const meter = recorder();
