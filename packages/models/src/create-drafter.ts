@@ -64,7 +64,10 @@ function createModelDrafter(caller: ModelCaller): Drafter {
   };
 }
 
-/** Asks one question after the other; the first failure ends that, and what was proposed before is kept. */
+/**
+ * Asks one question after the other; the first failure, or the end of the signal, ends that, and what was proposed
+ * before is kept.
+ */
 async function proposeContracts(
   caller: ModelCaller,
   { tools, meter, signal }: ContractInput,
@@ -80,12 +83,15 @@ async function proposeContracts(
       proposed.unusable += read.unusable;
       proposed.asked += question.tools.size;
     } catch (error) {
+      if (signal.aborted) return { ...proposed, error: ENDED };
       if (!(error instanceof DraftError)) throw error;
       return { ...proposed, error: { code: error.code, message: error.message } };
     }
   }
   return proposed;
 }
+
+const ENDED = { code: "MODEL_TIMEOUT", message: "The time for the questions ended before all were answered" };
 
 const notProposals = (model: string) => ({
   code: "MODEL_ANSWER_UNREADABLE",
