@@ -1,6 +1,7 @@
 import { cut, type DiagnosticCollector, didYouMean } from "../document/diagnostic.ts";
 import { argumentKeys, type Condition, type DraftStep } from "../document/plan.ts";
 import type { Policy } from "../document/policy.ts";
+import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
 import {
   isJsonObject,
   type JsonObject,
@@ -296,12 +297,12 @@ function rewriteCondition(
   const rewriteStatus = (value: { status: [string, string] }, keys: (string | number)[]): Condition => {
     const [written, status] = value.status;
     // Ids may be written as numbers.
-    const name = String(written);
+    const name = isJsonNumber(written) ? digitsOf(written) : written;
     const known = rewriting.translator.stepId(name) ?? name;
     const located = locateRoot(known, [], rewriting.names);
     if (located.type === "step") return { status: [located.name, status] };
     if (located.type !== "scope") refuseReference(name, name, located, keys, { step, rewriting });
-    return value;
+    return { status: [name, status] };
   };
   return inner(condition, place);
 }
