@@ -32,6 +32,8 @@ import { expected } from "./values.ts";
 
 /** Longer sentences are refused: the grammar is made for a few clauses. */
 const MAX_QUERY_LENGTH = 4_000;
+/** The first sign of a quotation that is not closed, or that the grammar does not know. */
+const OPEN_QUOTE = /^["“«‹„‚'‘`「『]/;
 /** More steps are refused. */
 const MAX_STEPS = 100;
 
@@ -103,14 +105,20 @@ export function planByRules(
     throw refuse(query, `it is longer than ${MAX_QUERY_LENGTH} characters`);
   if (query.includes("$ref:"))
     throw refuse(query, '"$ref:" would be read as a reference, and it cannot be escaped');
+  const tokens = tokenize(query);
+  const open = tokens.find(({ kind, text }) => kind === "word" && OPEN_QUOTE.test(text));
+  if (open)
+    throw refuse(
+      query.slice(open.start),
+      `it is open where the quotation ends that begins with ${open.text.charAt(0)}; put a text in "..."`,
+    );
   const sentence: Sentence = {
     text: query,
-    tokens: tokenize(query),
+    tokens,
     moments: momentsIn(query, context),
     catalogue,
     things: new Set(catalogue.flatMap(({ thing }) => thing ?? [])),
   };
-  const { tokens } = sentence;
   const steps: PlannedStep[] = [];
   const clauses: string[] = [];
   let { start } = startOfClause(tokens, 0);
