@@ -77,7 +77,13 @@ const NO_NAMES = set(
   "all every each everything everyone everybody anything anyone anybody nothing nobody none something someone any either neither me myself us you i we not no or but nor if unless except until while when whenever than like now later again tomorrow today yesterday tonight my our your his her their its a an some another then with and",
 );
 /** Words that make a condition or a choice of a text; no plan can hold them. */
-const CONDITIONS = set("if unless except otherwise until while whenever instead or but");
+const CONDITIONS = set("if unless except otherwise until while when whenever once instead or but");
+
+/** Prepositions of days that begin or end a time. */
+const BOUNDARIES = set("from since between until till through by");
+/** Words of arguments for the day by which something is done. */
+const ENDS = set("due deadline end until");
+const isEnd = ({ words }: Parameter) => words.some((word) => ENDS.has(word));
 
 /** Words that mean a part of an earlier thing, which no reference can name. */
 const POSSESSIVES = set("its their his her my your our");
@@ -386,6 +392,8 @@ class ClauseReader {
             ? open[0]
             : null;
     if (!parameter) return null;
+    // "until Friday" is no day; for an argument such as "due" it is one.
+    if (isBehind && BOUNDARIES.has(token.lower) && parameter !== target && !isEnd(parameter)) this.fail(at);
     if (found.isRange) throw new Misread(`"${found.text}" is more than one day`);
     const value = found.value === null ? undefined : valueFor(parameter, found.value);
     if (value === undefined) this.unusable(parameter, found.text);
