@@ -619,14 +619,14 @@ class ClauseReader {
   /** A value, and those that commas and "and" join to it: items of a list, or one call for each. */
   private giveAll(parameter: Parameter, first: Said): number {
     const values = [first];
-    let isJoined = false;
+    const joints: boolean[] = [];
     for (let at = first.next; isSeparator(this.tokens[at]); at = values.at(-1)?.next ?? at) {
       let behind = at;
       while (isSeparator(this.tokens[behind])) behind += 1;
       if (keyAt(this.tokens, behind, this.words.parameters)) break;
       const value = this.name(behind);
       if (!value || !(this.fits(parameter, value) || this.reach(parameter, value.text).length > 0)) break;
-      isJoined ||= this.tokens.slice(at, behind).some(({ kind }) => kind === "word");
+      joints.push(this.tokens.slice(at, behind).some(({ kind }) => kind === "word"));
       values.push(value);
     }
     const [, second] = values;
@@ -634,7 +634,9 @@ class ClauseReader {
       this.give(parameter, first);
       return first.next;
     }
-    if (!isJoined && values.some(isPlain))
+    // "A, B and C", "A and B and C"; in "Paris, France and Rome, Italy" a comma may be part of a name.
+    const isList = joints.at(-1) === true && new Set(joints.slice(0, -1)).size <= 1;
+    if (!isList && values.some(isPlain))
       throw new Misread(
         `it is open whether the comma in "${this.saidOf(this.indexOf(first), second.next)}" joins two values; join them with "and", or ${QUOTE}`,
       );
