@@ -32,7 +32,7 @@ import {
 } from "./links.ts";
 import { isDeterminer, PRONOUNS, type ToolMatch } from "./match-tool.ts";
 import type { Token } from "./tokens.ts";
-import { expected, isIdentifier, isTyped, valueFor } from "./values.ts";
+import { expected, isIdentifier, isPathName, isTyped, valueFor } from "./values.ts";
 
 /** Words of a clause that the grammar does not allow; the message says which and what to do. */
 export class Misread extends Error {}
@@ -346,7 +346,7 @@ class ClauseReader {
       const next = this.givePointed(parameter, pointed, false);
       if (next !== null) return next;
     }
-    const takers = open.filter((each) => each.required && isFreeText(each));
+    const takers = open.filter((each) => each.required && isFreeText(each) && !isPathName(each));
     const contents = takers.length === 1 ? takers : takers.filter(isContent);
     const [taker, second] = contents;
     return taker && !second ? this.givePointed(taker, pointed, true) : null;
@@ -594,6 +594,7 @@ class ClauseReader {
       if (isOther) throw doubt();
       return this.momentAt(at + 1) !== null && others.some(isDated);
     }
+    if (isTyped(next) && isFreeText(other) && !isPathName(other) && next?.kind !== "quoted") throw doubt();
     if (isTyped(next) || (token.lower === "by" && /^\p{Lu}/u.test(next?.text ?? ""))) return true;
     if (isDated(other) && this.momentAt(at + 1)) return true;
     throw doubt();

@@ -86,10 +86,15 @@ function stringFits(parameter: Parameter, text: string, kind: Token["kind"]): bo
 }
 
 /** "*.log" for a parameter that takes the path of one file and does not say that it takes a pattern. */
-const isStrayPattern = ({ words, describedBy }: Parameter, text: string) =>
+const isStrayPattern = (parameter: Parameter, text: string) =>
   text.includes("*") &&
-  PATH_NAMES.has(stem(words.at(-1) ?? "")) &&
-  !["pattern", "glob", "wildcard", "wildcards"].some((word) => words.includes(word) || describedBy.has(word));
+  isPathName(parameter) &&
+  !["pattern", "glob", "wildcard", "wildcards"].some(
+    (word) => parameter.words.includes(word) || parameter.describedBy.has(word),
+  );
+
+/** True for a parameter that names a file or a folder. */
+export const isPathName = ({ words }: Parameter) => PATH_NAMES.has(stem(words.at(-1) ?? ""));
 
 const PATH_NAMES: ReadonlySet<string> = new Set(
   "path filename file folder directory source destination src dest".split(" "),
