@@ -15,7 +15,7 @@ import {
   TITLE_NAMES,
   type ToolWords,
 } from "@planwright/models/words";
-import type { JsonValue } from "@planwright/plan";
+import { beginningOfText, type JsonValue } from "@planwright/plan";
 import type { SaidMoment } from "@planwright/reading";
 import {
   identityOf,
@@ -722,7 +722,7 @@ class ClauseReader {
   private fail(at: number): never {
     let end = at + 1;
     while (end < this.tokens.length && !isSeparator(this.tokens[end])) end += 1;
-    throw new Misread(`it is open what "${this.saidOf(at, end).slice(0, 80)}" means there; ${QUOTE}`);
+    throw new Misread(`it is open what "${beginningOfText(this.saidOf(at, end), 80)}" means there; ${QUOTE}`);
   }
 
   /** "services api and web in staging": what follows the last name is for all, but not an address. */

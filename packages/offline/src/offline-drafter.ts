@@ -10,6 +10,7 @@ import {
 } from "@planwright/models/words";
 import {
   bareName,
+  beginningOfText,
   escapeText,
   type JsonObject,
   type JsonValue,
@@ -97,7 +98,7 @@ export function planByRules(
   const catalogue = tools.map(toolWordsOf);
   const refuse = (clause: string, reason: string) =>
     new NotUnderstoodError({
-      clause: clause.slice(0, 200),
+      clause: beginningOfText(clause, 200),
       reason,
       nearestTools: nearestTools(clause, catalogue),
     });
