@@ -259,13 +259,14 @@ function complete(
 function implied(
   parameter: Parameter,
   call: DraftedCall,
-  { words, isPointing }: ToolMatch,
+  { words, isPointing, isOther }: ToolMatch,
   steps: readonly PlannedStep[],
 ): JsonValue | undefined {
   if (parameter.choices?.length === 1) return parameter.choices[0];
   if (parameter.default !== undefined) return parameter.default;
   if (isTitle(parameter) && call.topic !== null) return escapeText(call.topic);
-  if (parameter.link) {
+  const isThing = parameter.link !== null && parameter.link.thing === words.thing;
+  if (parameter.link && !(isOther && isThing)) {
     const link = impliedLink(parameter, steps, isPointing);
     if (link === "several")
       throw new Misread(
