@@ -79,6 +79,9 @@ const NO_NAMES = set(
 /** Words that make a condition or a choice of a text; no plan can hold them. */
 const CONDITIONS = set("if unless except otherwise until while when whenever once instead or but");
 
+/** Words of a name that its last word does not imply: a price is no highest price. */
+const LIMITING = set("max min maximum minimum highest lowest least most not exclude excluded without");
+
 /** Prepositions of days that begin or end a time. */
 const BOUNDARIES = set("from since between until till through by");
 /** Words of arguments for the day by which something is done. */
@@ -113,7 +116,9 @@ export function keyAt(
     .toSorted((left, right) => right.words.length - left.words.length)[0];
   const plain = parameters.filter(({ name }) => name.toLowerCase() === tokens[at]?.lower);
   const short = parameters.filter(
-    (each) => stem(each.words.at(-1) ?? "") === said[0] || linkedNoun(each) === said[0],
+    (each) =>
+      (stem(each.words.at(-1) ?? "") === said[0] || linkedNoun(each) === said[0]) &&
+      !each.words.slice(0, -1).some((word) => LIMITING.has(word)),
   );
   const parameter = complete ?? plain[0] ?? (short.length === 1 ? short[0] : undefined);
   if (!parameter || said.length === 0) return null;
