@@ -131,6 +131,37 @@ test("hints beyond the limit are dropped and reported while Redis is away", asyn
   expect(errors.map(String)).toContainEqual(expect.stringContaining("OfferDroppedError"));
 });
 
+test.each<["killed" | "frozen"]>([["killed"], ["frozen"]])(
+  "other work may begin while Redis is %s, after work from its hints has ended",
+  async (fault) => {
+    const redis = await ownRedis();
+    const { queues } = queuesAt(redis.url);
+    const slots = slotsOf({ max: 40, maxBeginning: 2 });
+    const running: (() => void)[] = [];
+    const { handled } = await workerOf(queues, {
+      slots,
+      handle: (id, _tenant, begun) => {
+        handled.push(id);
+        begun();
+        return new Promise((resolve) => running.push(resolve));
+      },
+    });
+    for (let index = 0; index < 8; index += 1)
+      queues.offerExecution(plan(`plan_${index}`, { tenant: `t${index}` }));
+    await expect.poll(() => handled).toHaveLength(8);
+    if (fault === "killed") await redis.kill();
+    else process.kill(redis.pid()!, "SIGSTOP");
+    onTestFinished(() => void (redis.pid() && process.kill(redis.pid()!, "SIGCONT")));
+    for (const end of running) end();
+    // As a sweeper does, for what it finds in MongoDB.
+    for (let index = 0; index < 10; index += 1) (await slots.enter())();
+    if (fault === "killed") await redis.restart();
+    else process.kill(redis.pid()!, "SIGCONT");
+    queues.offerExecution(plan("plan_later"));
+    await expect.poll(() => handled).toContain("plan_later");
+  },
+);
+
 test("a worker that starts while Redis is away begins when Redis is available", async () => {
   const redis = await ownRedis();
   await redis.kill();
