@@ -155,7 +155,9 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
     async close(graceMs = DEFAULT_GRACE_MS) {
       if (isClosing) return;
       isClosing = true;
-      const closed = Promise.all([work.end(), worker?.close().catch(report)]);
+      const jobs = worker?.close().catch(report);
+      // Without Redis no job can be ended; the work is what counts.
+      const closed = Promise.all([work.end(), client.status === "ready" ? jobs : undefined]);
       if (!(await endsWithin(closed, graceMs))) {
         worker?.cancelAllJobs("the worker is closing");
         await endsWithin(closed, ABORT_WAIT_MS);

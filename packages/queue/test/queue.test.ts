@@ -131,6 +131,31 @@ test("hints beyond the limit are dropped and reported while Redis is away", asyn
   expect(errors.map(String)).toContainEqual(expect.stringContaining("OfferDroppedError"));
 });
 
+test("close waits for the work in progress and not for a Redis that is away", async () => {
+  const redis = await ownRedis();
+  const { queues, errors } = queuesAt(redis.url);
+  let finish: () => void = () => undefined;
+  let isStarted = false;
+  const { worker } = await workerOf(queues, {
+    handle: () => {
+      isStarted = true;
+      return new Promise((resolve) => (finish = resolve));
+    },
+  });
+  queues.offerExecution(plan("plan_1"));
+  await expect.poll(() => isStarted).toBe(true);
+  await redis.kill();
+  await expect.poll(() => errors).not.toEqual([]);
+  const startedAt = performance.now();
+  let isClosed = false;
+  const closed = worker.close().then(() => (isClosed = true));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(isClosed).toBe(false);
+  finish();
+  await closed;
+  expect(performance.now() - startedAt).toBeLessThan(8_000);
+});
+
 test.each<["killed" | "frozen"]>([["killed"], ["frozen"]])(
   "other work may begin while Redis is %s, after work from its hints has ended",
   async (fault) => {
