@@ -19,9 +19,9 @@ afterAll(async () => {
   await running.close();
 });
 
-async function connect(): Promise<Client> {
+async function connect({ api } = running): Promise<Client> {
   const client = new Client({ name: "agent", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", running.api.url)));
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", api.url)));
   onTestFinished(() => client.close());
   return client;
 }
@@ -334,6 +334,32 @@ test("cancel_request of an ended request is an error", async () => {
   expect(refused.isError).toBe(true);
   expect(JSON.stringify(refused.content)).toContain("STATE_CONFLICT");
   expect(JSON.stringify(refused.content)).toContain("nothing was cancelled");
+});
+
+test("at the limit of waiting calls accepted work is answered at once, as no error that asks to send it again", async () => {
+  const full = await startTestApi({ mcp: { hosts: [] }, maxSubscriptions: 1 });
+  onTestFinished(() => full.close());
+  const client = await connect(full);
+  const call = async (name: string, given: object) =>
+    (await client.callTool({ name, arguments: { ...given } })) as {
+      isError?: boolean;
+      structuredContent: object;
+    };
+  const waiting = call("execute_tool_plan", { plan: BLOG_PLAN });
+  await expect.poll(() => full.offered.length, { interval: 5 }).toBe(1);
+  const executed = await call("execute_tool_plan", { plan: BLOG_PLAN });
+  expect(executed).toMatchObject({ structuredContent: { status: "EXECUTING" } });
+  const { requestId } = executed.structuredContent as { requestId: string };
+  const planned = await call("create_plan", { query: "Create author Alice", wait: false });
+  expect(planned).toMatchObject({ structuredContent: { status: "PLANNING" } });
+  const cancelled = await call("cancel_request", { requestId });
+  expect(cancelled).toMatchObject({ structuredContent: { requestId } });
+  expect([executed, planned, cancelled].map(({ isError = false }) => isError)).toEqual([false, false, false]);
+  expect(await call("get_request", { requestId })).toMatchObject({ isError: true });
+  const [, planId] = full.offered[0]!.split(" ");
+  const claim = (await full.store.claimPlan(planId as PlanId, "test executor"))!;
+  await full.store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+  expect(await waiting).toMatchObject({ structuredContent: { status: "COMPLETED" } });
 });
 
 test("pages of other origins are refused, and without the setting the endpoint does not exist", async () => {

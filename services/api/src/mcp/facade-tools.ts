@@ -12,11 +12,11 @@ import {
   stepNeedsPerson,
   withoutNulls,
 } from "@planwright/plan";
-import type { PlanHead } from "@planwright/store";
+import type { PlanHead, RequestDocument } from "@planwright/store";
 import { z } from "zod";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import { parsePolicy } from "../arguments/parse-options.ts";
-import { BadInputError, UnauthenticatedError } from "../errors/api-error.ts";
+import { BadInputError, OverloadedError, UnauthenticatedError } from "../errors/api-error.ts";
 import { isAtRest, type RequestSnapshot } from "../feeds/request-feed.ts";
 import { needsOf } from "../graphql/operations.ts";
 import type { GraphqlContext } from "../operation/context.ts";
@@ -110,26 +110,34 @@ const MAKES_EFFECTS = { readOnlyHint: false, destructiveHint: true, openWorldHin
 export function createFacadeTools(
   options: Pick<ReportOptions, "credentials" | "waitMs">,
 ): ReadonlyMap<string, FacadeTool> {
+  /**
+   * The report of a request that this call has accepted or changed. When too many clients follow requests, it is what
+   * is known already: an error would say that nothing was done, and the agent would do it twice.
+   */
+  async function reportDone(
+    context: GraphqlContext,
+    { _id: requestId, planId, status }: RequestDocument,
+    how: { call: ServerContext; wait: boolean },
+  ): Promise<JsonObject> {
+    context.releaseSlot?.();
+    try {
+      return await reportAtRest(context, requestId, { ...options, ...how });
+    } catch (error) {
+      if (error instanceof OverloadedError) return { requestId, planId, status };
+      throw error;
+    }
+  }
+
   /** The result of a call that executes a request. */
   async function executed(
     context: GraphqlContext,
-    requestId: RequestId,
+    request: RequestDocument,
     how: { call: ServerContext; wait: boolean },
   ): Promise<FacadeAnswer> {
-    context.releaseSlot?.();
-    const found = await reportAtRest(context, requestId, { ...options, ...how });
-    const { status } = found;
-    return { report: found, isError: how.wait && (status === "FAILED" || status === "CANCELLED") };
+    const report = await reportDone(context, request, how);
+    const { status } = report;
+    return { report, isError: how.wait && (status === "FAILED" || status === "CANCELLED") };
   }
-
-  const reported = async (
-    context: GraphqlContext,
-    requestId: RequestId,
-    call: ServerContext,
-  ): Promise<FacadeAnswer> => ({
-    report: await reportAtRest(context, requestId, { ...options, call, wait: false }),
-    isError: false,
-  });
 
   return new Map([
     toolOf({
@@ -154,8 +162,7 @@ export function createFacadeTools(
           tags,
           idempotencyKey,
         };
-        const { _id } = await createPlan(context, input);
-        return executed(context, _id, { call, wait });
+        return executed(context, await createPlan(context, input), { call, wait });
       },
     }),
     toolOf({
@@ -195,8 +202,8 @@ export function createFacadeTools(
       ) {
         const document = given ?? { steps, ...(output_steps && { output_steps }) };
         const plan = readToolPlan({ plan: document, policy: parsePolicy({ policy }) });
-        const { _id } = await submitPlan(context, { plan, execute: true, tags, idempotencyKey });
-        return executed(context, _id, { call, wait });
+        const request = await submitPlan(context, { plan, execute: true, tags, idempotencyKey });
+        return executed(context, request, { call, wait });
       },
     }),
     toolOf({
@@ -207,7 +214,8 @@ export function createFacadeTools(
       annotations: { readOnlyHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {
         const { _id } = await findRequest(context, requestId);
-        return reported(context, _id, call);
+        const report = await reportAtRest(context, _id, { ...options, call, wait: false });
+        return { report, isError: false };
       },
     }),
     toolOf({
@@ -217,9 +225,8 @@ export function createFacadeTools(
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {
-        const { _id } = await cancelRequest(context, requestId);
-        context.releaseSlot?.();
-        return reported(context, _id, call);
+        const cancelled = await cancelRequest(context, requestId);
+        return { report: await reportDone(context, cancelled, { call, wait: false }), isError: false };
       },
     }),
   ]);
