@@ -246,6 +246,38 @@ test("debugBundle contains large outputs by name and size, and lists the omitted
   expect(modelCalls.at(-1).messages[0].content).toMatch(/^29 /);
 });
 
+test("debugBundle has the latest events of a long journal, also when its entries are long, and tells of the others", async () => {
+  const steps = Array.from({ length: 800 }, (_, index) => ({
+    id: `s${index}`,
+    tool: "createAuthor",
+    arguments: { name: "Ann", email: "a@b.c" },
+  }));
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId } }",
+    { plan: { steps } },
+  );
+  const { requestId } = body.data.submitPlan;
+  const ask = (field: string) =>
+    running.graphql(`mutation ($id: ID!) { ${field} { planId } }`, { id: requestId });
+  for (let version = 1; version <= 3; version += 1) {
+    if (version > 1) await ask("rerun(requestId: $id, execute: false)");
+    await ask("cancel(requestId: $id)");
+  }
+  const { events, request, leftOut } = await bundleOf(requestId);
+  expect(request).toMatchObject({ version: 3, status: "CANCELLED" });
+  expect(events.at(-1)).toMatchObject({ type: "plan.ended", planId: request.planId, seq: request.seq });
+  const places = events.map(
+    ({ seq, position }: { seq: number; position: number }) => seq * 10_000 + position,
+  );
+  expect(places).toEqual(places.toSorted((a: number, b: number) => a - b));
+  expect(leftOut).toContainEqual({
+    where: "events",
+    count: 1,
+    sizeBytes: null,
+    reason: "not read, in entries",
+  });
+});
+
 test("debugBundle of an unknown request is NOT_FOUND", async () => {
   const { body } = await running.graphql(`{ debugBundle(requestId: "req_1700000000_abcdefghijklmnopqrst") }`);
   expect(body.errors[0].extensions.code).toBe("NOT_FOUND");
