@@ -897,3 +897,15 @@ test.each([
   const reasons = diagnose(factsOf(requestOf({ plan }))).reasons.join(" ");
   expect(text.exec(reasons)?.[1]).toBe(later(99).toISOString());
 });
+
+test("a sentence that is to be sent again is the complete one, in its own lines", () => {
+  const query = `Create author Alice,\nand then ${"a post about gardens, ".repeat(300)}end`;
+  const error = { code: "BUDGET_EXCEEDED", message: "too much" };
+  const limits = { ...NONE, maxTokens: 10_000 };
+  const exceeded = diagnose(factsOf(requestOf({ status: "FAILED", query, error, modelLimits: limits })));
+  const cancelled = diagnose(factsOf(requestOf({ status: "CANCELLED", query })));
+  for (const { next } of [exceeded, cancelled]) {
+    expect(next[0]).toMatchObject({ operation: "createPlan", arguments: { query } });
+    expect(next[0]?.command.slice(0, 2)).toEqual(["run", query]);
+  }
+});
