@@ -909,3 +909,47 @@ test("a sentence that is to be sent again is the complete one, in its own lines"
     expect(next[0]?.command.slice(0, 2)).toEqual(["run", query]);
   }
 });
+
+test("an output that is not as declared is blamed only if the failed step uses it", () => {
+  const warnings = ["OUTPUT_UNEXPECTED: name is missing"];
+  const done = (id: string) => stepOf(id, { status: "COMPLETED", warnings });
+  const mail = stepOf("mail", { status: "FAILED", error: errorOf("REFERENCE_MISSING") });
+  const blamed = (text: string): string => {
+    const document = {
+      steps: [
+        { id: "a", tool: "a", arguments: {}, dependsOn: [] },
+        { id: "ab", tool: "ab", arguments: {}, dependsOn: [] },
+        { id: "mail", tool: "mail", arguments: { to: text }, dependsOn: ["ab"] },
+      ],
+    } as never;
+    const request = ended("FAILED", [done("a"), done("ab"), mail], { document });
+    return diagnose(factsOf(request)).reasons.join(" ");
+  };
+  expect(blamed("<<ab.name>>")).toContain("It uses the output of ab, which is not as its server declares it");
+  expect(blamed("<<a.name>>")).toContain("It uses the output of a, which");
+  expect(blamed("a.name")).not.toContain("It uses the output");
+});
+
+test("a missing field is asked of the step that lacks it, and not of another one that would act again", () => {
+  const document = {
+    steps: [
+      { id: "pay", tool: "pay", arguments: {}, dependsOn: [] },
+      { id: "load", tool: "load", arguments: {}, dependsOn: [] },
+      { id: "mail", tool: "send", arguments: {}, dependsOn: ["pay", "load"] },
+    ],
+  } as never;
+  const nextAfter = (message: string) => {
+    const mail = stepOf("mail", {
+      tool: "send",
+      status: "FAILED",
+      error: errorOf("CONTRACT_FIELD_MISSING", message),
+    });
+    const pay = stepOf("pay", { status: "COMPLETED", effect: "done", effectClass: "U" });
+    return diagnose(factsOf(ended("FAILED", [pay, mail], { document })));
+  };
+  const named = nextAfter(
+    "send was not called: it needs id of load (required_fields), and the output of 'load' has none",
+  );
+  expect(commandsOf(named)[0]).toBe(`${RETRY} --from load`);
+  expect(JSON.stringify(nextAfter("no id").next)).not.toContain("pay");
+});
