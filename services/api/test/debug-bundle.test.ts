@@ -221,6 +221,9 @@ test("debugBundle contains large outputs by name and size, and lists the omitted
     sizeBytes: 20_011,
     preview: expect.stringMatching(/^\{"text":"x/),
   });
+  const cut = await completedWith({ text: `${"x".repeat(1_023 - '{"text":"'.length)}${"😀".repeat(5_000)}` });
+  const [{ steps: cutSteps }] = (await bundleOf(cut)).plans;
+  expect(cutSteps[0].output.preview.isWellFormed()).toBe(true);
   const record = running.store.recordModelCall.bind(running.store);
   for (let made = 0; made < 30; made += 1) {
     await record({

@@ -21,6 +21,7 @@ import {
 } from "@planwright/client";
 import type { StepRun } from "@planwright/engine";
 import {
+  beginningOfText,
   changesSince,
   findPinnedTool,
   isJsonObject,
@@ -275,7 +276,8 @@ async function smallOutput(step: StepRun, reads: Reads): Promise<KeptOutput> {
   const value = await reads.wholeOutput(step);
   const sizeBytes = Buffer.byteLength(JSON.stringify(value));
   if (sizeBytes <= MAX_OUTPUT_BYTES) return { value };
-  const preview = stringifyExactJson(redactJson(value, { maxDepth: MAX_DEPTH })).slice(0, PREVIEW_LENGTH);
+  const text = stringifyExactJson(redactJson(value, { maxDepth: MAX_DEPTH }));
+  const preview = beginningOfText(text, PREVIEW_LENGTH);
   return { reference: { ...reference, sizeBytes, preview } };
 }
 

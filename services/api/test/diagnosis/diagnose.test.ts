@@ -953,3 +953,13 @@ test("a missing field is asked of the step that lacks it, and not of another one
   expect(commandsOf(named)[0]).toBe(`${RETRY} --from load`);
   expect(JSON.stringify(nextAfter("no id").next)).not.toContain("pay");
 });
+
+test("a text that is cut keeps whole characters", () => {
+  const message = `${"x".repeat(299)}😀${"y".repeat(300)}`;
+  const { cause } = diagnose(factsOf(ended("FAILED", [failed("TOOL_FAILED", message)])));
+  expect(cause.message).toContain(`${"x".repeat(299)} …`);
+  expect(cause.message.isWellFormed()).toBe(true);
+  const spaces = `${" ".repeat(1_199)}😀${"y".repeat(300)}`;
+  const other = diagnose(factsOf(ended("FAILED", [failed("TOOL_FAILED", spaces)])));
+  expect(other.cause.message.isWellFormed()).toBe(true);
+});
