@@ -202,18 +202,20 @@ function tryingAgain(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Par
   const unsent = step.attempts.at(-1)?.unsent;
   if (unsent) return unreachable(facts, plan, step, unsent);
   const error = step.error ?? step.attempts.findLast((attempt) => attempt.error !== null)?.error;
-  const advice = stepAdvice(error?.code ?? "TOOL_FAILED", serverOf(facts, step.tool));
+  const { why, instruction, action } = stepAdvice(error?.code ?? "TOOL_FAILED", serverOf(facts, step.tool));
+  // The rest of the advice is for a plan that has ended: a call that is made again can neither be settled nor changed.
+  const hasFirstAction = action === "retry" && instruction.endsWith("; then");
   return {
     code: "STEP_RETRYING",
     message: `step ${stepName(step)} keeps failing: ${error ? problem(error) : "see its attempts below"}`,
     errorCode: error?.code,
     reasons: [
-      advice.why,
+      action === "resolve" ? "Another call of it is safe." : why,
       `${countText(step.attempts.length, "attempt")} so far; it is tried again ${whenAgain(step, nowMs)}, by itself.`,
     ],
     stepKeys: [step.key],
     since: step.startedAt,
-    next: [follow(request, continuesByItself(advice.instruction))],
+    next: [follow(request, hasFirstAction ? continuesByItself(instruction) : undefined)],
   };
 }
 

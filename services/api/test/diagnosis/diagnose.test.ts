@@ -963,3 +963,24 @@ test("a text that is cut keeps whole characters", () => {
   const other = diagnose(factsOf(ended("FAILED", [failed("TOOL_FAILED", spaces)])));
   expect(other.cause.message.isWellFormed()).toBe(true);
 });
+
+test.each(["EXECUTOR_LOST", "ANSWER_LOST"])(
+  "a call that is made again after %s is not to be settled: that would be refused",
+  (code) => {
+    const step = stepOf("a", { status: "RETRYING", error: errorOf(code), attempts: [attemptOf(1)] });
+    const { reasons, next } = diagnose(factsOf(requestOf({ plan: planOf([step]) })));
+    expect(next.map(({ description, command }) => [description, ...command])).toEqual([
+      ["Follow it:", "watch", REQUEST_ID],
+    ]);
+    expect(reasons).toEqual([
+      "Another call of it is safe.",
+      "1 attempt so far; it is tried again at any moment, by itself.",
+    ]);
+  },
+);
+
+test("what only a plan that has ended can follow is not the advice for a step that is tried again", () => {
+  const step = stepOf("a", { status: "RETRYING", error: errorOf("TOOL_FAILED"), attempts: [attemptOf(1)] });
+  const { next } = diagnose(factsOf(requestOf({ plan: planOf([step]) })));
+  expect(next[0]?.description).toBe("Follow it:");
+});
