@@ -984,3 +984,12 @@ test("what only a plan that has ended can follow is not the advice for a step th
   const { next } = diagnose(factsOf(requestOf({ plan: planOf([step]) })));
   expect(next[0]?.description).toBe("Follow it:");
 });
+
+test("a call that its look-up could not find is not said to have no look-up", () => {
+  const doubt = stepOf("pay", { status: "IN_DOUBT", effectClass: "V", attempts: [attemptOf(1)] });
+  const plan = planOf([doubt], { status: "WAITING", waitReason: "in doubt" });
+  const { reasons } = diagnose(factsOf(requestOf({ plan })));
+  expect(reasons[1]).toBe(
+    "No look-up has told whether it happened, and calling pay again is not safe, so the plan waits.",
+  );
+});
