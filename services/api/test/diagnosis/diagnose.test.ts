@@ -10,6 +10,7 @@ import {
 } from "@planwright/plan";
 import type { ModelLimits } from "@planwright/store";
 import { expect, test } from "vitest";
+import { isWellFormed } from "../../src/arguments/text.ts";
 import type { Diagnosis, DiagnosisCode, NextAction } from "../../src/diagnosis/diagnosis.ts";
 import {
   betterVersion,
@@ -958,10 +959,10 @@ test("a text that is cut keeps whole characters", () => {
   const message = `${"x".repeat(299)}😀${"y".repeat(300)}`;
   const { cause } = diagnose(factsOf(ended("FAILED", [failed("TOOL_FAILED", message)])));
   expect(cause.message).toContain(`${"x".repeat(299)} …`);
-  expect(cause.message.isWellFormed()).toBe(true);
+  expect(isWellFormed(cause.message)).toBe(true);
   const spaces = `${" ".repeat(1_199)}😀${"y".repeat(300)}`;
   const other = diagnose(factsOf(ended("FAILED", [failed("TOOL_FAILED", spaces)])));
-  expect(other.cause.message.isWellFormed()).toBe(true);
+  expect(isWellFormed(other.cause.message)).toBe(true);
 });
 
 test.each(["EXECUTOR_LOST", "ANSWER_LOST"])(
@@ -991,5 +992,28 @@ test("a call that its look-up could not find is not said to have no look-up", ()
   const { reasons } = diagnose(factsOf(requestOf({ plan })));
   expect(reasons[1]).toBe(
     "No look-up has told whether it happened, and calling pay again is not safe, so the plan waits.",
+  );
+});
+
+test.each([
+  ["cancelled", { cancelRequestedAt: later(8) }],
+  ["paused", { pauseRequestedAt: later(8) }],
+])("a plan that is to be %s waits for an executor if none is alive", (_, asked) => {
+  const running = stepOf("a", { status: "RUNNING", attempts: [attemptOf(1, { endedAt: null })] });
+  const { cause, reasons, next } = diagnose(
+    factsOf(requestOf({ plan: planOf([running], { waitReason: "no worker", ...asked }) })),
+  );
+  expect(cause).toMatchObject({ code: "NO_EXECUTOR", severity: "ATTENTION" });
+  expect(reasons.join(" ")).toMatch(/(cancelled|paused) as soon as an executor has taken it/);
+  expect(next[0]?.description).toContain("Start an executor");
+});
+
+test("a plan that was handed back and that no executor can continue says so", () => {
+  const plan = planOf([stepOf("a", { status: "RETRYING", error: errorOf("TOOL_RATE_LIMITED") })], {
+    status: "WAITING",
+    waitReason: "no worker",
+  });
+  expect(causeOf(requestOf({ plan }))).toBe(
+    "no executor is there to continue the plan, which was handed back while it waited (no worker)",
   );
 });
