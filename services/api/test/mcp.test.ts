@@ -1,7 +1,8 @@
 import { EventEmitter, once } from "node:events";
 import { Client, type Progress, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { PlanId } from "@planwright/plan";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { StoreUnavailableError } from "@planwright/store";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { AUTHOR, cancelInDoubtAs, executeAs, failAs, playStep, playWorkers } from "./workers.ts";
 
@@ -360,6 +361,21 @@ test("at the limit of waiting calls accepted work is answered at once, as no err
   const claim = (await full.store.claimPlan(planId as PlanId, "test executor"))!;
   await full.store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
   expect(await waiting).toMatchObject({ structuredContent: { status: "COMPLETED" } });
+});
+
+test("a plan that was accepted is reported also when the database fails while it is followed", async () => {
+  end = async () => undefined;
+  const spy = vi
+    .spyOn(running.store, "listStepHeads")
+    .mockRejectedValue(new StoreUnavailableError({ operation: "planned" }));
+  onTestFinished(() => spy.mockRestore());
+  const client = await connect();
+  const result = await client.callTool({ name: "execute_tool_plan", arguments: { plan: BLOG_PLAN } });
+  expect(result).toMatchObject({
+    structuredContent: { requestId: expect.stringMatching(/^req_/), status: "EXECUTING" },
+  });
+  expect(result.isError ?? false).toBe(false);
+  expect(spy).toHaveBeenCalled();
 });
 
 test("pages of other origins are refused, and without the setting the endpoint does not exist", async () => {

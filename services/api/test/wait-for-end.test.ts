@@ -1,5 +1,6 @@
 /** One call in, result out: `waitMs` of createPlan and submitPlan. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { StoreUnavailableError } from "@planwright/store";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { writeCalled } from "./workers.ts";
 
@@ -115,4 +116,15 @@ test("at the limit of waiting calls a plan is accepted and answered at once", as
   expect(body.data.submitPlan.status).toBe("EXECUTING");
   await slow;
   await full.close();
+});
+
+test("a plan that was accepted is answered also when the database fails during the wait", async () => {
+  const spy = vi
+    .spyOn(running.store, "getRequestWithPlan")
+    .mockRejectedValue(new StoreUnavailableError({ operation: "planned" }));
+  onTestFinished(() => spy.mockRestore());
+  const { body } = await submit({ waitMs: 50 });
+  expect(body.errors).toBeUndefined();
+  expect(body.data.submitPlan).toMatchObject({ requestId: expect.any(String), status: "EXECUTING" });
+  expect(spy).toHaveBeenCalled();
 });

@@ -16,7 +16,8 @@ import type { PlanHead, RequestDocument } from "@planwright/store";
 import { z } from "zod";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import { parsePolicy } from "../arguments/parse-options.ts";
-import { BadInputError, OverloadedError, UnauthenticatedError } from "../errors/api-error.ts";
+import { BadInputError, UnauthenticatedError } from "../errors/api-error.ts";
+import { isOnlyOfWait } from "../errors/format-error.ts";
 import { isAtRest, type RequestSnapshot } from "../feeds/request-feed.ts";
 import { needsOf } from "../graphql/operations.ts";
 import type { GraphqlContext } from "../operation/context.ts";
@@ -111,8 +112,8 @@ export function createFacadeTools(
   options: Pick<ReportOptions, "credentials" | "waitMs">,
 ): ReadonlyMap<string, FacadeTool> {
   /**
-   * The report of a request that this call has accepted or changed. When too many clients follow requests, it is what
-   * is known already: an error would say that nothing was done, and the agent would do it twice.
+   * The report of a request that this call has accepted or changed. When too many clients follow requests, or the
+   * database fails meanwhile, it is what is known already.
    */
   async function reportDone(
     context: GraphqlContext,
@@ -123,7 +124,7 @@ export function createFacadeTools(
     try {
       return await reportAtRest(context, requestId, { ...options, ...how });
     } catch (error) {
-      if (error instanceof OverloadedError) return { requestId, planId, status };
+      if (isOnlyOfWait(error)) return { requestId, planId, status };
       throw error;
     }
   }

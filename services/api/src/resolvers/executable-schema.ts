@@ -38,7 +38,7 @@ import { hasScope } from "../access/gate.ts";
 import { type FilterArgument, parseLiveFilter } from "../arguments/parse-filter.ts";
 import { parseWait, type WaitInput } from "../arguments/parse-options.ts";
 import { readDiagnosis } from "../diagnosis/read-diagnosis.ts";
-import { OverloadedError } from "../errors/api-error.ts";
+import { isOnlyOfWait } from "../errors/format-error.ts";
 import { noteLogFacts } from "../errors/telemetry.ts";
 import type { RequestChange, RequestSnapshot } from "../feeds/request-feed.ts";
 import type { WaitOptions } from "../feeds/rest-waits.ts";
@@ -291,7 +291,7 @@ function mutation<Arguments, Result>(
 
 /**
  * Accepts a request and returns it when it has ended or waits for a person, or its state after waitMs. When
- * too many clients wait, the accepted request is returned at once.
+ * too many clients wait, or the database fails meanwhile, the accepted request is returned at once.
  * @param accept - stores the request
  */
 async function acceptAndWait(
@@ -326,7 +326,7 @@ async function waitForEnd(
     reads.primeState(last);
     return last.request;
   } catch (error) {
-    if (error instanceof OverloadedError) return request;
+    if (isOnlyOfWait(error)) return request;
     throw error;
   }
 }
