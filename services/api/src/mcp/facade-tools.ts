@@ -331,7 +331,7 @@ async function reportAtRest(
       ...(!wait && { isLast: () => true }),
       onState: progressNotifier(call),
     });
-    if (hasCredentialEnded) throw new UnauthenticatedError("ended");
+    if (hasCredentialEnded) throw new UnauthenticatedError("ended later", { requestId });
     if (!last) return { requestId };
     return reportOf(last, await readPlanOutputs(last.request.planId, context));
   } finally {
