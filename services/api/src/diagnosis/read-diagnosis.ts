@@ -246,6 +246,13 @@ function diagnosePlanning(facts: DiagnosisFacts): PartialDiagnosis {
         since: request.plan?.createdAt ?? request.planningFinishedAt,
         next: [act(request, "executePlan", "execute", "Start it:")],
       };
+    case "EXECUTING":
+      return {
+        code: "RUNNING",
+        message: "nothing is wrong so far: the plan was accepted and is being stored",
+        since: request.createdAt,
+        next: [follow(request)],
+      };
     case "CANCELLED":
       return {
         code: "CANCELLED",

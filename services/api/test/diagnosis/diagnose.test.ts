@@ -1017,3 +1017,10 @@ test("a plan that was handed back and that no executor can continue says so", ()
     "no executor is there to continue the plan, which was handed back while it waited (no worker)",
   );
 });
+
+test("a plan that is about to be stored is not said to be invalid, and is not to be submitted again", () => {
+  const accepted = { status: "EXECUTING", source: "plan", query: null, plan: null } as const;
+  const { cause, next } = diagnose(factsOf(requestOf(accepted)));
+  expect(cause).toMatchObject({ code: "RUNNING", severity: "PROGRESS" });
+  expect(next.map(({ operation }) => operation)).toEqual(["requestUpdated"]);
+});
