@@ -4,7 +4,7 @@ import type { PlanId } from "@planwright/plan";
 import { StoreUnavailableError } from "@planwright/store";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { AUTHOR, cancelInDoubtAs, executeAs, failAs, playStep, playWorkers } from "./workers.ts";
+import { AUTHOR, cancelInDoubtAs, executeAs, failAs, planAs, playStep, playWorkers } from "./workers.ts";
 
 let running: RunningApi;
 let workers: ReturnType<typeof playWorkers>;
@@ -361,6 +361,27 @@ test("at the limit of waiting calls accepted work is answered at once, as no err
   const claim = (await full.store.claimPlan(planId as PlanId, "test executor"))!;
   await full.store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
   expect(await waiting).toMatchObject({ structuredContent: { status: "COMPLETED" } });
+});
+
+test("an agent is not told to send again what was executed in part, after its replan has failed", async () => {
+  end = (planId) => failAs(running.store, planId as PlanId);
+  const client = await connect();
+  const { body } = await running.graphql(
+    `mutation { createPlan(query: "in part", execute: false, maxReplans: 1, waitMs: 30000) { requestId } }`,
+  );
+  const { requestId } = body.data.createPlan;
+  await running.graphql("mutation ($id: ID!) { executePlan(requestId: $id) { id } }", { id: requestId });
+  const statusOf = async () => (await running.store.getRequest("default", requestId))?.status;
+  await expect.poll(statusOf).toBe("PLANNING");
+  await planAs(running.store, requestId);
+  const report = await client.callTool({ name: "get_request", arguments: { requestId } });
+  expect(report.structuredContent).toMatchObject({
+    status: "FAILED",
+    error: {
+      code: "REPLAN_UNCHANGED",
+      remedy: expect.stringContaining("do not send the request again"),
+    },
+  });
 });
 
 test("a plan that was accepted is reported also when the database fails while it is followed", async () => {

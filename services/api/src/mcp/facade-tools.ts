@@ -9,6 +9,7 @@ import {
   ProfileSchema,
   planningAdvice,
   type RequestId,
+  remedyOfProblem,
   stepNeedsPerson,
   withoutNulls,
 } from "@planwright/plan";
@@ -464,7 +465,7 @@ function reportOf({ request, plan, steps }: RequestSnapshot, outputs: PlanOutput
     status: request.status,
     outputs: Object.fromEntries([...(outputs ?? [])].map(([name, kept]) => [name, toJson(kept)])),
   };
-  if (request.error) report["error"] = toProblem(request.error, planningAdvice(request.error.code));
+  if (request.error) report["error"] = toProblem(request.error, adviceFor(request, request.error));
   else if (plan?.error) report["error"] = toProblem(plan.error, stepAdvice(plan.error.code));
   if (failed.length > 0) report["failedSteps"] = failed;
   const skipped = steps.filter(({ item, status }) => item === null && status === "SKIPPED").map(toFailure);
@@ -485,6 +486,11 @@ function reportOf({ request, plan, steps }: RequestSnapshot, outputs: PlanOutput
 function settledOf(plan: PlanHead, step: StepRun): JsonValue[] {
   const settled = settlementOf(plan, step);
   return settled ? [{ key: step.key, resolution: settled.resolution, by: settled.by }] : [];
+}
+
+/** Of a request that was executed in part nothing is to be sent again. */
+function adviceFor({ replans }: RequestDocument, { code }: { code: string }): { remedy: string } {
+  return replans && replans.made > 0 ? { remedy: remedyOfProblem(code, "replan") } : planningAdvice(code);
 }
 
 function toFailure(step: StepRun): JsonValue {
