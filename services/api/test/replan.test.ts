@@ -189,6 +189,25 @@ test("an answer is returned with the results", async () => {
   });
 });
 
+test("a request that was replanned too often is continued, and not sent again", async () => {
+  const requestId = await planned(failAs);
+  await replan(requestId);
+  for (let made = 1; made < 20; made += 1) {
+    await planAs(running.store, requestId);
+    await replan(requestId);
+  }
+  await planAs(running.store, requestId);
+  const { errors } = await replan(requestId);
+  expect(errors[0]).toMatchObject({
+    message: expect.stringContaining("20 times"),
+    extensions: {
+      code: "STATE_CONFLICT",
+      remedy:
+        "Change the plan yourself with amendPlan, or run what did not complete with rerun: completed steps are kept.",
+    },
+  });
+});
+
 test("more than five replans are refused, and one key belongs to one replan", async () => {
   const { body } = await running.graphql(`mutation { createPlan(query: "q", maxReplans: 6) { id } }`);
   expect(body.errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT", argument: "maxReplans" });
