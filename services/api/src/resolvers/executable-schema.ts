@@ -416,13 +416,14 @@ function result<Field extends keyof ExecutionResults>(field: Field) {
 }
 
 /**
- * Fields of StepError that are not recorded. `unit` is the step; absent for errors of attempts and plans. `place` is
+ * Fields of StepError that are not recorded. `unit` is the step; absent for errors of plans. `place` is
  * that of an error of planning in the journal.
  */
 const stepErrorResolvers = {
   remedy({ code, unit, place }: { code: string; unit?: FailedUnit; place?: ProblemPlace }): string {
     if (place) return remedyOfProblem(code, place);
     const { why, remedy } = stepAdvice(code, undefined, unit);
+    if (unit?.status === "COMPLETED") return `${why} The step has completed: nothing is to be done.`;
     if (unit?.status === "IN_DOUBT") return `${why} ${remedyWhile("in doubt", code)}`;
     return `${why} ${unit?.status === "RETRYING" ? remedyWhile("tried again", code) : remedy}`;
   },
