@@ -88,17 +88,19 @@ export function createTransport(settings: TransportOptions): Transport {
   ): Promise<T> {
     const signal = signalOf(options);
     const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
+    // Before the call: variables that are no JSON are not an API that does not answer.
+    const text = body && stringifyExactJson(body);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new DOMException("late", "TimeoutError")), timeoutMs);
     try {
       const response = await sendOne(to, {
-        method: body ? "POST" : "GET",
+        method: text === undefined ? "GET" : "POST",
         headers: {
-          ...(body ? { "content-type": "application/json" } : {}),
+          ...(text === undefined ? {} : { "content-type": "application/json" }),
           accept,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         },
-        ...(body ? { body: stringifyExactJson(body) } : {}),
+        ...(text === undefined ? {} : { body: text }),
         // The token is for this address only: it must not follow a redirect.
         redirect: "error",
         signal: AbortSignal.any([signal, late.signal]),
@@ -133,9 +135,13 @@ export function createTransport(settings: TransportOptions): Transport {
     async download(ref, options = {}) {
       const from = new URL(url);
       from.pathname = from.pathname.replace(/\/graphql\/?$/, `/outputs/${encodeURIComponent(ref)}`);
-      const response = await send(from.href, { accept: "application/json", options }, async (begun) => begun);
-      if (response.ok && response.body) return pieces(response.body, from.href, signalOf(options));
-      return readAnswer<never>(await response.text(), { url: from.href, status: response.status });
+      const begun = await send(from.href, { accept: "application/json", options }, async (response) =>
+        response.ok && response.body
+          ? response.body
+          : { status: response.status, text: await response.text() },
+      );
+      if (!("text" in begun)) return pieces(begun, from.href, signalOf(options));
+      return readAnswer<never>(begun.text, { url: from.href, status: begun.status });
     },
     async *subscribe<Result>(body: Body, options: CallOptions = {}) {
       const to = eventsUrlOf(url);
@@ -198,22 +204,32 @@ type AnswerError = NonNullable<z.infer<typeof AnswerSchema>["errors"]>[number];
 
 /**
  * The `data` of a GraphQL answer. The API answers according to its schema, so the type is trusted.
- * @throws {ApiRefusedError} with the first error of the answer, {NotTheApiError} when the text is not a
- * GraphQL answer
+ * @throws {ApiRefusedError} with the first error of the answer; when the text is not a GraphQL answer
+ * {ApiUnreachableError} for a proxy whose service is away, else {NotTheApiError}
  */
 function readAnswer<Result>(text: string, from: { url: string; status: number }): Result {
   const { data, errors } = parseAnswer(text, from);
   const [first] = errors ?? [];
   if (first) throw refusal(first);
-  if (!data) throw new NotTheApiError(from.url, from.status);
+  if (!data) throw noAnswer(from);
   return data as Result;
 }
 
-function parseAnswer(text: string, { url, status }: { url: string; status: number }) {
+/** What a proxy answers while the service behind it is being restarted. */
+const SERVICE_AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** The error for a text that is not a GraphQL answer. */
+function noAnswer({ url, status }: { url: string; status: number }, cause?: unknown): CodedError {
+  return SERVICE_AWAY.has(status)
+    ? new ApiUnreachableError(url, `a proxy answers for it with HTTP ${status}`, cause)
+    : new NotTheApiError(url, status, cause);
+}
+
+function parseAnswer(text: string, from: { url: string; status: number }) {
   try {
     return AnswerSchema.parse(parseExactJson(text));
   } catch (error) {
-    throw new NotTheApiError(url, status, error);
+    throw noAnswer(from, error);
   }
 }
 
