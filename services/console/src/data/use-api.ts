@@ -1,4 +1,11 @@
-import { ApiRefusedError, type Client, createClient, isTemporary, type Operation } from "@planwright/client";
+import {
+  ApiRefusedError,
+  type Client,
+  createClient,
+  isTemporary,
+  NotTheApiError,
+  type Operation,
+} from "@planwright/client";
 import { createContext, useContext, useEffect, useState } from "react";
 import { useIsVisible } from "./browser.ts";
 
@@ -9,9 +16,12 @@ export interface Read<Result> {
   problem: ApiProblem | null;
 }
 
+/** Wait before a query without an answer is sent again, in milliseconds. */
+const READ_AGAIN_MS = 2_000;
+
 /**
- * The answer to a query, which is sent again when its variables change. It is never the answer to earlier
- * variables.
+ * The answer to a query, which is sent again when its variables change, and after a problem that may pass. It is
+ * never the answer to earlier variables.
  * @param variables - null: nothing is sent
  * @param revision - the query is also sent again when this changes; the last answer stays until the new one
  * arrives
@@ -29,12 +39,22 @@ export function useRead<Result, Variables extends object>(
     const wanted = JSON.parse(key) as Variables | null;
     if (wanted === null) return;
     const controller = new AbortController();
-    client.execute(operation, wanted, { signal: controller.signal }).then(
-      (data) => setRead({ key, data, problem: null }),
-      (error: unknown) =>
-        controller.signal.aborted || setRead({ key, data: null, problem: problemOf(error) }),
-    );
-    return () => controller.abort();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const send = () =>
+      client.execute(operation, wanted, { signal: controller.signal }).then(
+        (data) => setRead({ key, data, problem: null }),
+        (error: unknown) => {
+          if (controller.signal.aborted) return;
+          const problem = problemOf(error);
+          setRead({ key, data: null, problem });
+          if (problem.isTemporary) timer = setTimeout(() => void send(), READ_AGAIN_MS);
+        },
+      );
+    void send();
+    return () => {
+      controller.abort();
+      clearTimeout(timer);
+    };
   }, [client, operation, key, revision]);
   return read.key === key ? read : { data: null, problem: null };
 }
@@ -59,8 +79,18 @@ export interface ApiProblem {
   accept?: () => void;
 }
 
-/** Describes an error of a call for people. Any other error is a fault of this page and is thrown again. */
-export function problemOf(error: unknown): ApiProblem {
+/** What follows a call without an answer. */
+const AFTER_NO_ANSWER = {
+  again: "It is tried again automatically. If this stays, check whether the service runs: GET /healthz.",
+  read: "Try it once more. If this stays, check whether the service runs: GET /healthz.",
+  command: "It is not known whether this was done: look at it before you try once more.",
+} as const;
+
+/**
+ * Describes an error of a call for people. Any other error is a fault of this page and is thrown again.
+ * @param then - what follows: the page tries it again, a person reads it once more, or the call was a command
+ */
+export function problemOf(error: unknown, then: keyof typeof AFTER_NO_ANSWER = "again"): ApiProblem {
   if (error instanceof ApiRefusedError) {
     const { code, remedy } = error.facts;
     const problem = { code, message: error.message, remedy, isTemporary: isTemporary(error) };
@@ -68,13 +98,17 @@ export function problemOf(error: unknown): ApiProblem {
     const isRepeat = code === "REPEAT_NOT_ACCEPTED" && Array.isArray(ids);
     return isRepeat ? { ...problem, repeats: ids.filter((id) => typeof id === "string") } : problem;
   }
+  const remedy = AFTER_NO_ANSWER[then];
+  if (error instanceof NotTheApiError) {
+    return {
+      code: error.code,
+      message: `Another server answers in place of the API (HTTP ${error.facts.status})`,
+      remedy: `A proxy may want you to sign in: reload this page. ${remedy}`,
+      isTemporary: true,
+    };
+  }
   if (!isTemporary(error)) throw error;
-  return {
-    code: "API_UNREACHABLE",
-    message: "The API does not answer",
-    remedy: "It is tried again automatically. If this stays, check whether the service runs: GET /healthz.",
-    isTemporary: true,
-  };
+  return { code: "API_UNREACHABLE", message: "The API does not answer", remedy, isTemporary: true };
 }
 
 /**
@@ -143,7 +177,7 @@ export function useAction<Result, Variables extends object>(
           acted.dispatchEvent(new Event(ACTED));
           return result;
         } catch (error) {
-          const found = problemOf(error);
+          const found = problemOf(error, "command");
           const repeats = found.repeats?.filter((id) => !accepted.has(id)) ?? [];
           if (repeats.length === 0) {
             setProblem(found);

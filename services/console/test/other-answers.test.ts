@@ -1,0 +1,77 @@
+/** An open page while something else answers in place of the API, and while an answer is lost. */
+import type { Page, Route } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type ConsoleSystem, startConsole } from "./console-system.ts";
+import { sharedBrowser } from "./open-browser.ts";
+
+let system: ConsoleSystem;
+beforeAll(async () => {
+  system = await startConsole();
+});
+afterAll(() => system?.close());
+
+/** Opens a page of the console. Console messages are not checked: the browser logs each call that fails. */
+async function open(path: string, prepare: (page: Page) => Promise<unknown>): Promise<Page> {
+  const context = await (await sharedBrowser()).newContext();
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on("pageerror", ({ message }) => errors.push(message));
+  onTestFinished(async () => {
+    await context.close();
+    expect(errors).toEqual([]);
+  });
+  await prepare(page);
+  await page.goto(new URL(`/console${path}`, system.apiUrl).href);
+  return page;
+}
+
+/** A request that waits for an approval. */
+const waiting = () =>
+  system.submit("Ask before the payment", [
+    { id: "pay", tool: "keyed_effect", arguments: { value: 1 }, approval: true },
+  ]);
+
+const SIGN_IN_PAGE = { status: 403, contentType: "text/html", body: "<html>Sign in</html>" };
+
+test("a page of a proxy in place of a feed is shown, and the feed is opened again", async () => {
+  const requestId = await waiting();
+  let isAway = true;
+  const page = await open(`/r/${requestId}`, (opening) =>
+    opening.route("**/graphql/stream", (route: Route) =>
+      isAway ? route.fulfill(SIGN_IN_PAGE) : route.continue(),
+    ),
+  );
+  await page.getByRole("alert").filter({ hasText: "NOT_THE_API" }).first().waitFor();
+  isAway = false;
+  await page.getByRole("button", { name: "Look at the call and decide" }).waitFor();
+});
+
+test("a command without an answer is not said to be tried again", async () => {
+  const requestId = await waiting();
+  const page = await open(`/r/${requestId}`, (opening) =>
+    opening.route("**/graphql", (route: Route) =>
+      route.request().postData()?.includes("mutation Pause") ? route.abort() : route.continue(),
+    ),
+  );
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
+  const alert = page.getByRole("alert").filter({ hasText: "API_UNREACHABLE" }).first();
+  await alert.waitFor();
+  expect(await alert.innerText()).not.toContain("tried again automatically");
+  expect(await alert.innerText()).toContain("not known whether");
+});
+
+test("a part of the page without an answer is read again", async () => {
+  const requestId = await system.submit("One read", [
+    { id: "one", tool: "keyed_effect", arguments: { value: 1 } },
+  ]);
+  await system.expectStatus(requestId, "COMPLETED");
+  let isAway = true;
+  const page = await open(`/r/${requestId}?view=results`, (opening) =>
+    opening.route("**/graphql", (route: Route) =>
+      isAway && route.request().postData()?.includes("query Results") ? route.abort() : route.continue(),
+    ),
+  );
+  await page.getByRole("alert").filter({ hasText: "tried again automatically" }).first().waitFor();
+  isAway = false;
+  await page.getByRole("article", { name: "Output one" }).waitFor();
+});
