@@ -5,7 +5,6 @@ import {
   parseExactJson,
   stringifyExactJson,
 } from "@planwright/plan";
-import type { EventSourceMessage } from "eventsource-parser";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
 import { ApiRefusedError, ApiUnreachableError, NotTheApiError } from "./errors.ts";
@@ -115,9 +114,9 @@ export function createTransport(settings: TransportOptions): Transport {
   }
 
   /** Passes the body on; an error names the address. */
-  async function* pieces(body: AsyncIterable<Uint8Array>, from: string, signal: AbortSignal) {
+  async function* pieces(body: ReadableStream<Uint8Array>, from: string, signal: AbortSignal) {
     try {
-      yield* body;
+      yield* itemsOf(body);
     } catch (error) {
       signal.throwIfAborted();
       throw new ApiUnreachableError(from, "the output broke off", error);
@@ -263,16 +262,14 @@ export async function* serverEvents(
     .pipeThrough(endOnSilence(silenceMs))
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());
-  yield* eventsOf(events.getReader());
+  for await (const { event = "message", data } of itemsOf(events)) yield { event, data };
 }
 
 /** Reads by a reader, because older browsers (Safari before 26.4) have no iterable streams. */
-async function* eventsOf(reader: ReadableStreamDefaultReader<EventSourceMessage>) {
+async function* itemsOf<Item>(stream: ReadableStream<Item>): AsyncGenerator<Item> {
+  const reader = stream.getReader();
   try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      const { event = "message", data } = read.value;
-      yield { event, data };
-    }
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
   } finally {
     // A consumer that stops early closes the connection. A broken stream makes read() reject.
     await reader.cancel().catch(() => undefined);

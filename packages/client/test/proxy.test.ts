@@ -74,3 +74,17 @@ test("variables that are no JSON are the error of the caller, not of the API", a
   await expect(createClient({ url }).execute(QUERY, circular as never)).rejects.toThrow(TypeError);
   expect(count()).toBe(0);
 });
+
+test("a download is read in a browser whose streams cannot be iterated", async () => {
+  const client = createClient({
+    url: "http://127.0.0.1:1/graphql",
+    async fetch() {
+      const response = new Response('{"_id":"a1"}');
+      Object.defineProperty(response.body, Symbol.asyncIterator, { value: undefined });
+      return response;
+    },
+  });
+  const parts: Uint8Array[] = [];
+  for await (const part of await client.download("plan_1/steps/a")) parts.push(part);
+  expect(Buffer.concat(parts).toString("utf8")).toBe('{"_id":"a1"}');
+});
