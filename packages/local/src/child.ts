@@ -7,6 +7,7 @@ import {
   fstatSync,
   openSync,
   readSync,
+  rmSync,
   statSync,
   truncateSync,
 } from "node:fs";
@@ -55,6 +56,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, command, args, env, cwd, logFile } = options;
   makeFolder(dirname(logFile));
   const log = openSync(logFile, "a");
+  // It may empty the file, and fail: before there is a process that an error would leave running.
+  const endBound = boundLog(logFile);
   const logStart = fstatSync(log).size;
   const process_ = spawn(command, args, {
     detached: true, // a separate group: Ctrl-C reaches only this process, which stops the others in order
@@ -63,7 +66,6 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     ...(cwd !== undefined && { cwd }),
   });
   closeSync(log);
-  const endBound = boundLog(logFile);
   process_.once("exit", endBound).once("error", endBound);
   const pid = process_.pid;
   if (pid === undefined) {
@@ -139,7 +141,8 @@ const CHECK_EVERY_MS = 5_000;
 /**
  * Bounds a log file that a process appends to: the file and the older one beside it (`.1`) hold MAX_LOG_BYTES
  * each, plus the lines of 5 s. The file is copied and truncated, because the process holds it open; lines
- * that are written between copy and truncation are lost.
+ * that are written between copy and truncation are lost. Where it cannot be copied, as on a full disk, its lines and
+ * the older file are given up: they take the space that the system needs to go on.
  * @returns stops the bounding
  */
 export function boundLog(
@@ -149,7 +152,12 @@ export function boundLog(
   const check = (): void => {
     const sizeBytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     if (sizeBytes <= maxBytes) return;
-    copyFileSync(file, `${file}.1`);
+    const older = `${file}.1`;
+    try {
+      copyFileSync(file, older);
+    } catch {
+      rmSync(older, { recursive: true, force: true });
+    }
     truncateSync(file);
   };
   check();
@@ -239,7 +247,8 @@ export function lastLines(file: string, from = 0): string {
   const handle = openSync(file, "r");
   try {
     const { size } = fstatSync(handle);
-    const length = Math.max(0, Math.min(size - from, TAIL_BYTES));
+    // A smaller file was emptied meanwhile: all of it is newer.
+    const length = Math.min(size < from ? size : size - from, TAIL_BYTES);
     const bytes = Buffer.alloc(length);
     readSync(handle, bytes, 0, length, size - length);
     return bytes.toString("utf8").trimEnd().split("\n").slice(-LINES).join("\n");
