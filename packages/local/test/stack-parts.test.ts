@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { apiPortOf, holdFolder, startStack, watchServerFiles } from "../src/index.ts";
+import { checkSettings } from "../src/start-service.ts";
 import { writeMcpServersFile } from "../src/start-stack.ts";
 
 const folders: string[] = [];
@@ -95,6 +96,15 @@ test.each([
   const dataDir = join(folder(), "data");
   await expect(startStack({ dataDir, env: { PATH: process.env["PATH"], ...env } })).rejects.toThrow(message);
   expect(existsSync(dataDir)).toBe(false);
+});
+
+test("a warning of Node is no wrong setting", async () => {
+  const env = { PATH: process.env["PATH"], NODE_EXTRA_CA_CERTS: join(folder(), "gone.pem") };
+  await checkSettings("planner", {
+    ...env,
+    MONGODB_URL: "mongodb://127.0.0.1:1",
+    REDIS_URL: "redis://127.0.0.1:1",
+  });
 });
 
 test("a folder has one holder at a time, and is free after its release", async () => {
