@@ -245,6 +245,12 @@ export async function readJsonFile(file: string, { stdin, signal }: ReadFrom): P
   }
 }
 
+/** Editors and shells of Windows write byte order marks, and an older PowerShell UTF-16. */
+function textOf(bytes: Buffer): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes);
+}
+
 async function readText(stream: Readable, name: string, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -260,5 +266,5 @@ async function readText(stream: Readable, name: string, signal: AbortSignal): Pr
   }
   if (size > MAX_BYTES)
     throw new UsageError(`${name} is larger than 1 MiB, which is more than the API accepts`);
-  return Buffer.concat(chunks).toString("utf8");
+  return textOf(Buffer.concat(chunks));
 }

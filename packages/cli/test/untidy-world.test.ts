@@ -1,0 +1,64 @@
+/** `planwright` where files, answers and connections are not as they should be. The API is a small server here. */
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { json } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+import { planwright } from "./planwright.ts";
+
+const ID = "req_1700000000_abcdefghijklmnopqrst";
+
+interface Asked {
+  query: string;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the operation has.
+  variables: Record<string, any>;
+}
+
+/**
+ * A server with an answer to each operation: `data`, an error, or undefined to close the connection.
+ * @param get - answers anything that is no operation
+ */
+async function apiWith(
+  answerTo: (asked: Asked, times: number) => object | undefined,
+  get: (response: ServerResponse) => void = (response) => void response.writeHead(404).end(),
+) {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    if (request.method !== "POST") return get(response);
+    void (async () => {
+      if (request.url !== "/graphql") return void response.writeHead(404).end();
+      const body = (await json(request)) as Asked;
+      asked.push(body);
+      const answer = answerTo(body, asked.length);
+      if (!answer) return void response.destroy();
+      response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
+    })();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
+  return { asked, run: (...args: string[]) => planwright([...args, "--url", url]) };
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "planwright-untidy-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+test.each([
+  ["with a byte order mark and the line ends of Windows", Buffer.from('\ufeff{\r\n"steps": []\r\n}\r\n')],
+  ["in UTF-16, as an older PowerShell writes it", Buffer.from('\ufeff{"steps": []}', "utf16le")],
+])("a plan in a file %s is read", async (_what, content) => {
+  const { run, asked } = await apiWith(() => ({ data: { check: { valid: true, diagnostics: [] } } }));
+  const file = join(folder(), "plan.json");
+  writeFileSync(file, content);
+  expect(await run("validate", file)).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(asked[0]?.variables["plan"]).toEqual({ steps: [] });
+});
