@@ -62,3 +62,15 @@ test.each([
   expect(await run("validate", file)).toMatchObject({ exitCode: 0, stderr: "" });
   expect(asked[0]?.variables["plan"]).toEqual({ steps: [] });
 });
+
+test("doctor names an address that is not the API's, and checks everything else", async () => {
+  const { run } = await apiWith(
+    () => ({ page: "of another server" }),
+    (response) => void response.end(JSON.stringify({ version: "0.0.0" })),
+  );
+  const { stdout, exitCode } = await run("doctor", "--json");
+  expect(exitCode).toBe(1);
+  const { checks } = JSON.parse(stdout);
+  expect(checks.map(({ name }: { name: string }) => name)).toContain("node");
+  expect(checks.at(-1)).toMatchObject({ state: "problem", text: expect.stringContaining("is not the API") });
+});
