@@ -63,6 +63,45 @@ test.each([
   expect(asked[0]?.variables["plan"]).toEqual({ steps: [] });
 });
 
+test("bulk resume is not sent again when its answer is lost: another one may have paused meanwhile", async () => {
+  const result = { requestId: ID, version: 1, status: "EXECUTING", title: "x", changed: true, error: null };
+  const { run, asked } = await apiWith(({ variables }) =>
+    variables["dryRun"] === true
+      ? { data: { answer: { results: [result], hasMore: false, endCursor: null } } }
+      : undefined,
+  );
+  const { exitCode, stderr } = await run("bulk", "resume", "--yes");
+  expect(exitCode).toBe(4);
+  expect(stderr).toContain("does not answer");
+  expect(asked.filter(({ variables }) => variables["dryRun"] === false)).toHaveLength(1);
+});
+
+test("bulk says what it has changed when a later part fails", async () => {
+  const idOf = (index: number) => `req_1700000000_abcdefghijklmnop${1_000 + index}`;
+  const results = Array.from({ length: 150 }, (_, index) => ({
+    ...{ requestId: idOf(index), version: 1, status: "FAILED", title: "x", changed: true, error: null },
+  }));
+  const refused = { message: "Something failed", extensions: { code: "INTERNAL" } };
+  const api = () =>
+    apiWith(({ variables }) => {
+      const { dryRun, after, requests } = variables;
+      if (dryRun === true) {
+        const page = after === null ? results.slice(0, 100) : results.slice(100);
+        return { data: { answer: { results: page, hasMore: after === null, endCursor: "100" } } };
+      }
+      if (requests.length < 100) return { errors: [refused] };
+      return { data: { answer: { results: results.slice(0, 100), hasMore: false, endCursor: null } } };
+    });
+  const ran = await (await api()).run("bulk", "retry", "--yes");
+  expect(ran.exitCode).toBe(4);
+  expect(ran.stdout).toContain("100 requests retried");
+  expect(ran.stderr).toContain("Something failed (INTERNAL)");
+  expect(ran.stderr).toContain(`50 requests had no answer, the first is ${idOf(100)}`);
+  const asJson = JSON.parse((await (await api()).run("bulk", "retry", "--yes", "--json")).stdout);
+  expect(asJson).toMatchObject({ count: 100, error: { code: "INTERNAL" } });
+  expect(asJson.unanswered).toEqual(results.slice(100).map(({ requestId }) => requestId));
+});
+
 test("doctor names an address that is not the API's, and checks everything else", async () => {
   const { run } = await apiWith(
     () => ({ page: "of another server" }),
