@@ -63,6 +63,37 @@ test.each([
   expect(asked[0]?.variables["plan"]).toEqual({ steps: [] });
 });
 
+test("an output that breaks off leaves no file that looks complete", async () => {
+  const { run } = await apiWith(
+    () => undefined,
+    (response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+      response.write('{"beginning":');
+      setTimeout(() => response.destroy(), 50);
+    },
+  );
+  const out = join(folder(), "blog.json");
+  expect(await run("output", "plan_1/steps/blog", "--out", out)).toMatchObject({ exitCode: 4 });
+  expect(existsSync(out)).toBe(false);
+  writeFileSync(out, "mine");
+  expect(await run("output", "plan_1/steps/blog", "--out", out)).toMatchObject({ exitCode: 2 });
+  expect(readFileSync(out, "utf8")).toBe("mine");
+});
+
+test("a sign-in with --json prints JSON alone", async () => {
+  const signIn = { url: "https://login.example/?state=1", since: null, expiresAt: null, error: null };
+  const { run } = await apiWith((_asked, times) => ({
+    data: { toolServers: [{ name: "vault", signIn: { ...signIn, isNeeded: times < 2 } }] },
+  }));
+  const { stdout, exitCode } = await run("sign-in", "vault", "--json");
+  expect(exitCode).toBe(0);
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { event: "sign-in", server: "vault", url: "https://login.example/?state=1" },
+    { event: "end", server: "vault", isNeeded: false },
+  ]);
+});
+
 test("bulk resume is not sent again when its answer is lost: another one may have paused meanwhile", async () => {
   const result = { requestId: ID, version: 1, status: "EXECUTING", title: "x", changed: true, error: null };
   const { run, asked } = await apiWith(({ variables }) =>
