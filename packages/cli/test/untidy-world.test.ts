@@ -7,14 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
+import { requestOf } from "./fixtures/requests.ts";
 import { planwright } from "./planwright.ts";
 
 const ID = "req_1700000000_abcdefghijklmnopqrst";
 
 interface Asked {
   query: string;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the operation has.
-  variables: Record<string, any>;
+  variables: { [name: string]: unknown; requests?: unknown[] };
 }
 
 /**
@@ -45,6 +45,18 @@ async function apiWith(
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
   return { asked, run: (...args: string[]) => planwright([...args, "--url", url]) };
 }
+
+const TOOL = {
+  name: "listAuthors",
+  server: "blog",
+  category: "blog",
+  description: "",
+  contract: { sideEffects: false },
+  contractReport: { fields: [], problems: [] },
+  inputSchema: {},
+  outputSchema: null,
+  observedOutput: null,
+};
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "planwright-untidy-"));
@@ -94,6 +106,24 @@ test("a sign-in with --json prints JSON alone", async () => {
   ]);
 });
 
+test.each([
+  ["watch", [ID]],
+  ["call", ["listAuthors"]],
+  ["plan", ["List authors"]],
+] as const)("the result of %s is read again when the API is just being restarted", async (name, words) => {
+  const request = requestOf({ requestId: ID, status: "COMPLETED", title: "It has ended" });
+  let lost = 0;
+  const { run } = await apiWith(({ query }) => {
+    if (query.includes("getAvailableTools")) return { data: { tools: [TOOL], toolServers: [] } };
+    if (query.includes("mutation")) return { data: { accepted: { requestId: ID } } };
+    if (!query.includes("diagnosis {")) return { data: { request } };
+    lost += 1;
+    return lost === 1 ? undefined : { data: { request } };
+  });
+  const ran = await run(name, ...words);
+  expect(ran).toMatchObject({ exitCode: 0, stderr: "" });
+});
+
 test("bulk resume is not sent again when its answer is lost: another one may have paused meanwhile", async () => {
   const result = { requestId: ID, version: 1, status: "EXECUTING", title: "x", changed: true, error: null };
   const { run, asked } = await apiWith(({ variables }) =>
@@ -110,12 +140,17 @@ test("bulk resume is not sent again when its answer is lost: another one may hav
 test("bulk says what it has changed when a later part fails", async () => {
   const idOf = (index: number) => `req_1700000000_abcdefghijklmnop${1_000 + index}`;
   const results = Array.from({ length: 150 }, (_, index) => ({
-    ...{ requestId: idOf(index), version: 1, status: "FAILED", title: "x", changed: true, error: null },
+    requestId: idOf(index),
+    version: 1,
+    status: "FAILED",
+    title: "x",
+    changed: true,
+    error: null,
   }));
   const refused = { message: "Something failed", extensions: { code: "INTERNAL" } };
   const api = () =>
     apiWith(({ variables }) => {
-      const { dryRun, after, requests } = variables;
+      const { dryRun, after, requests = [] } = variables;
       if (dryRun === true) {
         const page = after === null ? results.slice(0, 100) : results.slice(100);
         return { data: { answer: { results: page, hasMore: after === null, endCursor: "100" } } };

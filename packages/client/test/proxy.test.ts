@@ -6,18 +6,19 @@ import { expect, onTestFinished, test } from "vitest";
 import { createClient } from "../src/client.ts";
 import { ApiUnreachableError, NotTheApiError } from "../src/errors.ts";
 import { graphql } from "../src/schema/graphql.ts";
+import { requestOf } from "./progress.ts";
 
 const PAGE = "<html><body><h1>Bad Gateway</h1></body></html>";
 const QUERY = graphql(`{ getAvailableTools { name } }`);
 
 /** A server with this answer to each request; `count` says how many it got. */
 async function serverWith(
-  answer: (response: ServerResponse, request: IncomingMessage, times: number) => void,
+  answer: (response: ServerResponse, request: IncomingMessage, times: number) => unknown,
 ) {
   let times = 0;
   const server = createServer((request, response) => {
     times += 1;
-    answer(response, request, times);
+    void answer(response, request, times);
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => {
@@ -87,4 +88,17 @@ test("a download is read in a browser whose streams cannot be iterated", async (
   const parts: Uint8Array[] = [];
   for await (const part of await client.download("plan_1/steps/a")) parts.push(part);
   expect(Buffer.concat(parts).toString("utf8")).toBe('{"_id":"a1"}');
+});
+
+test("run reads its request again when the API is just being restarted", async () => {
+  const request = requestOf({ status: "COMPLETED" });
+  let lost = 0;
+  const { url } = await serverWith(async (response, message) => {
+    if (message.url !== "/graphql") return void response.writeHead(404).end();
+    const { query } = JSON.parse(Buffer.concat(await message.toArray()).toString("utf8"));
+    if (query.includes("diagnosis {") && (lost += 1) === 1) return void response.destroy();
+    response.end(JSON.stringify({ data: { request } }));
+  });
+  expect(await createClient({ url }).run("List authors")).toMatchObject({ status: "COMPLETED" });
+  expect(lost).toBe(2);
 });

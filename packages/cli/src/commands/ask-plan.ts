@@ -15,7 +15,6 @@ import {
 import {
   CREATE_PLAN,
   type PlanRecord,
-  READ_REQUEST,
   type RequestRecord,
   SUBMIT_PLAN,
   VALIDATE_PLAN,
@@ -25,7 +24,7 @@ import { EXIT, type ExitCode, exitCodeOf, UsageError } from "../report/exit-code
 import { planText } from "../report/plan-text.ts";
 import type { Style } from "../terminal.ts";
 import type { CommandContext } from "./command-context.ts";
-import { followToEnd, leavingEarly, showLive } from "./follow-to-end.ts";
+import { followToEnd, leavingEarly, readResult, showLive } from "./follow-to-end.ts";
 
 /** Options for a sentence or a plan. The API has defaults for absent ones. */
 export interface AskOptions {
@@ -117,9 +116,9 @@ function accepted({ output, isJson, command }: CommandContext, requestId: string
 /** Waits until there is a plan and prints it; if planning gives no plan, prints the diagnosis. */
 function showPlan(context: CommandContext, requestId: string): Promise<ExitCode> {
   return leavingEarly(context, requestId, async () => {
-    const { client, output, isJson, command } = context;
+    const { output, isJson, command } = context;
     await waitForPlan(context, requestId);
-    const request = await client.readRequest(READ_REQUEST, requestId);
+    const request = await readResult(context, requestId);
     const isReady = request.status === "READY";
     const exitCode = isReady ? EXIT.OK : (exitCodeOf(request) ?? EXIT.NEEDS_DECISION);
     if (isJson) {
