@@ -37,6 +37,10 @@ export async function runProgram(
     if (error.code === "EPIPE") host.exit(host.exitCode ?? EXIT.OK);
     throw error;
   });
+  // Notes that are not read, as below `2>&1 | head`, change neither the command nor its exit code.
+  stderr.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
 
   const stopping = new AbortController();
 
