@@ -1,4 +1,5 @@
 /** An open page while something else answers in place of the API, and while an answer is lost. */
+import { createClient, graphql } from "@planwright/client";
 import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type ConsoleSystem, startConsole } from "./console-system.ts";
@@ -24,6 +25,10 @@ async function open(path: string, prepare: (page: Page) => Promise<unknown>): Pr
   await page.goto(new URL(`/console${path}`, system.apiUrl).href);
   return page;
 }
+
+const FIND = graphql(
+  `query ($text: String!) { requests(first: 10, filter: { text: $text }) { nodes { requestId } } }`,
+);
 
 /** A request that waits for an approval. */
 const waiting = () =>
@@ -58,6 +63,26 @@ test("a command without an answer is not said to be tried again", async () => {
   await alert.waitFor();
   expect(await alert.innerText()).not.toContain("tried again automatically");
   expect(await alert.innerText()).toContain("not known whether");
+});
+
+test("a sentence whose answer was lost becomes one request when it is sent once more", async () => {
+  const sentence = `Create author Alice with email alice-${Date.now()}@test.com`;
+  let isLost = false;
+  const page = await open("/", (opening) =>
+    opening.route("**/graphql", async (route: Route) => {
+      if (isLost || !route.request().postData()?.includes("mutation CreatePlan")) return route.continue();
+      isLost = true;
+      await route.fetch();
+      await route.abort();
+    }),
+  );
+  await page.getByRole("textbox", { name: "What to do" }).fill(sentence);
+  await page.getByRole("button", { name: "Plan it" }).click();
+  await page.getByRole("alert").filter({ hasText: "it is not done twice" }).waitFor();
+  await page.getByRole("button", { name: "Plan it" }).click();
+  await page.waitForURL(/\/r\/req_/);
+  const { requests } = await createClient({ url: system.apiUrl }).execute(FIND, { text: sentence });
+  expect(requests.nodes).toHaveLength(1);
 });
 
 test("a part of the page without an answer is read again", async () => {

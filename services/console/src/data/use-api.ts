@@ -6,7 +6,7 @@ import {
   NotTheApiError,
   type Operation,
 } from "@planwright/client";
-import { createContext, useContext, useEffect, useState } from "react";
+import { createContext, useContext, useEffect, useRef, useState } from "react";
 import { useIsVisible } from "./browser.ts";
 
 /** The result of a query. */
@@ -84,11 +84,13 @@ const AFTER_NO_ANSWER = {
   again: "It is tried again automatically. If this stays, check whether the service runs: GET /healthz.",
   read: "Try it once more. If this stays, check whether the service runs: GET /healthz.",
   command: "It is not known whether this was done: look at it before you try once more.",
+  keyed: "It is not known whether this was done. Try it once more: it is not done twice.",
 } as const;
 
 /**
  * Describes an error of a call for people. Any other error is a fault of this page and is thrown again.
- * @param then - what follows: the page tries it again, a person reads it once more, or the call was a command
+ * @param then - what follows: the page tries it again, a person reads it once more, or the call was a command, with
+ * an idempotency key or without
  */
 export function problemOf(error: unknown, then: keyof typeof AFTER_NO_ANSWER = "again"): ApiProblem {
   if (error instanceof ApiRefusedError) {
@@ -153,9 +155,20 @@ export interface Action<Result, Variables> {
   problem: ApiProblem | null;
 }
 
+/** A command without an answer, with its idempotency key. */
+interface Unanswered {
+  /** Its variables without the key. */
+  text: string;
+  key: string;
+}
+
+/** The variables as a text, without their idempotency key. */
+const withoutKey = (variables: object): string => JSON.stringify({ ...variables, idempotencyKey: null });
+
 /**
  * A mutation for a button: the button is disabled while it is pending, and a refusal is shown. When effects would
- * be repeated, the note lists them, and the mutation is sent again once the operator has accepted them.
+ * be repeated, the note lists them, and the mutation is sent again once the operator has accepted them. One without
+ * an answer keeps its idempotency key: pressed again with the same variables it is the same command.
  */
 export function useAction<Result, Variables extends object>(
   operation: Operation<Result, Variables>,
@@ -163,21 +176,28 @@ export function useAction<Result, Variables extends object>(
   const client = useClient();
   const [isPending, setIsPending] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const unanswered = useRef<Unanswered | null>(null);
   return {
     isPending,
     problem,
-    run: async (variables) => {
+    run: async (given) => {
+      const text = withoutKey(given);
+      const known = unanswered.current?.text === text ? { idempotencyKey: unanswered.current.key } : {};
+      const variables = { ...given, ...known };
+      const key = "idempotencyKey" in variables ? String(variables.idempotencyKey) : null;
       const accepted = new Set<string>();
       for (;;) {
         setIsPending(true);
         try {
           const more = accepted.size > 0 ? { acceptRepeat: [...accepted] } : {};
           const result = await client.execute(operation, { ...variables, ...more });
+          unanswered.current = null;
           setProblem(null);
           acted.dispatchEvent(new Event(ACTED));
           return result;
         } catch (error) {
-          const found = problemOf(error, "command");
+          const found = problemOf(error, key === null ? "command" : "keyed");
+          unanswered.current = key !== null && found.isTemporary ? { text, key } : null;
           const repeats = found.repeats?.filter((id) => !accepted.has(id)) ?? [];
           if (repeats.length === 0) {
             setProblem(found);
