@@ -237,9 +237,13 @@ function letParentEnd(child: ChildProcess, stdin: Writable): void {
 
 const TAIL_BYTES = 8_192;
 const LINES = 15;
+/** MongoDB writes the error that ends it, and then up to thirty lines about its end. */
+const ERROR_BYTES = 32_768;
+const ERROR_LINES = 3;
+const MONGODB_ERROR = /"s":"[EF]"/;
 
 /**
- * The last lines of a file, at most 15 and 8 KiB; "" when there is none.
+ * The last lines of a file, at most 15 and 8 KiB, and before them the last errors of MongoDB; "" when there is none.
  * @param from - only lines after this byte
  */
 export function lastLines(file: string, from = 0): string {
@@ -248,10 +252,13 @@ export function lastLines(file: string, from = 0): string {
   try {
     const { size } = fstatSync(handle);
     // A smaller file was emptied meanwhile: all of it is newer.
-    const length = Math.min(size < from ? size : size - from, TAIL_BYTES);
+    const length = Math.min(size < from ? size : size - from, ERROR_BYTES);
     const bytes = Buffer.alloc(length);
     readSync(handle, bytes, 0, length, size - length);
-    return bytes.toString("utf8").trimEnd().split("\n").slice(-LINES).join("\n");
+    const last = bytes.subarray(-TAIL_BYTES).toString("utf8").trimEnd().split("\n").slice(-LINES);
+    const before = bytes.toString("utf8").trimEnd().split("\n").slice(0, -last.length);
+    const errors = before.filter((line) => MONGODB_ERROR.test(line)).slice(-ERROR_LINES);
+    return [...errors, ...last].join("\n");
   } finally {
     closeSync(handle);
   }

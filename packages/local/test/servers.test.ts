@@ -1,7 +1,16 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
 import { MongoClient } from "mongodb";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { freePort, startChild } from "../src/index.ts";
+import { localServer } from "../src/local-server.ts";
+import { isPortFree } from "../src/ports.ts";
+import { findMongod } from "../src/start-mongo.ts";
 
 test("the test run's MongoDB has change streams", async () => {
   const client = new MongoClient(testServers().mongodbUrl);
@@ -30,4 +39,39 @@ test("each call of testServers returns a new database and a new key prefix", () 
   const [first, second] = [testServers(), testServers()];
   expect(new URL(first.mongodbUrl).pathname).not.toBe(new URL(second.mongodbUrl).pathname);
   expect(first.redisPrefix).not.toBe(second.redisPrefix);
+});
+
+test("a MongoDB whose port was taken meanwhile is started on another one", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  onTestFinished(() => void taken.close());
+  const dataDir = mkdtempSync(join(tmpdir(), "planwright-port-"));
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  const { command, libraryPath } = await findMongod(() => undefined);
+  const ports = [(taken.address() as AddressInfo).port, await freePort()];
+  const server = await localServer({
+    name: "MongoDB",
+    choosePort: async () => ports.shift() ?? 0,
+    urlOf: String,
+    spawn: (port) =>
+      startChild({
+        name: "MongoDB",
+        command,
+        args: [
+          "--dbpath",
+          dataDir,
+          "--port",
+          String(port),
+          "--bind_ip",
+          "127.0.0.1",
+          "--replSet",
+          "planwright",
+          "--nounixsocket",
+        ],
+        env: { ...process.env, ...(libraryPath && { LD_LIBRARY_PATH: libraryPath }) },
+        logFile: join(dataDir, "log"),
+      }),
+    isReady: async (port) => ports.length === 0 && !(await isPortFree(port)),
+  });
+  await server.kill();
 });
