@@ -1,12 +1,12 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
 import { MongoClient } from "mongodb";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { freePort, startChild } from "../src/index.ts";
 import { localServer } from "../src/local-server.ts";
 import { isPortFree } from "../src/ports.ts";
@@ -74,4 +74,21 @@ test("a MongoDB whose port was taken meanwhile is started on another one", async
     isReady: async (port) => ports.length === 0 && !(await isPortFree(port)),
   });
   await server.kill();
+});
+
+test("a MongoDB that is there from an earlier download is not said to be downloaded", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "planwright-mongod-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const command = join(folder, "downloaded");
+  writeFileSync(command, "", { mode: 0o755 });
+  const { arch } = process;
+  Object.defineProperty(process, "arch", { value: "arm64" }); // no server is shipped for it
+  onTestFinished(() => void Object.defineProperty(process, "arch", { value: arch }));
+  vi.stubEnv("PATH", folder);
+  vi.stubEnv("MONGOMS_SYSTEM_BINARY", command);
+  vi.stubEnv("MONGOMS_SYSTEM_BINARY_VERSION_CHECK", "false");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const said: string[] = [];
+  expect(await findMongod((line) => said.push(line))).toEqual({ command });
+  expect(said).toEqual([]);
 });
