@@ -29,7 +29,7 @@ interface SentRequest {
   method: string;
   headers: Record<string, string>;
   body?: string;
-  redirect: "error";
+  redirect: "manual";
   signal: AbortSignal;
 }
 
@@ -99,10 +99,16 @@ export function createTransport(settings: TransportOptions): Transport {
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         },
         ...(body ? { body: stringifyExactJson(body) } : {}),
-        // The token is for this address only: it must not follow a redirect.
-        redirect: "error",
+        // The token is for this address only: it must not follow a redirect. `error` would refuse redirects by itself,
+        // but fetch of Node 20 then forgets the signal at the next garbage collection: a stream that is left stays
+        // open, and the process with it.
+        redirect: "manual",
         signal: AbortSignal.any([signal, late.signal]),
       });
+      if (isRedirect(response)) {
+        await response.body?.cancel();
+        throw new TypeError("unexpected redirect");
+      }
       return await read(response);
     } catch (error) {
       signal.throwIfAborted();
@@ -169,6 +175,13 @@ function eventsUrlOf(url: string): string {
   const events = new URL(url);
   events.pathname = `${events.pathname.replace(/\/$/, "")}/stream`;
   return events.href;
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** True for a redirect that was not followed; a browser hides everything else of it. */
+function isRedirect({ type, status }: Response): boolean {
+  return type === "opaqueredirect" || REDIRECTS.has(status);
 }
 
 /** Why a call had no answer, in a few words. */
