@@ -164,6 +164,19 @@ test.each<[number, string]>([
   expect(run.statuses["f"]).toBe(status);
 });
 
+test.each<[share: number, items: number, ok: number, status: string]>([
+  [0.55, 100, 55, "COMPLETED"],
+  [0.55, 100, 54, "FAILED"],
+  [0.07, 100, 7, "COMPLETED"],
+  [0.07, 100, 6, "FAILED"],
+])("minSuccess %d of %d items is a decimal share: %d successes are %s", (minSuccess, count, ok, status) => {
+  const items = Array.from({ length: count }, (_, index) => index);
+  const run = simulate(planOf([each({ items, minSuccess })]), [tool("t")], {
+    outcome: failingAt(...items.slice(ok)),
+  });
+  expect(run.statuses["f"]).toBe(status);
+});
+
 test("attempts are counted for each item", () => {
   const seen = new Map<JsonValue, number>();
   const run = simulate(planOf([each({ items: [1, 2] })]), [tool("t")], {
