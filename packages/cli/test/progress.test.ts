@@ -46,6 +46,13 @@ test.each([
   expect(isAtRest(request)).toBe(exitCode !== null);
 });
 
+test("a plan that was not started is not called paused", () => {
+  const ready = { status: "READY", waitReason: "paused" } as const;
+  expect(progressLines(null, requestOf({ ...ready, plan: planOf([], ready) }))).toContain(
+    "plan READY (waits to be started)",
+  );
+});
+
 test("an approval that was given is no longer needed, even before an executor has read it", () => {
   const steps = [stepOf("a", { status: "WAITING_APPROVAL", approvalHash: "h" })];
   const approval = {
