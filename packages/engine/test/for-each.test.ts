@@ -267,6 +267,35 @@ test("the planned batch parameter gives the list, other arguments are shared", (
   expect(run.calls.map(({ call }) => call.arguments)).toEqual([{ list: [1, 2, 3, 4], unit: "c" }]);
 });
 
+test.each([1, 3, 4, 5, 9])(
+  "with the planned batch parameter, %d items have outputs of the same shape",
+  (count) => {
+    const items = Array.from({ length: count }, (_, index) => index);
+    const forEach = { items, do: { tool: "t", arguments: { list: ["<<item>>"] } } };
+    const run = simulate(planOf([{ id: "f", forEach }]), [tool("t", BATCH)], {
+      outcome: ({ arguments: { list } }) =>
+        Array.isArray(list) ? completed({ done: list.map((x) => ({ x })) }) : failed(),
+    });
+    expect(run.finish?.outputs?.["f"]).toMatchObject({ results: items.map((x) => ({ data: { x } })) });
+  },
+);
+
+test("with the planned batch parameter, the one item of a call may fail by its result", () => {
+  const forEach = { items: [7], do: { tool: "t", arguments: { list: ["<<item>>"] } } };
+  const run = simulate(planOf([{ id: "f", forEach }]), [tool("t", BATCH)], {
+    outcome: () => completed({ done: [{ error: { code: "NO_SUCH", message: "gone" } }] }),
+  });
+  expect(run.records.get("f[0]")).toMatchObject({ status: "FAILED", error: { code: "NO_SUCH" } });
+});
+
+test("an answer to one item that is no list of one result is its output", () => {
+  const forEach = { items: [[1, 2]], do: { tool: "t", arguments: { list: "<<item>>" } } };
+  const run = simulate(planOf([{ id: "f", forEach }]), [tool("t", BATCH)], {
+    outcome: () => completed({ done: [10, 20] }),
+  });
+  expect(run.finish?.outputs?.["f"]).toMatchObject({ results: [{ data: { done: [10, 20] } }] });
+});
+
 test("a shared argument that depends on the item excludes batches", () => {
   const steps = [
     {
