@@ -45,7 +45,9 @@ export interface Child {
   /** Sends a signal to the process and its children; default SIGKILL. Resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /**
-   * SIGTERM, and SIGKILL after `timeoutMs` (default 10,000). Resolves when it has ended; may be called twice.
+   * SIGTERM to the process alone, which ends its children when it needs them no longer: an executor lets running
+   * calls of its tool servers end. SIGKILL to all of them after `timeoutMs` (default 10,000). Resolves when it has
+   * ended; may be called twice.
    */
   stop(timeoutMs?: number): Promise<void>;
 }
@@ -118,7 +120,8 @@ function guard(
     async stop(timeoutMs = 10_000) {
       if (how !== undefined) return;
       const force = setTimeout(() => signalGroup(pid, "SIGKILL"), timeoutMs);
-      await kill("SIGTERM").finally(() => clearTimeout(force));
+      process_.kill("SIGTERM");
+      await exited.finally(() => clearTimeout(force));
     },
   };
 }

@@ -98,6 +98,17 @@ test("a child that does not become ready in time is an error, and stop kills it"
   expect(child.ended()).toBe("was ended by SIGKILL");
 });
 
+test("a child that is stopped may use its own children until it ends; then they end too", async () => {
+  const grandchildFile = join(folder(), "grandchild");
+  const script = `sleep 300 & child=$!; trap 'sleep 0.3; kill -0 $child; exit' TERM; echo $child > ${grandchildFile}; while :; do sleep 0.05; done`;
+  const logFile = join(folder(), "log");
+  const child = await startChild({ name: "Server", command: "sh", args: ["-c", script], logFile });
+  const grandchild = await pidIn(grandchildFile);
+  await child.stop();
+  expect(child.ended()).toBe("exited with code 0");
+  await expect.poll(() => isAlive(grandchild)).toBe(false);
+});
+
 test("a command that does not exist is an error immediately", async () => {
   const starting = startChild({
     name: "Server",
