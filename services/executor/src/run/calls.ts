@@ -168,8 +168,9 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       return ended(call, { type: "deferred", untilAt, waitReason: "sign-in" });
     }
     if (!call.unresolved) return begin(call, at);
-    // Before anything is built: its size is known.
-    const release = heldOutputs.reserve(call.key, call.unresolved.bytes);
+    // Before anything is built: its size is known. By a unit, which the end of the wait is reported for.
+    const [unit = call.key] = unitKeysOf(call);
+    const release = heldOutputs.reserve(unit, call.unresolved.bytes);
     if (!release) {
       tellThatItWaits(call, "memory").catch(parts.onError);
       const untilAt = store.now() + ASK_FOR_MEMORY_MS;

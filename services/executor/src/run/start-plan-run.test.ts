@@ -6,6 +6,7 @@ import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { listSteps } from "@planwright/testing";
 import { expect, test } from "vitest";
+import { createOutputMemory, type OutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
 import { createSecrets } from "../secrets.ts";
 import { freeLoop } from "./calls.ts";
 import { createPlanTools } from "./plan-tools.ts";
@@ -412,4 +413,64 @@ test("the rest of a cancelled list is one event, and is written in one part", as
     ["COMPLETED", from],
     ["CANCELLED", ITEMS.length - from],
   ]);
+});
+
+test.each([
+  ["a step", { tool: "write", arguments: { ids: [1], text: "<<text>>" } }],
+  [
+    "a batch",
+    {
+      forEach: {
+        items: [1, 2, 3, 4],
+        do: { tool: "write", arguments: { ids: ["<<item>>"], text: "<<text>>" } },
+      },
+    },
+  ],
+])("a call of %s that waits for memory is made as soon as there is some", async (_, step) => {
+  const large = { id: "text", tool: "find", arguments: {} };
+  const { store, claim, planId } = await claimedPlan([large, { id: "next", ...step }], 60_000);
+  const memory = createOutputMemory({ maxBytes: 2_000_000 });
+  const others = memory.join({ heldBytes: () => 0, drop: () => undefined });
+  let release: (() => void) | undefined;
+  let waiting = 0;
+  const outputMemory: OutputMemory = {
+    ...memory,
+    join(holder) {
+      const outputs = memory.join(holder);
+      const reserve: PlanOutputs["reserve"] = (key, bytes) => {
+        release ??= others.reserve("all", 2_000_000);
+        const reserved = outputs.reserve(key, bytes);
+        if (!reserved) waiting += 1;
+        return reserved;
+      };
+      return { ...outputs, reserve };
+    },
+  };
+  const tools: ToolDescriptor[] = [
+    { ...TOOL, _meta: { "x-orchestration": BATCH } },
+    { ...TOOL, name: "find", annotations: { readOnlyHint: true } },
+  ];
+  const called: string[] = [];
+  const { done } = startPlanRun({
+    store,
+    claim,
+    planTools: createPlanTools(claim, tools),
+    readCatalogueNow: async () => tools,
+    outputMemory,
+    tools: {
+      async callTool({ tool }): Promise<Outcome> {
+        called.push(tool);
+        return { type: "completed", output: tool === "write" ? [1, 2, 3, 4] : "x".repeat(400_000) };
+      },
+    },
+    liveness: ALIVE,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  await expect.poll(() => waiting).toBe(1);
+  await nextTurn();
+  expect(called).toEqual(["find"]);
+  release?.();
+  await done;
+  expect(called).toEqual(["find", "write"]);
+  expect((await store.getPlan(TENANT, planId))?.status).toBe("COMPLETED");
 });
