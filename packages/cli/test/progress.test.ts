@@ -186,6 +186,16 @@ test("progressTree counts the items of a list instead of drawing them", () => {
   expect(tree(requestOf({ plan: planOf(steps) }))[1]).toBe("└─ ▸ each  1 of 3 items  1 failed  1 skipped");
 });
 
+test("large counts of items are written alike", () => {
+  const items = Array.from({ length: 3_000 }, (_, item) =>
+    stepOf("list", { key: `list[${item}]`, item, status: item < 1_500 ? "COMPLETED" : "FAILED" }),
+  );
+  const list = stepOf("list", { status: "RUNNING" });
+  expect(tree(requestOf({ plan: planOf([list, ...items]) }))[1]).toContain(
+    "1,500 of 3,000 items  1,500 failed",
+  );
+});
+
 test("planText says which items of a list are called", () => {
   const forEach = { items: "<<find.hits>>", when: { gt: ["<<item.stock>>", 0] }, do: { tool: "send" } };
   const plan = planOf([stepOf("each")], { document: { steps: [{ id: "each", forEach }] } });
