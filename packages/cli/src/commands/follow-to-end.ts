@@ -41,8 +41,14 @@ async function showEvents(context: CommandContext, requestId: string, follow: Fo
 async function showLines(context: CommandContext, requestId: string, follow: FollowOptions): Promise<void> {
   const { client, signal, output } = context;
   let before: RequestRun | null = null;
-  const onTrouble = (error: Error) => output.note([`${error.message}; trying again`]);
+  let told: string | undefined;
+  // Each second another try fails: one line says so.
+  const onTrouble = ({ message }: Error) => {
+    if (message !== told) output.note([`${message}; trying again`]);
+    told = message;
+  };
   for await (const now of client.follow(requestId, { ...follow, signal, onTrouble })) {
+    told = undefined;
     output.print(progressLines(before, now));
     before = now;
   }
