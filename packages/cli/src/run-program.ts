@@ -21,6 +21,11 @@ export interface ProgramHost {
   exit(code?: string | number | null): never;
 }
 
+/** A pipe whose other end is closed, or a terminal whose window is. */
+function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
+  return code === "EPIPE" || code === "EIO";
+}
+
 /**
  * Runs the command that the user typed, until it has ended.
  * @param args - behind the name of the program
@@ -32,10 +37,16 @@ export async function runProgram(
   const { env, stdin, stdout, stderr } = host;
   const output = createOutput(stdout, stderr, env);
 
-  // The reader has closed the pipe, as `head` does.
+  // The reader has closed the pipe, as `head` does. A system on this machine goes on, and ends in order.
+  let isLocal = false;
   stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (isLocal && isReaderGone(error)) return;
     if (error.code === "EPIPE") host.exit(host.exitCode ?? EXIT.OK);
     throw error;
+  });
+  // Notes that are not read, as below `2>&1 | head`, change neither the command nor its exit code.
+  stderr.on("error", (error: NodeJS.ErrnoException) => {
+    if (!isReaderGone(error)) throw error;
   });
 
   const stopping = new AbortController();
@@ -81,7 +92,10 @@ export async function runProgram(
     version,
     perform,
     // Loaded when it is needed: it has the drivers of both databases.
-    performLocally: async (command) => command(await import("@planwright/local")),
+    performLocally: async (command) => {
+      isLocal = true;
+      return command(await import("@planwright/local"));
+    },
     print: (text) => void stdout.write(text),
   });
   program.exitOverride().configureOutput({

@@ -121,10 +121,15 @@ export function visibleText(text: string): string {
  * of the program.
  */
 export function oneLine(text: string, maxLength = 300): string {
-  const line = visibleText(text.slice(0, 4 * maxLength))
+  const line = visibleText(beginningOf(text, 4 * maxLength))
     .replace(/\s+/gu, " ")
     .trim();
-  return line.length > maxLength || text.length > 4 * maxLength ? `${line.slice(0, maxLength)} …` : line;
+  return line.length > maxLength || text.length > 4 * maxLength ? `${beginningOf(line, maxLength)} …` : line;
+}
+
+/** At most this many UTF-16 units; never with half of a character at the cut. */
+function beginningOf(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "");
 }
 
 /**

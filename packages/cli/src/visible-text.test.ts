@@ -27,6 +27,12 @@ test("oneLine joins lines to one and cuts it", () => {
   expect(oneLine("x".repeat(10), 4)).toBe("xxxx …");
 });
 
+test("oneLine cuts between two characters", () => {
+  expect(oneLine("🎉🎉🎉", 3)).toBe("🎉 …");
+  expect(oneLine(`${" ".repeat(11)}🎉🎉`, 3)).toBe(" …");
+  expect(oneLine("a\ud83c", 4)).toBe("a[U+ …");
+});
+
 test.each(HOSTILE)("safeLine removes %s and keeps our own colours", (_, text, visible) => {
   expect(
     safeLine(`\u001b[1mCause\u001b[22m ${text.replace("\u001b[31m", "").replace("\u001b[0m", "")}\nb`),

@@ -140,6 +140,18 @@ test("the timeline is in order of time, whatever the order of the record", () =>
   ]);
 });
 
+test("the timeline does not call an item completed that the answer to its batch reports as failed", () => {
+  const item = (index: number, more: Parameters<typeof stepOf>[1]) =>
+    stepOf("list", { key: `list[${index}]`, item: index, attempts: [attemptOf(1)], ...more });
+  const steps = [
+    item(0, { status: "COMPLETED" }),
+    item(1, { status: "FAILED", error: errorOf("TOOL_FAILED", "no such product") }),
+  ];
+  const lines = timeline(requestOf({ plan: planOf(steps) }), 10).join("\n");
+  expect(lines).toContain("list[0] completed after 12 ms");
+  expect(lines).toContain("list[1] failed after 12 ms: no such product (TOOL_FAILED)");
+});
+
 test("a long timeline keeps the latest lines and counts the earlier ones", () => {
   expect(timeline(FAILED, 3)).toEqual([
     "(11 earlier moments: see --json)",

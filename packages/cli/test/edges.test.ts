@@ -152,6 +152,10 @@ test.each(["", "planwright", "ftp://x/", "http://user:secret@x/"])("the address 
   expect(() => parseUrl(given)).toThrow();
 });
 
+test("a reader that has closed standard error changes no exit code", async () => {
+  expect(await startProcess(["nosuch"], { isErrorClosed: true }).ended).toMatchObject({ exitCode: 2 });
+});
+
 test.each([
   [{}, true, true],
   [{}, false, false],

@@ -90,17 +90,26 @@ export function start(args: readonly string[], { env = {}, input = "" }: StartOp
   return follow({ stdout, stderr, exit, kill: (signal) => void signals.emit(signal) });
 }
 
-/** Starts the program as a process. @param options - with `isTerminal` it takes its pipes for a terminal */
+/**
+ * Starts the program as a process.
+ * @param options - with `isTerminal` it takes its pipes for a terminal; with `isErrorClosed` nothing reads its errors
+ */
 export function startProcess(
   args: readonly string[],
-  { env = {}, isTerminal = false }: { env?: NodeJS.ProcessEnv; isTerminal?: boolean } = {},
+  {
+    env = {},
+    isTerminal = false,
+    isErrorClosed = false,
+  }: { env?: NodeJS.ProcessEnv; isTerminal?: boolean; isErrorClosed?: boolean } = {},
 ): RunningProcess {
   const before = isTerminal ? ["--import", TERMINAL] : [];
   const child = spawn(process.execPath, [...before, PROGRAM, ...args], { env: cleanEnv(env) });
   const { stdin, stdout, stderr } = child;
   if (!isTerminal) stdin.end();
+  if (isErrorClosed) stderr.destroy();
   const exit = once(child, "close").then(([exitCode]) => exitCode);
-  const running = follow({ stdout, stderr, exit, kill: (signal) => void child.kill(signal) });
+  const errors = isErrorClosed ? Readable.from([]) : stderr;
+  const running = follow({ stdout, stderr: errors, exit, kill: (signal) => void child.kill(signal) });
   return { ...running, type: (keys) => void stdin.write(keys) };
 }
 

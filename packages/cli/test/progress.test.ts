@@ -46,6 +46,13 @@ test.each([
   expect(isAtRest(request)).toBe(exitCode !== null);
 });
 
+test("a plan that was not started is not called paused", () => {
+  const ready = { status: "READY", waitReason: "paused" } as const;
+  expect(progressLines(null, requestOf({ ...ready, plan: planOf([], ready) }))).toContain(
+    "plan READY (waits to be started)",
+  );
+});
+
 test("an approval that was given is no longer needed, even before an executor has read it", () => {
   const steps = [stepOf("a", { status: "WAITING_APPROVAL", approvalHash: "h" })];
   const approval = {
@@ -177,6 +184,16 @@ test("progressTree counts the items of a list instead of drawing them", () => {
     stepOf("each", { key: "each[2]", item: 2, status: "SKIPPED" }),
   ];
   expect(tree(requestOf({ plan: planOf(steps) }))[1]).toBe("└─ ▸ each  1 of 3 items  1 failed  1 skipped");
+});
+
+test("large counts of items are written alike", () => {
+  const items = Array.from({ length: 3_000 }, (_, item) =>
+    stepOf("list", { key: `list[${item}]`, item, status: item < 1_500 ? "COMPLETED" : "FAILED" }),
+  );
+  const list = stepOf("list", { status: "RUNNING" });
+  expect(tree(requestOf({ plan: planOf([list, ...items]) }))[1]).toContain(
+    "1,500 of 3,000 items  1,500 failed",
+  );
 });
 
 test("planText says which items of a list are called", () => {

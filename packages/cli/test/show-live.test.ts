@@ -3,7 +3,8 @@ import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { ApiUnreachableError, type Client } from "@planwright/client";
 import { expect, test } from "vitest";
-import { showLive } from "../src/commands/follow-to-end.ts";
+import type { CommandContext } from "../src/commands/command-context.ts";
+import { followToEnd, showLive } from "../src/commands/follow-to-end.ts";
 import type { PlanRecord } from "../src/operations.ts";
 import { createCommandLine } from "../src/report/format.ts";
 import { createOutput } from "../src/terminal.ts";
@@ -25,33 +26,35 @@ function terminal() {
   return { output: createOutput(stdout, stdout, { NO_COLOR: "1" }), drawings };
 }
 
+/** What a command gets, with a client that follows so and is asked for nothing else. */
+function contextOf(output: CommandContext["output"], follow: Client["follow"]): CommandContext {
+  const never = () => Promise.reject(new TypeError("not asked"));
+  return {
+    client: {
+      url: "http://127.0.0.1:1/graphql",
+      execute: never,
+      readRequest: never,
+      download: never,
+      subscribe: () => expect.unreachable(),
+      follow,
+      submit: never,
+      run: never,
+      request: never,
+    },
+    output,
+    isJson: false,
+    canAsk: false,
+    command: createCommandLine({ program: "planwright" }),
+    stdin: new PassThrough(),
+    signal: new AbortController().signal,
+    now: () => NOW_MS,
+  };
+}
+
 /** Shows the states that `follow` yields, and returns the drawings. */
 async function drawingsOf(follow: (drawings: string[]) => Client["follow"]): Promise<string[]> {
   const { output, drawings } = terminal();
-  const never = () => Promise.reject(new TypeError("not asked"));
-  await showLive(
-    {
-      client: {
-        url: "http://127.0.0.1:1/graphql",
-        execute: never,
-        readRequest: never,
-        download: never,
-        subscribe: () => expect.unreachable(),
-        follow: follow(drawings),
-        submit: never,
-        run: never,
-        request: never,
-      },
-      output,
-      isJson: false,
-      canAsk: false,
-      command: createCommandLine({ program: "planwright" }),
-      stdin: new PassThrough(),
-      signal: new AbortController().signal,
-      now: () => NOW_MS,
-    },
-    REQUEST_ID,
-  );
+  await showLive(contextOf(output, follow(drawings)), REQUEST_ID);
   return drawings;
 }
 
@@ -106,4 +109,19 @@ test("no drawing is higher than the terminal, however many steps there are", asy
       },
   );
   for (const drawing of drawings) expect(drawing.split("\n").length).toBeLessThanOrEqual(ROWS);
+});
+
+test("where lines are printed, a connection problem is one line until the next state", async () => {
+  const away = new ApiUnreachableError("http://127.0.0.1:1/graphql", "ECONNREFUSED");
+  const stream = new PassThrough();
+  const output = createOutput(stream, stream, {});
+  const context = contextOf(output, async function* (_id, { onTrouble } = {}) {
+    for (let second = 0; second < 60; second += 1) onTrouble?.(away);
+    yield running(planOf([stepOf("author", { status: "RUNNING" })]));
+    onTrouble?.(away);
+    throw away;
+  });
+  await followToEnd(context, REQUEST_ID);
+  const lines = String(stream.read()).split("\n");
+  expect(lines.filter((line) => line.endsWith("; trying again"))).toHaveLength(2);
 });

@@ -146,7 +146,7 @@ export function createClient(options: TransportOptions): Client {
       const { signal } = options;
       const requestId = await client.submit(input, options);
       for await (const _ of client.follow(requestId, { until, onTrouble, signal, wasAccepted: true }));
-      return client.request(requestId, { signal });
+      return sendAgain(() => client.request(requestId, { signal }), { isKeyed: true, signal });
     },
     request: (requestId, call) => client.readRequest(READ_FULL, requestId, call),
   };

@@ -4,8 +4,8 @@ import { ApiRefusedError, ApiUnreachableError } from "./errors.ts";
 /** Options of sending an operation again. */
 export interface SendAgainOptions {
   /**
-   * True for an operation with an idempotency key: it is also sent again when its answer was lost. Default
-   * false: only while the connection is refused, because then nothing was sent.
+   * True for an operation with an idempotency key, and for a query: it is also sent again when its answer was
+   * lost. Default false: only while the connection is refused, because then nothing was sent.
    */
   isKeyed?: boolean | undefined;
   /** Ends the wait; its reason is thrown. */

@@ -5,7 +5,6 @@ import {
   parseExactJson,
   stringifyExactJson,
 } from "@planwright/plan";
-import type { EventSourceMessage } from "eventsource-parser";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
 import { ApiRefusedError, ApiUnreachableError, NotTheApiError } from "./errors.ts";
@@ -29,7 +28,7 @@ interface SentRequest {
   method: string;
   headers: Record<string, string>;
   body?: string;
-  redirect: "error";
+  redirect: "manual";
   signal: AbortSignal;
 }
 
@@ -88,21 +87,29 @@ export function createTransport(settings: TransportOptions): Transport {
   ): Promise<T> {
     const signal = signalOf(options);
     const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
+    // Before the call: variables that are no JSON are not an API that does not answer.
+    const text = body && stringifyExactJson(body);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new DOMException("late", "TimeoutError")), timeoutMs);
     try {
       const response = await sendOne(to, {
-        method: body ? "POST" : "GET",
+        method: text === undefined ? "GET" : "POST",
         headers: {
-          ...(body ? { "content-type": "application/json" } : {}),
+          ...(text === undefined ? {} : { "content-type": "application/json" }),
           accept,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         },
-        ...(body ? { body: stringifyExactJson(body) } : {}),
-        // The token is for this address only: it must not follow a redirect.
-        redirect: "error",
+        ...(text === undefined ? {} : { body: text }),
+        // The token is for this address only: it must not follow a redirect. `error` would refuse redirects by itself,
+        // but fetch of Node 20 then forgets the signal at the next garbage collection: a stream that is left stays
+        // open, and the process with it.
+        redirect: "manual",
         signal: AbortSignal.any([signal, late.signal]),
       });
+      if (isRedirect(response)) {
+        await response.body?.cancel();
+        throw new TypeError("unexpected redirect");
+      }
       return await read(response);
     } catch (error) {
       signal.throwIfAborted();
@@ -113,9 +120,9 @@ export function createTransport(settings: TransportOptions): Transport {
   }
 
   /** Passes the body on; an error names the address. */
-  async function* pieces(body: AsyncIterable<Uint8Array>, from: string, signal: AbortSignal) {
+  async function* pieces(body: ReadableStream<Uint8Array>, from: string, signal: AbortSignal) {
     try {
-      yield* body;
+      yield* itemsOf(body);
     } catch (error) {
       signal.throwIfAborted();
       throw new ApiUnreachableError(from, "the output broke off", error);
@@ -133,9 +140,13 @@ export function createTransport(settings: TransportOptions): Transport {
     async download(ref, options = {}) {
       const from = new URL(url);
       from.pathname = from.pathname.replace(/\/graphql\/?$/, `/outputs/${encodeURIComponent(ref)}`);
-      const response = await send(from.href, { accept: "application/json", options }, async (begun) => begun);
-      if (response.ok && response.body) return pieces(response.body, from.href, signalOf(options));
-      return readAnswer<never>(await response.text(), { url: from.href, status: response.status });
+      const begun = await send(from.href, { accept: "application/json", options }, async (response) =>
+        response.ok && response.body
+          ? response.body
+          : { status: response.status, text: await response.text() },
+      );
+      if (!("text" in begun)) return pieces(begun, from.href, signalOf(options));
+      return readAnswer<never>(begun.text, { url: from.href, status: begun.status });
     },
     async *subscribe<Result>(body: Body, options: CallOptions = {}) {
       const to = eventsUrlOf(url);
@@ -171,6 +182,13 @@ function eventsUrlOf(url: string): string {
   return events.href;
 }
 
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** True for a redirect that was not followed; a browser hides everything else of it. */
+function isRedirect({ type, status }: Response): boolean {
+  return type === "opaqueredirect" || REDIRECTS.has(status);
+}
+
 /** Why a call had no answer, in a few words. */
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return "unknown";
@@ -198,22 +216,32 @@ type AnswerError = NonNullable<z.infer<typeof AnswerSchema>["errors"]>[number];
 
 /**
  * The `data` of a GraphQL answer. The API answers according to its schema, so the type is trusted.
- * @throws {ApiRefusedError} with the first error of the answer, {NotTheApiError} when the text is not a
- * GraphQL answer
+ * @throws {ApiRefusedError} with the first error of the answer; when the text is not a GraphQL answer
+ * {ApiUnreachableError} for a proxy whose service is away, else {NotTheApiError}
  */
 function readAnswer<Result>(text: string, from: { url: string; status: number }): Result {
   const { data, errors } = parseAnswer(text, from);
   const [first] = errors ?? [];
   if (first) throw refusal(first);
-  if (!data) throw new NotTheApiError(from.url, from.status);
+  if (!data) throw noAnswer(from);
   return data as Result;
 }
 
-function parseAnswer(text: string, { url, status }: { url: string; status: number }) {
+/** What a proxy answers while the service behind it is being restarted. */
+const SERVICE_AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** The error for a text that is not a GraphQL answer. */
+function noAnswer({ url, status }: { url: string; status: number }, cause?: unknown): CodedError {
+  return SERVICE_AWAY.has(status)
+    ? new ApiUnreachableError(url, `a proxy answers for it with HTTP ${status}`, cause)
+    : new NotTheApiError(url, status, cause);
+}
+
+function parseAnswer(text: string, from: { url: string; status: number }) {
   try {
     return AnswerSchema.parse(parseExactJson(text));
   } catch (error) {
-    throw new NotTheApiError(url, status, error);
+    throw noAnswer(from, error);
   }
 }
 
@@ -247,16 +275,14 @@ export async function* serverEvents(
     .pipeThrough(endOnSilence(silenceMs))
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());
-  yield* eventsOf(events.getReader());
+  for await (const { event = "message", data } of itemsOf(events)) yield { event, data };
 }
 
 /** Reads by a reader, because older browsers (Safari before 26.4) have no iterable streams. */
-async function* eventsOf(reader: ReadableStreamDefaultReader<EventSourceMessage>) {
+async function* itemsOf<Item>(stream: ReadableStream<Item>): AsyncGenerator<Item> {
+  const reader = stream.getReader();
   try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      const { event = "message", data } = read.value;
-      yield { event, data };
-    }
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
   } finally {
     // A consumer that stops early closes the connection. A broken stream makes read() reject.
     await reader.cancel().catch(() => undefined);

@@ -177,5 +177,15 @@ test.each<[string, object]>([
   });
 });
 
+test("whether arguments are large depends on their bytes, not on their characters", () => {
+  const plan = planOf([
+    { id: "a", tool: "t" },
+    { id: "b", tool: "t", approval: true, arguments: { of: "<<a>>" } },
+  ]);
+  const options = { outcome: () => completed("\u00e9".repeat(600)), largeBytes: 1_000 };
+  const record = simulate(plan, LIST_TOOLS, { ...options, memoryBytes: Number.POSITIVE_INFINITY }).records;
+  expect(record.get("b")?.largeArguments?.sizeBytes).toBeGreaterThan(1_200);
+});
+
 const mapValues = (record: object, to: (value: unknown) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, to(value)]));

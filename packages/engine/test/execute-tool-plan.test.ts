@@ -132,3 +132,19 @@ test("failed items of a list are reported, although the list completed", async (
     },
   ]);
 });
+
+test("an integer beyond 2^53 in JSON text keeps its digits", async () => {
+  const seen: unknown[] = [];
+  const execute = (input: string) =>
+    executeToolPlan(TOOLS, {
+      callTool: (call) => {
+        seen.push(call.arguments["id"]);
+        return null;
+      },
+    }).execute(input);
+  const steps = '[{"id":"s1","tool":"show","arguments":{"id":7205759403792793601}}]';
+  await execute(`{"steps":${steps}}`);
+  await execute(steps);
+  await execute(`{"plan":{"steps":${steps}}}`);
+  expect(seen).toEqual(["7205759403792793601", "7205759403792793601", "7205759403792793601"]);
+});

@@ -164,6 +164,19 @@ test.each<[number, string]>([
   expect(run.statuses["f"]).toBe(status);
 });
 
+test.each<[share: number, items: number, ok: number, status: string]>([
+  [0.55, 100, 55, "COMPLETED"],
+  [0.55, 100, 54, "FAILED"],
+  [0.07, 100, 7, "COMPLETED"],
+  [0.07, 100, 6, "FAILED"],
+])("minSuccess %d of %d items is a decimal share: %d successes are %s", (minSuccess, count, ok, status) => {
+  const items = Array.from({ length: count }, (_, index) => index);
+  const run = simulate(planOf([each({ items, minSuccess })]), [tool("t")], {
+    outcome: failingAt(...items.slice(ok)),
+  });
+  expect(run.statuses["f"]).toBe(status);
+});
+
 test("attempts are counted for each item", () => {
   const seen = new Map<JsonValue, number>();
   const run = simulate(planOf([each({ items: [1, 2] })]), [tool("t")], {
@@ -252,6 +265,35 @@ test("the planned batch parameter gives the list, other arguments are shared", (
     outcome: () => completed({ done: [1, 2, 3, 4] }),
   });
   expect(run.calls.map(({ call }) => call.arguments)).toEqual([{ list: [1, 2, 3, 4], unit: "c" }]);
+});
+
+test.each([1, 3, 4, 5, 9])(
+  "with the planned batch parameter, %d items have outputs of the same shape",
+  (count) => {
+    const items = Array.from({ length: count }, (_, index) => index);
+    const forEach = { items, do: { tool: "t", arguments: { list: ["<<item>>"] } } };
+    const run = simulate(planOf([{ id: "f", forEach }]), [tool("t", BATCH)], {
+      outcome: ({ arguments: { list } }) =>
+        Array.isArray(list) ? completed({ done: list.map((x) => ({ x })) }) : failed(),
+    });
+    expect(run.finish?.outputs?.["f"]).toMatchObject({ results: items.map((x) => ({ data: { x } })) });
+  },
+);
+
+test("with the planned batch parameter, the one item of a call may fail by its result", () => {
+  const forEach = { items: [7], do: { tool: "t", arguments: { list: ["<<item>>"] } } };
+  const run = simulate(planOf([{ id: "f", forEach }]), [tool("t", BATCH)], {
+    outcome: () => completed({ done: [{ error: { code: "NO_SUCH", message: "gone" } }] }),
+  });
+  expect(run.records.get("f[0]")).toMatchObject({ status: "FAILED", error: { code: "NO_SUCH" } });
+});
+
+test("an answer to one item that is no list of one result is its output", () => {
+  const forEach = { items: [[1, 2]], do: { tool: "t", arguments: { list: "<<item>>" } } };
+  const run = simulate(planOf([{ id: "f", forEach }]), [tool("t", BATCH)], {
+    outcome: () => completed({ done: [10, 20] }),
+  });
+  expect(run.finish?.outputs?.["f"]).toMatchObject({ results: [{ data: { done: [10, 20] } }] });
 });
 
 test("a shared argument that depends on the item excludes batches", () => {

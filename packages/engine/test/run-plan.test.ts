@@ -324,3 +324,25 @@ test("items of a forEach are part of the result", async () => {
   const result = await runPlan(plan, { tools: [tool("t")], callTool: echo });
   expect(result.steps["f"]?.items?.map(({ status }) => status)).toEqual(["COMPLETED", "COMPLETED"]);
 });
+
+test.each([
+  ["unknown", "EXPIRED", "IN_DOUBT"],
+  ["reported", "FAILED", "FAILED"],
+])(
+  "a call that was aborted and throws with the effect %s is not reported as stopped",
+  async (effect, status, step) => {
+    const records = new Map<string, StepRecord>();
+    const result = await runPlan([{ id: "a", tool: "t" }], {
+      tools: [write("t")],
+      clock: createVirtualClock(),
+      deadlineMs: 50,
+      records,
+      callTool: (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          const error = Object.assign(new TypeError("the connection was closed"), { effect });
+          signal.addEventListener("abort", () => reject(error));
+        }),
+    });
+    expect(result).toMatchObject({ status, steps: { a: { status: step } } });
+  },
+);

@@ -7,6 +7,7 @@ import {
   fstatSync,
   openSync,
   readSync,
+  rmSync,
   statSync,
   truncateSync,
 } from "node:fs";
@@ -45,7 +46,9 @@ export interface Child {
   /** Sends a signal to the process and its children; default SIGKILL. Resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /**
-   * SIGTERM, and SIGKILL after `timeoutMs` (default 10,000). Resolves when it has ended; may be called twice.
+   * SIGTERM to the process alone, which ends its children when it needs them no longer: an executor lets running
+   * calls of its tool servers end. SIGKILL to all of them after `timeoutMs` (default 10,000). Resolves when it has
+   * ended; may be called twice.
    */
   stop(timeoutMs?: number): Promise<void>;
 }
@@ -55,6 +58,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, command, args, env, cwd, logFile } = options;
   makeFolder(dirname(logFile));
   const log = openSync(logFile, "a");
+  // It may empty the file, and fail: before there is a process that an error would leave running.
+  const endBound = boundLog(logFile);
   const logStart = fstatSync(log).size;
   const process_ = spawn(command, args, {
     detached: true, // a separate group: Ctrl-C reaches only this process, which stops the others in order
@@ -63,7 +68,6 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     ...(cwd !== undefined && { cwd }),
   });
   closeSync(log);
-  const endBound = boundLog(logFile);
   process_.once("exit", endBound).once("error", endBound);
   const pid = process_.pid;
   if (pid === undefined) {
@@ -118,7 +122,8 @@ function guard(
     async stop(timeoutMs = 10_000) {
       if (how !== undefined) return;
       const force = setTimeout(() => signalGroup(pid, "SIGKILL"), timeoutMs);
-      await kill("SIGTERM").finally(() => clearTimeout(force));
+      process_.kill("SIGTERM");
+      await exited.finally(() => clearTimeout(force));
     },
   };
 }
@@ -139,7 +144,8 @@ const CHECK_EVERY_MS = 5_000;
 /**
  * Bounds a log file that a process appends to: the file and the older one beside it (`.1`) hold MAX_LOG_BYTES
  * each, plus the lines of 5 s. The file is copied and truncated, because the process holds it open; lines
- * that are written between copy and truncation are lost.
+ * that are written between copy and truncation are lost. Where it cannot be copied, as on a full disk, its lines and
+ * the older file are given up: they take the space that the system needs to go on.
  * @returns stops the bounding
  */
 export function boundLog(
@@ -149,7 +155,12 @@ export function boundLog(
   const check = (): void => {
     const sizeBytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     if (sizeBytes <= maxBytes) return;
-    copyFileSync(file, `${file}.1`);
+    const older = `${file}.1`;
+    try {
+      copyFileSync(file, older);
+    } catch {
+      rmSync(older, { recursive: true, force: true });
+    }
     truncateSync(file);
   };
   check();
@@ -229,9 +240,13 @@ function letParentEnd(child: ChildProcess, stdin: Writable): void {
 
 const TAIL_BYTES = 8_192;
 const LINES = 15;
+/** MongoDB writes the error that ends it, and then up to thirty lines about its end. */
+const ERROR_BYTES = 32_768;
+const ERROR_LINES = 3;
+const MONGODB_ERROR = /"s":"[EF]"/;
 
 /**
- * The last lines of a file, at most 15 and 8 KiB; "" when there is none.
+ * The last lines of a file, at most 15 and 8 KiB, and before them the last errors of MongoDB; "" when there is none.
  * @param from - only lines after this byte
  */
 export function lastLines(file: string, from = 0): string {
@@ -239,10 +254,14 @@ export function lastLines(file: string, from = 0): string {
   const handle = openSync(file, "r");
   try {
     const { size } = fstatSync(handle);
-    const length = Math.max(0, Math.min(size - from, TAIL_BYTES));
+    // A smaller file was emptied meanwhile: all of it is newer.
+    const length = Math.min(size < from ? size : size - from, ERROR_BYTES);
     const bytes = Buffer.alloc(length);
     readSync(handle, bytes, 0, length, size - length);
-    return bytes.toString("utf8").trimEnd().split("\n").slice(-LINES).join("\n");
+    const last = bytes.subarray(-TAIL_BYTES).toString("utf8").trimEnd().split("\n").slice(-LINES);
+    const before = bytes.toString("utf8").trimEnd().split("\n").slice(0, -last.length);
+    const errors = before.filter((line) => MONGODB_ERROR.test(line)).slice(-ERROR_LINES);
+    return [...errors, ...last].join("\n");
   } finally {
     closeSync(handle);
   }

@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync } from "
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { DataFolderError } from "./errors.ts";
 
 /** Systems cut the path of a socket at 104 or 108 bytes without a word: two folders would share one lock. */
@@ -25,19 +26,51 @@ export async function holdFolder(folder: string): Promise<{ release(): void } | 
       : join(tmpdir(), `planwright-${name}.sock`);
   if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES)
     throw new DataFolderError(tmpdir(), "its path is too long", "TMPDIR");
+  try {
+    // One at a time: what looks like the socket of an ended holder may be that of one which was just faster.
+    return await inTurn(join(tmpdir(), `planwright-${name}.turn`), () => holdSocket(path));
+  } catch (error) {
+    throw new DataFolderError(tmpdir(), error, "TMPDIR");
+  }
+}
+
+async function holdSocket(path: string): Promise<{ release(): void } | undefined> {
   if (await isHeld(path)) return undefined;
   const server = createServer((socket) => socket.destroy());
   server.unref();
-  try {
-    if (existsSync(path)) rmSync(path); // left by a holder that has ended
-    server.listen(path);
-    await once(server, "listening");
-  } catch (error) {
-    const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    if (isTaken) return undefined; // another process was faster
-    throw new DataFolderError(tmpdir(), error, "TMPDIR");
-  }
+  if (existsSync(path)) rmSync(path); // left by a holder that has ended
+  server.listen(path);
+  await once(server, "listening");
   return { release: () => void server.close() };
+}
+
+/** A turn takes milliseconds: an older mark was left by a process that was killed in its turn. */
+const TURN_MS = 5_000;
+const BETWEEN_TRIES_MS = 10;
+
+/** Takes turns with other processes: the one that could make the folder `mark` has its turn. */
+async function inTurn<Result>(mark: string, take: () => Promise<Result>): Promise<Result> {
+  while (!makeMark(mark)) {
+    const madeAt = statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    // Also one of the future: the clock was set back.
+    if (Math.abs(Date.now() - madeAt) > TURN_MS) rmSync(mark, { recursive: true, force: true });
+    else await delay(BETWEEN_TRIES_MS);
+  }
+  try {
+    return await take();
+  } finally {
+    rmSync(mark, { recursive: true, force: true });
+  }
+}
+
+function makeMark(mark: string): boolean {
+  try {
+    mkdirSync(mark);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  }
 }
 
 async function isHeld(path: string): Promise<boolean> {

@@ -116,7 +116,8 @@ interface Mongod {
 
 /**
  * The first of these that works: `mongod` 8 or later on the PATH; on Linux x64 the server in the optional npm
- * packages, after its checksum was verified; a download from MongoDB, with a message to the user.
+ * packages, after its checksum was verified; the download of an earlier start; a download from MongoDB, with a
+ * message to the user.
  * @param say - receives lines for the user
  * @throws {ServerNotAvailableError} when none works
  */
@@ -126,7 +127,7 @@ export async function findMongod(say: (line: string) => void): Promise<Mongod> {
 
 /** The same without a download; undefined when one is needed. @throws {ChecksumError} */
 export async function usableMongod(): Promise<Mongod | undefined> {
-  return (await installedMongod()) ?? (await shippedMongod());
+  return (await installedMongod()) ?? (await shippedMongod()) ?? (await earlierDownload());
 }
 
 async function installedMongod(): Promise<Mongod | undefined> {
@@ -156,6 +157,13 @@ function packageFolder(name: string): string | undefined {
   return folders
     .map((folder) => join(folder, name))
     .find((folder) => existsSync(join(folder, "package.json")));
+}
+
+/** The download of an earlier start. */
+async function earlierDownload(): Promise<Mongod | undefined> {
+  const { DryMongoBinary } = await import("mongodb-memory-server-core");
+  const command = await DryMongoBinary.locateBinary({ version: DOWNLOAD_VERSION }).catch(() => undefined);
+  return command === undefined ? undefined : { command };
 }
 
 async function downloadedMongod(say: (line: string) => void): Promise<Mongod> {

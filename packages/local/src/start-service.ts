@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -118,6 +119,7 @@ function builtProgram(service: ServiceName, file: string): string {
 export async function checkSettings(service: ServiceName, env: NodeJS.ProcessEnv): Promise<void> {
   const program = builtProgram(service, "bin/check-settings.js");
   const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "ignore", "pipe"] });
-  const message = await text(child.stderr);
-  if (message !== "") throw new WrongSettingsError(message.trim(), { service });
+  const [message, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  // Node writes warnings there too, such as for a file of NODE_EXTRA_CA_CERTS that is gone.
+  if (code !== 0) throw new WrongSettingsError(message.trim(), { service });
 }

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -98,6 +98,17 @@ test("a child that does not become ready in time is an error, and stop kills it"
   expect(child.ended()).toBe("was ended by SIGKILL");
 });
 
+test("a child that is stopped may use its own children until it ends; then they end too", async () => {
+  const grandchildFile = join(folder(), "grandchild");
+  const script = `sleep 300 & child=$!; trap 'sleep 0.3; kill -0 $child; exit' TERM; echo $child > ${grandchildFile}; while :; do sleep 0.05; done`;
+  const logFile = join(folder(), "log");
+  const child = await startChild({ name: "Server", command: "sh", args: ["-c", script], logFile });
+  const grandchild = await pidIn(grandchildFile);
+  await child.stop();
+  expect(child.ended()).toBe("exited with code 0");
+  await expect.poll(() => isAlive(grandchild)).toBe(false);
+});
+
 test("a command that does not exist is an error immediately", async () => {
   const starting = startChild({
     name: "Server",
@@ -130,4 +141,27 @@ test("the start of a process bounds a log file that is too large", async () => {
   onTestFinished(() => child.kill());
   expect(statSync(logFile).size).toBe(0);
   expect(statSync(`${logFile}.1`).size).toBe(MAX_LOG_BYTES + 1);
+});
+
+test("a log file that cannot be copied, as on a full disk, is emptied, and its process runs", async () => {
+  const logFile = join(folder(), "log");
+  mkdirSync(`${logFile}.1`); // a copy to it fails
+  writeFileSync(logFile, "x".repeat(MAX_LOG_BYTES + 1));
+  const child = await startChild({ name: "sleeper", command: "sleep", args: ["60"], logFile });
+  onTestFinished(() => child.kill());
+  expect(statSync(logFile).size).toBe(0);
+  expect(child.ended()).toBeUndefined();
+  const stopBounding = boundLog(logFile, { maxBytes: 10, checkEveryMs: 10 });
+  onTestFinished(stopBounding);
+  mkdirSync(`${logFile}.1`, { recursive: true });
+  writeFileSync(logFile, "x".repeat(100));
+  await expect.poll(() => statSync(logFile).size, { timeout: 10_000 }).toBe(0);
+});
+
+test("the last lines of a process are shown also when its log file was emptied at its start", async () => {
+  const logFile = join(folder(), "log");
+  writeFileSync(logFile, "x".repeat(MAX_LOG_BYTES + 1));
+  const args = ["-c", "echo no more space; exit 1"];
+  const child = await startChild({ name: "fails", command: "sh", args, logFile });
+  await expect(child.ready(() => Promise.resolve(false))).rejects.toThrow("no more space");
 });

@@ -179,6 +179,22 @@ test("ANONYMOUS=refuse npm start becomes ready, prints how to make the key that 
   await expectStops(start, SIGTERM, dataDir);
 });
 
+test("a system whose output is closed, as by a pager or a terminal that is gone, goes on and stops in order", async () => {
+  const dataDir = folder();
+  const start = npm(["start"], { PORT: String(await freePort()), DATA_DIR: dataDir });
+  await start.printed("Ctrl-C stops everything");
+  start.child.stdout.destroy();
+  const processes = processesBelow(start.child.pid ?? 0);
+  const killed = processes.get("blog-tools") ?? 0;
+  process.kill(killed, "SIGKILL"); // a restart is told
+  await expect.poll(() => processesBelow(start.child.pid ?? 0).get("blog-tools")).not.toBe(killed);
+  await expect.poll(() => processesBelow(start.child.pid ?? 0).has("blog-tools")).toBe(true);
+  process.kill(-(start.child.pid ?? 0), "SIGINT");
+  await start.ended;
+  expect(readFileSync(join(dataDir, "logs", "planwright.log"), "utf8")).toContain('"msg":"stopped"');
+  for (const pid of processes.values()) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+});
+
 test("ANONYMOUS=refuse npm run demo makes a key, and completes though all of its processes are killed at once", async () => {
   const demo = npm(["run", "demo"], { DATA_DIR: folder(), ANONYMOUS: "refuse" });
   await demo.printed("You ask:");

@@ -1,17 +1,21 @@
+import { createHash } from "node:crypto";
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { apiPortOf, holdFolder, startStack, watchServerFiles } from "../src/index.ts";
+import { checkSettings } from "../src/start-service.ts";
 import { writeMcpServersFile } from "../src/start-stack.ts";
 
 const folders: string[] = [];
@@ -94,6 +98,15 @@ test.each([
   expect(existsSync(dataDir)).toBe(false);
 });
 
+test("a warning of Node is no wrong setting", async () => {
+  const env = { PATH: process.env["PATH"], NODE_EXTRA_CA_CERTS: join(folder(), "gone.pem") };
+  await checkSettings("planner", {
+    ...env,
+    MONGODB_URL: "mongodb://127.0.0.1:1",
+    REDIS_URL: "redis://127.0.0.1:1",
+  });
+});
+
 test("a folder has one holder at a time, and is free after its release", async () => {
   const dir = folder();
   const first = await holdFolder(dir);
@@ -102,6 +115,36 @@ test("a folder has one holder at a time, and is free after its release", async (
   expect(await holdFolder(folder())).toBeDefined();
   first?.release();
   expect(await holdFolder(dir)).toBeDefined();
+});
+
+test("of starts at the same time one gets the folder, also where a killed one has left its socket", async () => {
+  const dir = folder();
+  const held = async () => (await Promise.all([1, 2, 3, 4].map(() => holdFolder(dir)))).filter(Boolean);
+  const first = await held();
+  expect(first).toHaveLength(1);
+  const socket = fileAbout(dir, "sock");
+  const left = `${socket}.left`;
+  linkSync(socket, left); // as a process that is killed leaves it
+  first[0]?.release();
+  await expect.poll(() => existsSync(socket)).toBe(false);
+  renameSync(left, socket);
+  expect(await held()).toHaveLength(1);
+});
+
+/** A file about a folder in the folder for temporary files. */
+function fileAbout(dir: string, ending: string): string {
+  const name = createHash("sha256").update(dir).digest("hex").slice(0, 16);
+  return join(tmpdir(), `planwright-${name}.${ending}`);
+}
+
+test("a start that was killed while it looked holds up no other", async () => {
+  const dir = folder();
+  const mark = fileAbout(dir, "turn");
+  mkdirSync(mark);
+  const longAgo = new Date(Date.now() - 60_000);
+  utimesSync(mark, longAgo, longAgo);
+  expect(await holdFolder(dir)).toBeDefined();
+  expect(existsSync(mark)).toBe(false);
 });
 
 test.each([

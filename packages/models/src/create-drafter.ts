@@ -5,6 +5,7 @@ import {
   ModelSettingsSchema,
   parseModelSetting,
 } from "./calls/model-setting.ts";
+import { isFormRefused } from "./calls/to-model-error.ts";
 import { draftDirectly } from "./direct-calls.ts";
 import { DraftError, isModelError, NoToolsError } from "./draft/draft-error.ts";
 import type { AnswerSchema, ContractInput, Drafter, DraftInput, ProposedContracts } from "./draft/drafter.ts";
@@ -31,18 +32,24 @@ export function createDrafter(input: ModelSettingsInput, withoutModel?: () => Dr
 
 /** A drafter that uses a chat model. */
 function createModelDrafter(caller: ModelCaller): Drafter {
-  let takesTools = true;
+  /** Whether the first model calls tools that it is offered; null until one was called or refused. */
+  let takesTools: boolean | null = null;
   return {
     name: caller.name,
     kind: "model",
     async draftDirectly(input) {
-      if (!takesTools) return null;
-      return draftDirectly(caller, input).catch((error: unknown) => {
+      if (takesTools === false) return null;
+      try {
+        const draft = await draftDirectly(caller, input);
+        if (draft?.model === caller.name) takesTools = true;
+        return draft;
+      } catch (error) {
         if (!isModelError(error, "MODEL_REQUEST_INVALID")) throw error;
-        // The server has no tool calling, so it is not tried again.
-        takesTools = false;
+        // A server without tool calling is not tried again. Any other refusal is about this one request.
+        const isOfTools = error.facts.model === caller.name && isFormRefused(error, "tool-call");
+        if (isOfTools) takesTools ??= false;
         return null;
-      });
+      }
     },
     async draft(input) {
       if (input.tools.length === 0) throw new NoToolsError();
@@ -57,7 +64,10 @@ function createModelDrafter(caller: ModelCaller): Drafter {
   };
 }
 
-/** Asks one question after the other; the first failure ends that, and what was proposed before is kept. */
+/**
+ * Asks one question after the other; the first failure, or the end of the signal, ends that, and what was proposed
+ * before is kept.
+ */
 async function proposeContracts(
   caller: ModelCaller,
   { tools, meter, signal }: ContractInput,
@@ -73,12 +83,15 @@ async function proposeContracts(
       proposed.unusable += read.unusable;
       proposed.asked += question.tools.size;
     } catch (error) {
+      if (signal.aborted) return { ...proposed, error: ENDED };
       if (!(error instanceof DraftError)) throw error;
       return { ...proposed, error: { code: error.code, message: error.message } };
     }
   }
   return proposed;
 }
+
+const ENDED = { code: "MODEL_TIMEOUT", message: "The time for the questions ended before all were answered" };
 
 const notProposals = (model: string) => ({
   code: "MODEL_ANSWER_UNREADABLE",

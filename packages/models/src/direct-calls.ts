@@ -178,11 +178,11 @@ const NEAR = 0.5;
 /** With more candidates than this, retrieval cannot decide which tool is meant. */
 const MAX_CANDIDATES = 6;
 /**
- * Words that link one call to another, ask for many calls, set a condition, or ask for only a part of a
- * result.
+ * Words that link one call to another, ask for many calls, set a condition, exclude something, leave a choice, or ask
+ * for only a part of a result; and a range of things ("notes 5 to 7"), which is more calls than it names.
  */
 const LINKED =
-  /\b(?:then|after|afterwards|before|finally|next|again|it|its|that|those|this|these|they|them|their|him|his|her|hers|there|same|result|results|each|every|everyone|everybody|everything|all|any|anyone|both|per|whose|if|unless|until|while|(?<!^\s*)when|whenever|whether|otherwise|else|except|depending|provided|should|only|just|nothing|merely|solely)\b/i;
+  /[a-z]s\s+\d{1,9}\s?(?:-|–|to\s|through\s)\s?\d|\b(?:not|never|don['’]t|or|nor|then|after|afterwards|before|finally|next|again|it|its|that|those|this|these|they|them|their|him|his|her|hers|there|same|result|results|each|every|everyone|everybody|everything|all|any|anyone|both|per|whose|if|unless|until|while|(?<!^\s*)when|whenever|whether|otherwise|else|except|depending|provided|should|only|just|nothing|merely|solely)\b/i;
 
 /**
  * The tools to offer for one direct tool-calling request instead of a plan; null when the request needs a

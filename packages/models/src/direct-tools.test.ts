@@ -26,6 +26,9 @@ test.each([
   ["What is the weather in Oslo?", ["get_weather"]],
   ["Get the weather in Oslo and the price of the Desk lamp", ["get_weather", "get_price"]],
   ["Create author Alice with email alice@test.com", ["create_author"]],
+  ["Get the price of product 2026-12-01", ["get_price"]],
+  ["Get the price of product 555-1234", ["get_price"]],
+  ["Change the price of product 5 to 7", ["get_price"]],
 ])("%s: direct calls", (query, nearest) => {
   expect(namesFor(query)).toEqual(expect.arrayContaining(nearest));
 });
@@ -38,6 +41,11 @@ test.each([
   ["a condition", "Get the weather in Oslo if the price is low"],
   ["a condition in other words", "Get the weather in Oslo when the price is low"],
   ["anything that fits", "Get the weather in any city"],
+  ["a negation", "Get the weather in Oslo, not in Rome"],
+  ["a request not to do something", "Don't get the weather in Oslo"],
+  ["a choice", "Get the weather in Oslo or Rome"],
+  ["a range", "Get the price of products 5 to 7"],
+  ["a range with a dash", "Get the price of products 5-7"],
   ["one part of a result", "Only tell me the weather in Oslo"],
   ["a tool that needs an id that another one makes", "Create blog titled Hello by Alice"],
   ["a long request", `What is the weather in ${"Oslo".repeat(100)}?`],

@@ -19,13 +19,13 @@ const toolOf = (name: string, more: Partial<ToolDescriptor> = {}): ToolDescripto
 const TOOLS = [toolOf("fetch_ticket"), toolOf("find_ticket")];
 const READS = { tool: "fetch_ticket", field: "side_effects", value: "false", reason: "It only fetches." };
 
-function propose(tools: readonly ToolDescriptor[] = TOOLS) {
+function propose(tools: readonly ToolDescriptor[] = TOOLS, signal = new AbortController().signal) {
   const drafter = createDrafter({
     MODEL: "openai:test",
     OPENAI_BASE_URL: server.openAiUrl,
     MODEL_MAX_RETRIES: 0,
   });
-  return drafter.proposeContracts?.({ tools, signal: new AbortController().signal });
+  return drafter.proposeContracts?.({ tools, signal });
 }
 
 test.each<[string, object, object]>([
@@ -115,6 +115,21 @@ test("what an earlier answer proposed is kept when a later call fails", async ()
     proposals: [{ tool: "fetch_3" }],
     asked: 25,
     error: { code: "MODEL_UNREACHABLE" },
+  });
+});
+
+test("what an earlier answer proposed is kept when the time ends during a later call", async () => {
+  const many = Array.from({ length: 30 }, (_, index) => toolOf(`fetch_${index}`));
+  const ending = new AbortController();
+  server.script(() => {
+    if (server.requests.length < 2) return answer({ proposals: [{ ...READS, tool: "fetch_3" }] });
+    ending.abort();
+    return { type: "hang" };
+  });
+  expect(await propose(many, ending.signal)).toMatchObject({
+    proposals: [{ tool: "fetch_3" }],
+    asked: 25,
+    error: { code: "MODEL_TIMEOUT" },
   });
 });
 

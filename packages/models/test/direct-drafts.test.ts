@@ -103,6 +103,59 @@ test("a server without tool calling is called once, and never again", async () =
   expect(server.requests.length - before).toBe(1);
 });
 
+test.each<[string, ScriptedReply]>([
+  ["that does not speak of tools", { type: "error", status: 400, message: "the value of city is too long" }],
+  ["by its size", { type: "error", status: 413 }],
+  [
+    "that is too long together with its tools",
+    {
+      type: "raw",
+      status: 400,
+      contentType: "application/json",
+      body: JSON.stringify({
+        error: {
+          message: "maximum context length is 8192 tokens (8000 in the messages, 900 in the functions)",
+          code: "context_length_exceeded",
+        },
+      }),
+    },
+  ],
+])("after a request that was refused %s, tools are offered again", async (_, refusal) => {
+  server.script(() => refusal);
+  const drafter = drafterOf("openai");
+  expect(await ask("openai", drafter)).toBeNull();
+  server.script(() => made("Oslo", "Rome"));
+  expect(await ask("openai", drafter)).not.toBeNull();
+});
+
+test("a server that has called a tool may refuse another one", async () => {
+  const drafter = drafterOf("openai");
+  server.script(() => made("Oslo", "Rome"));
+  expect(await ask("openai", drafter)).not.toBeNull();
+  server.script(() => ({ type: "error", status: 400, message: "Invalid schema for function 'get_weather'" }));
+  expect(await ask("openai", drafter)).toBeNull();
+  server.script(() => made("Oslo", "Rome"));
+  expect(await ask("openai", drafter)).not.toBeNull();
+});
+
+test("a fallback without tool calling does not end the direct requests to the first model", async () => {
+  const drafter = createDrafter({
+    MODEL: "openai:x",
+    OPENAI_BASE_URL: server.openAiUrl,
+    FALLBACK_MODEL: "compatible:small",
+    COMPATIBLE_BASE_URL: server.openAiUrl,
+    MODEL_MAX_RETRIES: 0,
+  });
+  server.script(({ body }) =>
+    body["model"] === "x"
+      ? { type: "error", status: 503 }
+      : { type: "error", status: 400, message: "small does not support tools" },
+  );
+  expect(await ask("openai", drafter)).toBeNull();
+  server.script(() => made("Oslo", "Rome"));
+  expect(await ask("openai", drafter)).not.toBeNull();
+});
+
 test("a tool that cannot be offered unchanged costs no call", async () => {
   const before = server.requests.length;
   const wide = {

@@ -108,6 +108,21 @@ describe.each(PROVIDERS)("$provider", ({ settings }) => {
   });
 });
 
+test.each([
+  { provider: "openai", message: "This model's maximum context length is 8192 tokens." },
+  { provider: "anthropic", message: "prompt is too long: 210000 tokens > 200000 maximum" },
+])(
+  "$provider: a prompt that is too long is refused once, and costs nothing",
+  async ({ provider, message }) => {
+    server.script(() => ({ type: "error", status: 400, message }));
+    const settings = PROVIDERS.find((one) => one.provider === provider)?.settings ?? openAi;
+    const meter = recorder();
+    const drafting = createDrafter(settings({ MODEL_MAX_RETRIES: 2 })).draft(input({ meter }));
+    await expect(drafting).rejects.toMatchObject({ code: "MODEL_REQUEST_INVALID", facts: { status: 400 } });
+    expect(meter.calls).toMatchObject([{ spent: "none", error: { code: "MODEL_REQUEST_INVALID" } }]);
+  },
+);
+
 test.each(PROVIDERS.slice(0, 2))(
   "$provider: a model that must call a tool answers with the arguments",
   async ({ settings }) => {
@@ -322,6 +337,22 @@ test("a meter gets a call before it is sent, with an estimate that is rarely too
   ]);
   const sent = JSON.stringify(server.requests[0]?.body["messages"]).length;
   expect(meter.calls[0]?.promptTokens).toBeGreaterThan(sent / 4);
+});
+
+test("a call that is aborted before it is sent costs nothing", async () => {
+  server.script(() => ({ type: "hang" }));
+  const calls: CallEnd[] = [];
+  const stop = new AbortController();
+  const meter: CallMeter = {
+    async begin() {
+      stop.abort(new Error("stopped"));
+      return { end: async (outcome) => void calls.push(outcome) };
+    },
+  };
+  const drafting = createDrafter(openAi()).draft(input({ meter, signal: stop.signal }));
+  await expect(drafting).rejects.toThrow("stopped");
+  expect(server.requests).toHaveLength(0);
+  expect(calls).toMatchObject([{ spent: "none", error: { code: "CALL_ABORTED" } }]);
 });
 
 test("an aborted call is recorded as aborted, with an unknown cost", async () => {

@@ -15,7 +15,7 @@ import {
   TITLE_NAMES,
   type ToolWords,
 } from "@planwright/models/words";
-import type { JsonValue } from "@planwright/plan";
+import { beginningOfText, type JsonValue } from "@planwright/plan";
 import type { SaidMoment } from "@planwright/reading";
 import {
   identityOf,
@@ -32,7 +32,7 @@ import {
 } from "./links.ts";
 import { isDeterminer, PRONOUNS, type ToolMatch } from "./match-tool.ts";
 import type { Token } from "./tokens.ts";
-import { expected, isIdentifier, isTyped, valueFor } from "./values.ts";
+import { expected, isIdentifier, isPathName, isTyped, valueFor } from "./values.ts";
 
 /** Words of a clause that the grammar does not allow; the message says which and what to do. */
 export class Misread extends Error {}
@@ -77,7 +77,16 @@ const NO_NAMES = set(
   "all every each everything everyone everybody anything anyone anybody nothing nobody none something someone any either neither me myself us you i we not no or but nor if unless except until while when whenever than like now later again tomorrow today yesterday tonight my our your his her their its a an some another then with and",
 );
 /** Words that make a condition or a choice of a text; no plan can hold them. */
-const CONDITIONS = set("if unless except otherwise until while whenever instead or but");
+const CONDITIONS = set("if unless except otherwise until while when whenever once instead or but");
+
+/** Words of a name that its last word does not imply: a price is no highest price. */
+const LIMITING = set("max min maximum minimum highest lowest least most not exclude excluded without");
+
+/** Prepositions of days that begin or end a time. */
+const BOUNDARIES = set("from since between until till through by");
+/** Words of arguments for the day by which something is done. */
+const ENDS = set("due deadline end until");
+const isEnd = ({ words }: Parameter) => words.some((word) => ENDS.has(word));
 
 /** Words that mean a part of an earlier thing, which no reference can name. */
 const POSSESSIVES = set("its their his her my your our");
@@ -107,7 +116,9 @@ export function keyAt(
     .toSorted((left, right) => right.words.length - left.words.length)[0];
   const plain = parameters.filter(({ name }) => name.toLowerCase() === tokens[at]?.lower);
   const short = parameters.filter(
-    (each) => stem(each.words.at(-1) ?? "") === said[0] || linkedNoun(each) === said[0],
+    (each) =>
+      (stem(each.words.at(-1) ?? "") === said[0] || linkedNoun(each) === said[0]) &&
+      !each.words.slice(0, -1).some((word) => LIMITING.has(word)),
   );
   const parameter = complete ?? plain[0] ?? (short.length === 1 ? short[0] : undefined);
   if (!parameter || said.length === 0) return null;
@@ -340,7 +351,7 @@ class ClauseReader {
       const next = this.givePointed(parameter, pointed, false);
       if (next !== null) return next;
     }
-    const takers = open.filter((each) => each.required && isFreeText(each));
+    const takers = open.filter((each) => each.required && isFreeText(each) && !isPathName(each));
     const contents = takers.length === 1 ? takers : takers.filter(isContent);
     const [taker, second] = contents;
     return taker && !second ? this.givePointed(taker, pointed, true) : null;
@@ -386,6 +397,8 @@ class ClauseReader {
             ? open[0]
             : null;
     if (!parameter) return null;
+    // "until Friday" is no day; for an argument such as "due" it is one.
+    if (isBehind && BOUNDARIES.has(token.lower) && parameter !== target && !isEnd(parameter)) this.fail(at);
     if (found.isRange) throw new Misread(`"${found.text}" is more than one day`);
     const value = found.value === null ? undefined : valueFor(parameter, found.value);
     if (value === undefined) this.unusable(parameter, found.text);
@@ -586,6 +599,7 @@ class ClauseReader {
       if (isOther) throw doubt();
       return this.momentAt(at + 1) !== null && others.some(isDated);
     }
+    if (isTyped(next) && isFreeText(other) && !isPathName(other) && next?.kind !== "quoted") throw doubt();
     if (isTyped(next) || (token.lower === "by" && /^\p{Lu}/u.test(next?.text ?? ""))) return true;
     if (isDated(other) && this.momentAt(at + 1)) return true;
     throw doubt();
@@ -611,14 +625,14 @@ class ClauseReader {
   /** A value, and those that commas and "and" join to it: items of a list, or one call for each. */
   private giveAll(parameter: Parameter, first: Said): number {
     const values = [first];
-    let isJoined = false;
+    const joints: boolean[] = [];
     for (let at = first.next; isSeparator(this.tokens[at]); at = values.at(-1)?.next ?? at) {
       let behind = at;
       while (isSeparator(this.tokens[behind])) behind += 1;
       if (keyAt(this.tokens, behind, this.words.parameters)) break;
       const value = this.name(behind);
       if (!value || !(this.fits(parameter, value) || this.reach(parameter, value.text).length > 0)) break;
-      isJoined ||= this.tokens.slice(at, behind).some(({ kind }) => kind === "word");
+      joints.push(this.tokens.slice(at, behind).some(({ kind }) => kind === "word"));
       values.push(value);
     }
     const [, second] = values;
@@ -626,7 +640,9 @@ class ClauseReader {
       this.give(parameter, first);
       return first.next;
     }
-    if (!isJoined && values.some(isPlain))
+    // "A, B and C", "A and B and C"; in "Paris, France and Rome, Italy" a comma may be part of a name.
+    const isList = joints.at(-1) === true && new Set(joints.slice(0, -1)).size <= 1;
+    if (!isList && values.some(isPlain))
       throw new Misread(
         `it is open whether the comma in "${this.saidOf(this.indexOf(first), second.next)}" joins two values; join them with "and", or ${QUOTE}`,
       );
@@ -711,7 +727,7 @@ class ClauseReader {
   private fail(at: number): never {
     let end = at + 1;
     while (end < this.tokens.length && !isSeparator(this.tokens[end])) end += 1;
-    throw new Misread(`it is open what "${this.saidOf(at, end).slice(0, 80)}" means there; ${QUOTE}`);
+    throw new Misread(`it is open what "${beginningOfText(this.saidOf(at, end), 80)}" means there; ${QUOTE}`);
   }
 
   /** "services api and web in staging": what follows the last name is for all, but not an address. */

@@ -28,6 +28,8 @@ export interface ToolMatch {
   isPlural: boolean;
   /** True for "that blog" and "the blog": the thing was made before. */
   isPointing: boolean;
+  /** True for "another blog" and "a blog": the thing is none that was made before. */
+  isOther: boolean;
 }
 
 /** The beginning of a clause: its verb and the tools that fit. */
@@ -42,6 +44,7 @@ export const POINTERS = words("the this that these those");
 /** Words that replace the name of a thing that was mentioned before. */
 export const PRONOUNS = words("it them that this these those him her");
 const DETERMINERS = words("a an the this that these those my our your another some new one");
+const INDEFINITE = words("a an another some one new");
 const ALL = words("all every each any");
 const COUNTS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 /** Fits whose difference is smaller are equal. */
@@ -97,6 +100,7 @@ const matchOf = (tool: ToolWords, fit: number, next: number): ToolMatch => ({
   count: null,
   isPlural: false,
   isPointing: true,
+  isOther: false,
 });
 
 /** The best of all matches, with those that fit equally well. */
@@ -153,9 +157,11 @@ function nounAt(tool: ToolWords, verb: string, tokens: readonly Token[], start: 
   let at = start;
   let count: number | null = null;
   let isPointing = false;
+  let isOther = false;
   for (; isBefore(tool, tokens[at]); at++) {
     const { lower = "" } = tokens[at] ?? {};
     isPointing ||= POINTERS.has(lower);
+    isOther ||= INDEFINITE.has(lower);
     if (COUNTS.includes(lower)) count = COUNTS.indexOf(lower) + 2;
     if (/^\d{1,2}$/.test(lower)) count = Number(lower);
   }
@@ -177,7 +183,7 @@ function nounAt(tool: ToolWords, verb: string, tokens: readonly Token[], start: 
   if (isThere(tool, verb, tokens[at])) return null;
   const isMany = isPlural(said.at(-1) ?? "");
   const fit = nounFit(tool, verb, { said, isMany, behind: tokens.slice(at, at + 12) });
-  return { words: tool, fit, next: at, count, isPlural: isMany, isPointing };
+  return { words: tool, fit, next: at, count, isPlural: isMany, isPointing, isOther };
 }
 
 /** A determiner or a count before the noun; "all blogs" only where a list is asked for. */

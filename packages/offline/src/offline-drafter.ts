@@ -10,6 +10,7 @@ import {
 } from "@planwright/models/words";
 import {
   bareName,
+  beginningOfText,
   escapeText,
   type JsonObject,
   type JsonValue,
@@ -32,6 +33,8 @@ import { expected } from "./values.ts";
 
 /** Longer sentences are refused: the grammar is made for a few clauses. */
 const MAX_QUERY_LENGTH = 4_000;
+/** The first sign of a quotation that is not closed, or that the grammar does not know. */
+const OPEN_QUOTE = /^["“«‹„‚'‘`「『]/;
 /** More steps are refused. */
 const MAX_STEPS = 100;
 
@@ -95,7 +98,7 @@ export function planByRules(
   const catalogue = tools.map(toolWordsOf);
   const refuse = (clause: string, reason: string) =>
     new NotUnderstoodError({
-      clause: clause.slice(0, 200),
+      clause: beginningOfText(clause, 200),
       reason,
       nearestTools: nearestTools(clause, catalogue),
     });
@@ -103,14 +106,20 @@ export function planByRules(
     throw refuse(query, `it is longer than ${MAX_QUERY_LENGTH} characters`);
   if (query.includes("$ref:"))
     throw refuse(query, '"$ref:" would be read as a reference, and it cannot be escaped');
+  const tokens = tokenize(query);
+  const open = tokens.find(({ kind, text }) => kind === "word" && OPEN_QUOTE.test(text));
+  if (open)
+    throw refuse(
+      query.slice(open.start),
+      `it is open where the quotation ends that begins with ${open.text.charAt(0)}; put a text in "..."`,
+    );
   const sentence: Sentence = {
     text: query,
-    tokens: tokenize(query),
+    tokens,
     moments: momentsIn(query, context),
     catalogue,
     things: new Set(catalogue.flatMap(({ thing }) => thing ?? [])),
   };
-  const { tokens } = sentence;
   const steps: PlannedStep[] = [];
   const clauses: string[] = [];
   let { start } = startOfClause(tokens, 0);
@@ -250,13 +259,14 @@ function complete(
 function implied(
   parameter: Parameter,
   call: DraftedCall,
-  { words, isPointing }: ToolMatch,
+  { words, isPointing, isOther }: ToolMatch,
   steps: readonly PlannedStep[],
 ): JsonValue | undefined {
   if (parameter.choices?.length === 1) return parameter.choices[0];
   if (parameter.default !== undefined) return parameter.default;
   if (isTitle(parameter) && call.topic !== null) return escapeText(call.topic);
-  if (parameter.link) {
+  const isThing = parameter.link !== null && parameter.link.thing === words.thing;
+  if (parameter.link && !(isOther && isThing)) {
     const link = impliedLink(parameter, steps, isPointing);
     if (link === "several")
       throw new Misread(

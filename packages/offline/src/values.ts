@@ -46,8 +46,9 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ["disabled", false],
 ]);
 
-function numberFor({ type, bounds }: Parameter, text: string, kind: Token["kind"]): JsonValue | undefined {
-  const value = kind === "quoted" ? null : toNumber(text.replace(/%$/, ""));
+function numberFor(parameter: Parameter, text: string, kind: Token["kind"]): JsonValue | undefined {
+  const { type, bounds } = parameter;
+  const value = kind === "quoted" || !hasOwnUnit(parameter, text) ? null : toNumber(text.replace(/%$/, ""));
   if (value === null || (type === "integer" && !isWholeNumber(value))) return undefined;
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = bounds;
   const against = (limit: number | undefined) =>
@@ -59,6 +60,19 @@ function numberFor({ type, bounds }: Parameter, text: string, kind: Token["kind"
     (against(exclusiveMaximum) ?? -1) < 0;
   return isWithin ? value : undefined;
 }
+
+/** False for a sign that the parameter's words contradict: "10%" is no price, and "$10" are no minutes. */
+function hasOwnUnit({ words, describedBy, bounds }: Parameter, text: string): boolean {
+  const isAbout = (units: ReadonlySet<string>) => [...words, ...describedBy].some((word) => units.has(word));
+  if (text.endsWith("%")) return bounds.maximum === 100 || isAbout(PARTS);
+  return !/^[$€£]/.test(text) || isAbout(MONEY);
+}
+
+const unitWords = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+const PARTS = unitWords("percent percentage discount rate share ratio progress volume level");
+const MONEY = unitWords(
+  "price cost amount budget total fee fees salary pay payment balance value worth money currency sum charge refund deposit revenue income limit fare rent tip tax usd eur gbp dollar dollars euro euros pound pounds cents",
+);
 
 /** True for a day that the calendar has, as YYYY-MM-DD. */
 const isDay = (text: string) =>
@@ -86,10 +100,15 @@ function stringFits(parameter: Parameter, text: string, kind: Token["kind"]): bo
 }
 
 /** "*.log" for a parameter that takes the path of one file and does not say that it takes a pattern. */
-const isStrayPattern = ({ words, describedBy }: Parameter, text: string) =>
+const isStrayPattern = (parameter: Parameter, text: string) =>
   text.includes("*") &&
-  PATH_NAMES.has(stem(words.at(-1) ?? "")) &&
-  !["pattern", "glob", "wildcard", "wildcards"].some((word) => words.includes(word) || describedBy.has(word));
+  isPathName(parameter) &&
+  !["pattern", "glob", "wildcard", "wildcards"].some(
+    (word) => parameter.words.includes(word) || parameter.describedBy.has(word),
+  );
+
+/** True for a parameter that names a file or a folder. */
+export const isPathName = ({ words }: Parameter) => PATH_NAMES.has(stem(words.at(-1) ?? ""));
 
 const PATH_NAMES: ReadonlySet<string> = new Set(
   "path filename file folder directory source destination src dest".split(" "),

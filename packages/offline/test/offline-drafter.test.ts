@@ -180,6 +180,11 @@ test("a sentence longer than 4,000 characters is refused", () => {
   expect(refusalOf(`create author ${"A".repeat(4_000)}`, BLOG).code).toBe("NOT_UNDERSTOOD");
 });
 
+test("a refusal cuts long words between two characters", () => {
+  const { message } = refusalOf(`create author Alice ${"x".repeat(79)}😀 ${"y".repeat(99)}😀`, BLOG);
+  expect(message).not.toMatch(/\p{Surrogate}/u);
+});
+
 test("the drafter answers with the JSON text of the plan and has the kind offline", async () => {
   const drafter = createOfflineDrafter();
   const { signal } = new AbortController();

@@ -45,6 +45,14 @@ test("a tool that the catalogue defines twice is a warning, and its later defini
   expect(parsePlan([{ tool: "send" }], { tools: [{ name: "send" }, strict] }).ok).toBe(false);
 });
 
+test("a message cuts a long text between two characters", () => {
+  const emojis = `${"x".repeat(79)}😀😀`;
+  const steps = [{ id: "a", tool: "send", arguments: { text: `<<${"y".repeat(77)}😀>>` } }];
+  const { diagnostics } = parsePlan({ steps, outputs: [emojis], [`${emojis}_when`]: "x" });
+  expect(diagnostics.length).toBeGreaterThan(2);
+  for (const { message, path = "" } of diagnostics) expect(message + path).not.toMatch(/\p{Surrogate}/u);
+});
+
 test("there are 30 codes or more, each once", () => {
   expect(DIAGNOSTIC_CODES.length).toBeGreaterThanOrEqual(30);
   expect(new Set(DIAGNOSTIC_CODES).size).toBe(DIAGNOSTIC_CODES.length);

@@ -20,6 +20,37 @@ test.each(dialects as DialectCase[])("parsePlan reads $title", ({ input, steps, 
   expect(again).toEqual({ ...parsed, diagnostics: again.diagnostics });
 });
 
+test.each<[string, object, object]>([
+  ["a reference object in a reference object", { q: { $ref: { $ref: "<<f.x>>" } } }, { q: "<<f.x>>" }],
+  [
+    "a reference object in a field for a path",
+    { "q.$": { $ref: "<<f.x>>" }, n: { "r.$": "$.f.x" } },
+    { q: "<<f.x>>", n: { r: "<<f.x>>" } },
+  ],
+  ["an escaped name in a word", { q: "file_\\${f} and \\${f}" }, { q: "file_${f} and ${f}" }],
+])("%s is read once and for all", (_, args, expected) => {
+  const steps = [
+    { id: "f", tool: "find" },
+    { id: "g", tool: "get", arguments: args },
+  ];
+  const parsed = parsePlan({ steps });
+  if (!parsed.ok) expect.fail(JSON.stringify(parsed.diagnostics));
+  expect(parsed.plan.steps[1]).toMatchObject({ arguments: expected });
+  expect(parsePlan(printPlan(parsed.plan))).toMatchObject({ ok: true, plan: parsed.plan });
+});
+
+test("the number of a step in a status is its id, also beyond 2^53, and stays text where no step has it", () => {
+  const plan = `{"steps": [
+    {"id": 9007199254740993, "tool": "find"},
+    {"id": "g", "tool": "get", "when": {"any": [{"status": [9007199254740993, "FAILED"]}, {"status": [77, "FAILED"]}]}}
+  ]}`;
+  const parsed = parsePlan(plan, { policy: { onUnresolvedStep: "keep" } });
+  if (!parsed.ok) expect.fail(JSON.stringify(parsed.diagnostics));
+  expect(parsed.plan.steps[1]?.when).toEqual({
+    any: [{ status: ["s9007199254740993", "FAILED"] }, { status: ["77", "FAILED"] }],
+  });
+});
+
 const WRITES = { name: "write" };
 const READS = { name: "read", annotations: { readOnlyHint: true }, trusted: true };
 const calls = (words: string) => words.split(" ").map((word) => word.split(":"));

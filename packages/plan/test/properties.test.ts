@@ -142,6 +142,14 @@ const argument = fc.oneof(
   fc
     .tuple(stepId, path)
     .map(([name, segments]) => `text ${printReference(name, segments)} {{${name}}} \\<<x>>`),
+  fc
+    .tuple(stepId, fc.constantFrom("", "word", "a b_", "-"))
+    .map(([name, before]) => `${before}\\\${${name}} \\@{${name}} \\{{${name}}}`),
+  fc
+    .tuple(stepId, fc.nat(2))
+    .map(([name, depth]) =>
+      Array.from({ length: depth }).reduce<JsonValue>((inner) => ({ $ref: inner }), `<<${name}>>`),
+    ),
 );
 const options = {
   dependsOn: fc.option(fc.array(stepId, { maxLength: 2 }), { nil: undefined }),

@@ -14,6 +14,7 @@ import {
   type FairQueue,
   type Hint,
   type LocalFairQueue,
+  type QueuedHint,
   type QueueName,
 } from "./fair-queue.ts";
 
@@ -21,6 +22,8 @@ import {
 const START_WAIT_MS = 3_000;
 const DEFAULT_GRACE_MS = 10_000;
 const ABORT_WAIT_MS = 2_000;
+/** How long work that is found without Redis waits behind a hint that Redis does not give, in milliseconds. */
+const ANSWER_MS = 1_000;
 /** How long a job waits for a slot of this process before other workers may take it, in milliseconds. */
 const SLOT_WAIT_MS = 250;
 /** So high that it never applies: MongoDB counts claims, so the number of stalls does not matter. */
@@ -152,7 +155,9 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
     async close(graceMs = DEFAULT_GRACE_MS) {
       if (isClosing) return;
       isClosing = true;
-      const closed = Promise.all([work.end(), worker?.close().catch(report)]);
+      const jobs = worker?.close().catch(report);
+      // Without Redis no job can be ended; the work is what counts.
+      const closed = Promise.all([work.end(), client.status === "ready" ? jobs : undefined]);
       if (!(await endsWithin(closed, graceMs))) {
         worker?.cancelAllJobs("the worker is closing");
         await endsWithin(closed, ABORT_WAIT_MS);
@@ -208,21 +213,38 @@ function createHintWork(
   let isEnding = false;
   /** False when no hint was left at the last look, and none was left since. */
   let mayWait = true;
+  /** True from when a hint was not given in time until it is: other work begins meanwhile, and no hint is asked for. */
+  let isSilent = false;
   const mayBeLeft = (): boolean => (isEmpty ? !isEmpty() : mayWait);
+
+  /** A hint that is not given in time does not hold the gate. */
+  async function take(full: readonly string[], begun: () => void): Promise<QueuedHint | null> {
+    const late = setTimeout(() => {
+      isSilent = true;
+      begun();
+    }, ANSWER_MS);
+    try {
+      return await hints.take(full);
+    } finally {
+      clearTimeout(late);
+      isSilent = false;
+    }
+  }
 
   /** The hint is taken when its work may begin, so that it is the one whose turn it is then. */
   async function takeNext(): Promise<boolean> {
     const begun = await slots.enter();
     let release: (() => void) | null = null;
     try {
-      if (isEnding || slots.free() === 0) return false;
+      if (isEnding || isSilent || slots.free() === 0) return false;
       const full = slots.full();
-      const hint = await hints.take(full);
+      const hint = await take(full, begun);
       mayWait = hint !== null || full.length > 0;
       if (!hint) return false;
       release = isEnding ? null : slots.take(hint.tenant);
       if (!release) {
         // The sweeper took the slot meanwhile.
+        begun();
         await hints.push(hint);
         return false;
       }
@@ -243,7 +265,7 @@ function createHintWork(
   }
 
   async function takeAll(): Promise<void> {
-    while (!isEnding && slots.free() > 0) if (!(await takeNext())) return;
+    while (!isEnding && !isSilent && slots.free() > 0) if (!(await takeNext())) return;
   }
 
   function lookAgain(): void {

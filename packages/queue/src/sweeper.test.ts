@@ -157,3 +157,14 @@ test("found work begins through the gate of the process", async () => {
   begins[0]?.();
   await expect.poll(() => started).toEqual(["plan_1", "plan_2"]);
 });
+
+test("a sweeper stops at once while it waits until further work may begin", async () => {
+  const slots = createSlots({ max: 10, maxBeginning: 1, isShared: () => true });
+  const leave = await slots.enter();
+  const { handled, sweeper } = sweep({ slots, find: async () => [due("plan_1")] });
+  await new Promise(setImmediate);
+  await sweeper.stop();
+  leave();
+  await new Promise(setImmediate);
+  expect([handled, slots.enterNow()]).toEqual([[], expect.any(Function)]);
+});

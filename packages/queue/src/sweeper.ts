@@ -50,6 +50,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let isLookAsked = false;
+  /** Ends the wait until further work may begin. */
+  let endWait = (): void => undefined;
   let looking = look();
 
   async function look(): Promise<void> {
@@ -69,10 +71,25 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     looking = look();
   }
 
+  /**
+   * Waits until further work may begin; null when the sweeper is stopped meanwhile. What is in its beginning may
+   * last until the process hands over its work, which comes after the stop.
+   */
+  async function enter(): Promise<(() => void) | null> {
+    const entering = slots.enter();
+    const begun = await new Promise<(() => void) | null>((resolve) => {
+      endWait = () => resolve(null);
+      void entering.then(resolve);
+    });
+    if (!begun) void entering.then((leave) => leave());
+    return begun;
+  }
+
   /** Resolves when it is in its beginning. */
   async function begin({ id, tenant }: DueWork): Promise<void> {
     if (isStopped || inProgress.has(id)) return;
-    const begun = await slots.enter();
+    const begun = await enter();
+    if (!begun) return;
     const release = isStopped ? null : slots.take(tenant);
     if (!release) return begun();
     inProgress.add(id);
@@ -96,6 +113,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     async stop() {
       isStopped = true;
       clearTimeout(timer);
+      endWait();
       await looking;
     },
   };

@@ -378,9 +378,9 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
   }
 
   /** Waits until it is worth asking again; callers further back ask less often. */
-  function pause(request: SlotRequest, { retryAfterMs, rank }: Answer): Promise<void> {
+  function pause(sleeper: Sleeper, { retryAfterMs, rank }: Answer, signal: AbortSignal): Promise<void> {
     const pollMs = POLL_MS * (1 + Math.min(rank, 250) / 25);
-    return sleepers.sleep(placeOf(request), Math.min(Math.max(1, retryAfterMs), pollMs), request.signal);
+    return sleeper.sleep(Math.min(Math.max(1, retryAfterMs), pollMs), signal);
   }
 
   /** Stops renewing a slot. */
@@ -406,12 +406,22 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     let isReleased = false;
     return {
       async confirm() {
-        while (performance.now() - confirmedAt > FRESH_MS) {
-          if (request.signal.aborted) return false;
-          const at = performance.now();
-          const answer = await ask(request, member);
-          if (answer.isGranted) confirmedAt = at;
-          else await pause(request, answer);
+        const sleeper = sleepers.begin(placeOf(request));
+        let isInLine = false;
+        try {
+          while (performance.now() - confirmedAt > FRESH_MS) {
+            if (isReleased || request.signal.aborted) {
+              if (isInLine) leaveLine(request);
+              return false;
+            }
+            const at = performance.now();
+            const answer = await ask(request, member);
+            isInLine = !answer.isGranted;
+            if (answer.isGranted) confirmedAt = at;
+            else await pause(sleeper, answer, request.signal);
+          }
+        } finally {
+          sleeper.end();
         }
         isSent = true;
         return true;
@@ -429,39 +439,46 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     };
   }
 
-  async function wait(request: SlotRequest, member: string, first: Answer): Promise<Slot | null> {
+  async function wait(
+    request: SlotRequest,
+    { member, first, sleeper }: { member: string; first: Answer; sleeper: Sleeper },
+  ): Promise<Slot | null> {
     const { signal } = request;
-    const ticket = placeOf(request);
-    sleepers.begin(ticket);
     for (let answer = first; ; ) {
-      await pause(request, answer);
+      await pause(sleeper, answer, signal);
       if (signal.aborted) break;
       const askedAt = performance.now();
       answer = await ask(request, member);
       if (!answer.isGranted) continue;
-      sleepers.end(ticket);
+      sleeper.end();
       return createSlot(request, member, askedAt);
     }
-    sleepers.end(ticket);
-    leave(request, member);
+    sleeper.end();
+    leaveLine(request);
+    // Redis may have granted a slot whose answer was lost.
+    sendRelease(request, member, false);
     return null;
   }
 
-  function leave(request: SlotRequest, member: string): void {
+  function leaveLine(request: SlotRequest): void {
     if (connection.runId() === undefined) return;
     const { line, seen, away, turns } = limitKeys(prefix, request.limit);
     send(leaveScript(client, [line, seen, away, turns], [placeOf(request)]));
-    // Redis may have granted a slot whose answer was lost.
-    sendRelease(request, member, false);
   }
 
   return {
     async acquire(request) {
       const member = randomUUID();
       const askedAt = performance.now();
+      // Before it asks: wakes come over another connection, so one may come before the answer.
+      const sleeper = sleepers.begin(placeOf(request));
       const answer = await ask(request, member);
-      if (answer.isGranted) return { type: "granted", slot: createSlot(request, member, askedAt) };
-      return { type: "waiting", retryAfterMs: answer.retryAfterMs, slot: wait(request, member, answer) };
+      if (!answer.isGranted) {
+        const slot = wait(request, { member, first: answer, sleeper });
+        return { type: "waiting", retryAfterMs: answer.retryAfterMs, slot };
+      }
+      sleeper.end();
+      return { type: "granted", slot: createSlot(request, member, askedAt) };
     },
     async close() {
       clearInterval(timer);
@@ -478,52 +495,58 @@ function placeOf({ tenant = "", ticket }: SlotRequest): string {
 
 /** The callers that wait in this process, by ticket. */
 interface Sleepers {
-  /** Registers the ticket: from now on a wake is remembered. */
-  begin(ticket: string): void;
-  end(ticket: string): void;
-  /**
-   * Resolves after `ms`, when the ticket is woken or was woken since the last sleep, or when the signal is
-   * aborted.
-   */
-  sleep(ticket: string, ms: number, signal: AbortSignal): Promise<void>;
+  /** Registers a caller under its ticket: from now on a wake is remembered. */
+  begin(ticket: string): Sleeper;
   /** Wakes a ticket. A ticket without a caller here belongs to another process. */
   wake(ticket: string): void;
 }
 
+/** A caller that waits. */
 interface Sleeper {
-  isCalled: boolean;
-  rouse: (() => void) | undefined;
+  /**
+   * Resolves after `ms`, when the ticket is woken or was woken since the last sleep, or when the signal is
+   * aborted.
+   */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** It waits no more. Another caller that has its ticket meanwhile stays registered. */
+  end(): void;
 }
 
 /** Starts without waiting callers. */
 function createSleepers(): Sleepers {
-  const sleepers = new Map<string, Sleeper>();
+  const wakeOf = new Map<string, () => void>();
   return {
-    begin: (ticket) => void sleepers.set(ticket, { isCalled: false, rouse: undefined }),
-    end: (ticket) => void sleepers.delete(ticket),
-    async sleep(ticket, ms, signal) {
-      const sleeper = sleepers.get(ticket);
-      if (signal.aborted || sleeper?.isCalled) {
-        if (sleeper) sleeper.isCalled = false;
-        return;
-      }
-      await new Promise<void>((resolve) => {
-        const rouse = (): void => {
-          clearTimeout(timer);
-          signal.removeEventListener("abort", rouse);
-          if (sleeper) sleeper.rouse = undefined;
-          resolve();
-        };
-        const timer = setTimeout(rouse, ms);
-        signal.addEventListener("abort", rouse, { once: true });
-        if (sleeper) sleeper.rouse = rouse;
-      });
+    begin(ticket) {
+      let isCalled = false;
+      let rouse: (() => void) | undefined;
+      const wake = (): void => {
+        if (rouse) rouse();
+        else isCalled = true;
+      };
+      wakeOf.set(ticket, wake);
+      return {
+        async sleep(ms, signal) {
+          if (signal.aborted || isCalled) {
+            isCalled = false;
+            return;
+          }
+          await new Promise<void>((resolve) => {
+            rouse = () => {
+              clearTimeout(timer);
+              signal.removeEventListener("abort", wake);
+              rouse = undefined;
+              resolve();
+            };
+            const timer = setTimeout(wake, ms);
+            signal.addEventListener("abort", wake, { once: true });
+          });
+        },
+        end() {
+          if (wakeOf.get(ticket) === wake) wakeOf.delete(ticket);
+        },
+      };
     },
-    wake(ticket) {
-      const sleeper = sleepers.get(ticket);
-      if (sleeper?.rouse) sleeper.rouse();
-      else if (sleeper) sleeper.isCalled = true;
-    },
+    wake: (ticket) => wakeOf.get(ticket)?.(),
   };
 }
 

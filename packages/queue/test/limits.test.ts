@@ -1,11 +1,14 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createConnection, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type LocalServer, startRedis } from "@planwright/local";
 import { testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { z } from "zod";
 import {
   type Acquired,
   createLocalQueues,
@@ -116,6 +119,104 @@ test("a slot is held as long as its holder lives, and is free after the holder's
   await during(3 * LEASE_MS, () => expect(state.isGranted).toBe(false));
   await first!.close();
   await expect.poll(() => state.isGranted).toBe(true);
+});
+
+/** A way to Redis on which answers to commands can be held back, while messages to subscribers pass. */
+async function waySlowerThanMessages(redisUrl: string) {
+  const answers = new Set<Socket>();
+  const all: Socket[] = [];
+  let messages = 0;
+  const server = createServer((inner) => {
+    const outer = createConnection(Number(new URL(redisUrl).port), "127.0.0.1");
+    all.push(inner, outer);
+    answers.add(outer);
+    inner.on("data", (data) => {
+      if (/subscribe/i.test(data.toString())) answers.delete(outer);
+      outer.write(data);
+    });
+    outer.on("data", (data) => {
+      if (!answers.has(outer) && data.includes("message")) messages += 1;
+      inner.write(data);
+    });
+    inner.on("error", () => undefined).on("close", () => outer.destroy());
+    outer.on("error", () => undefined).on("close", () => inner.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    for (const socket of all) socket.destroy();
+    server.close();
+  });
+  const url = new URL(redisUrl);
+  url.port = String(z.object({ port: z.number() }).parse(server.address()).port);
+  return {
+    url: url.href,
+    messages: () => messages,
+    hold: () => answers.forEach((socket) => void socket.pause()),
+    pass: () => answers.forEach((socket) => void socket.resume()),
+  };
+}
+
+/** Callers are not roused by time, only when they are woken. */
+function withoutTimers(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+test("a wake that comes before the answer that says to wait is not lost", async () => {
+  const { redisUrl, redisPrefix } = testServers();
+  const way = await waySlowerThanMessages(redisUrl);
+  const [first, second] = [limitsAt(redisUrl, redisPrefix), limitsAt(way.url, redisPrefix)];
+  const held = await take(first, ONE);
+  (await take(second, FIVE)).release(); // it is connected
+  const redis = new Redis(redisUrl);
+  onTestFinished(() => redis.disconnect());
+  const callers = async () => (await redis.zcard(`{${redisPrefix}:limits}:line:${ONE.name}`)) === 1;
+  withoutTimers();
+  way.hold();
+  const slot = take(second, ONE);
+  while (!(await callers())) await delay(5);
+  held.release();
+  while (way.messages() === 0) await delay(5);
+  await delay(100); // it has arrived
+  way.pass();
+  expect(await slot).not.toBeNull();
+});
+
+/** A call that confirms so late that another one has its part of the rate. */
+async function lateCall() {
+  const { redisUrl, redisPrefix } = testServers();
+  const [first, second] = [limitsAt(redisUrl, redisPrefix), limitsAt(redisUrl, redisPrefix)];
+  const redis = new Redis(redisUrl);
+  onTestFinished(() => redis.disconnect());
+  const single: ToolLimit = { name: "server/late", rate: { max: 1, perMs: 500 } };
+  const ending = new AbortController();
+  const late = await slotOf(await first.acquire({ limit: single, ticket: "late", signal: ending.signal }));
+  await delay(1_900);
+  const other = await take(second, single);
+  const inLine = () => redis.zcard(`{${redisPrefix}:limits}:line:${single.name}`);
+  return { late: late!, other, ending, inLine, close: () => first.close() };
+}
+
+test("a call whose confirmation waits is woken when it may go", async () => {
+  const { late, other, inLine } = await lateCall();
+  withoutTimers();
+  const confirmed = late.confirm();
+  while ((await inLine()) === 0) await delay(5);
+  await delay(100); // it knows that it waits
+  other.release();
+  expect(await confirmed).toBe(true);
+});
+
+test("a call whose wait for its confirmation was ended leaves the line", async () => {
+  const { late, ending, inLine, close } = await lateCall();
+  const confirmed = late.confirm();
+  while ((await inLine()) === 0) await delay(5);
+  ending.abort();
+  expect(await confirmed).toBe(false);
+  late.release();
+  await close();
+  expect(await inLine()).toBe(0);
 });
 
 /** The limits of two executors: over Redis, or of one process that works alone. */
@@ -247,6 +348,19 @@ test("a call is not confirmed while Redis cannot confirm its slot", async () => 
   await redis.kill();
   controller.abort();
   expect(await slot!.confirm()).toBe(false);
+});
+
+test("a slot that is released while it is confirmed is not asked for again", async () => {
+  const redis = await ownRedis();
+  const limits = limitsAt(redis.url);
+  const { signal } = new AbortController();
+  const slot = await slotOf(await limits.acquire({ limit: ONE, ticket: "x", signal }));
+  await redis.kill();
+  await during(300, () => undefined); // the grant is no longer fresh
+  const confirmed = slot!.confirm();
+  slot!.release();
+  await redis.restart();
+  expect(await confirmed).toBe(false);
 });
 
 describe("a Redis that loses data or does not answer", () => {

@@ -131,6 +131,62 @@ test("hints beyond the limit are dropped and reported while Redis is away", asyn
   expect(errors.map(String)).toContainEqual(expect.stringContaining("OfferDroppedError"));
 });
 
+test("close waits for the work in progress and not for a Redis that is away", async () => {
+  const redis = await ownRedis();
+  const { queues, errors } = queuesAt(redis.url);
+  let finish: () => void = () => undefined;
+  let isStarted = false;
+  const { worker } = await workerOf(queues, {
+    handle: () => {
+      isStarted = true;
+      return new Promise((resolve) => (finish = resolve));
+    },
+  });
+  queues.offerExecution(plan("plan_1"));
+  await expect.poll(() => isStarted).toBe(true);
+  await redis.kill();
+  await expect.poll(() => errors).not.toEqual([]);
+  const startedAt = performance.now();
+  let isClosed = false;
+  const closed = worker.close().then(() => (isClosed = true));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(isClosed).toBe(false);
+  finish();
+  await closed;
+  expect(performance.now() - startedAt).toBeLessThan(8_000);
+});
+
+test.each<["killed" | "frozen"]>([["killed"], ["frozen"]])(
+  "other work may begin while Redis is %s, after work from its hints has ended",
+  async (fault) => {
+    const redis = await ownRedis();
+    const { queues } = queuesAt(redis.url);
+    const slots = slotsOf({ max: 40, maxBeginning: 2 });
+    const running: (() => void)[] = [];
+    const { handled } = await workerOf(queues, {
+      slots,
+      handle: (id, _tenant, begun) => {
+        handled.push(id);
+        begun();
+        return new Promise((resolve) => running.push(resolve));
+      },
+    });
+    for (let index = 0; index < 8; index += 1)
+      queues.offerExecution(plan(`plan_${index}`, { tenant: `t${index}` }));
+    await expect.poll(() => handled).toHaveLength(8);
+    if (fault === "killed") await redis.kill();
+    else process.kill(redis.pid()!, "SIGSTOP");
+    onTestFinished(() => void (redis.pid() && process.kill(redis.pid()!, "SIGCONT")));
+    for (const end of running) end();
+    // As a sweeper does, for what it finds in MongoDB.
+    for (let index = 0; index < 10; index += 1) (await slots.enter())();
+    if (fault === "killed") await redis.restart();
+    else process.kill(redis.pid()!, "SIGCONT");
+    queues.offerExecution(plan("plan_later"));
+    await expect.poll(() => handled).toContain("plan_later");
+  },
+);
+
 test("a worker that starts while Redis is away begins when Redis is available", async () => {
   const redis = await ownRedis();
   await redis.kill();

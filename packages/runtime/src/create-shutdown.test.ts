@@ -84,6 +84,16 @@ test("a second signal ends the process at once", async () => {
   expect(await exitCode()).toBe(1);
 });
 
+test("the first signal after a stop that began without one ends nothing early", async () => {
+  const { shutdown, events, exitCode } = start();
+  let finish = (): void => undefined;
+  shutdown.add("work", () => new Promise<void>((resolve) => (finish = resolve)));
+  void shutdown.run("another process said so");
+  events.emit("SIGINT", "SIGINT");
+  finish();
+  expect(await exitCode()).toBe(0);
+});
+
 test.each(["uncaughtException", "unhandledRejection"])(
   "%s is logged and ends in order with code 1",
   async (event) => {

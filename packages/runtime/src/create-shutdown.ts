@@ -75,7 +75,8 @@ export interface Shutdown extends Omit<StopSteps, "run"> {
 
 /**
  * Shuts the process down on SIGTERM and SIGINT (exit code 0), and on an uncaught error (logged as fatal, exit
- * code 1): its state is unknown then, so other processes take over. A second signal ends the process at once.
+ * code 1): its state is unknown then, so other processes take over. A second signal ends the process at once; the first
+ * one after `run` does not, because a terminal signals all processes of a group.
  */
 export function createShutdown(options: ShutdownOptions): Shutdown {
   const { logger, timeoutMs = 30_000, process: process_ = process } = options;
@@ -99,9 +100,11 @@ export function createShutdown(options: ShutdownOptions): Shutdown {
     running ??= runSteps(reason, exitCode);
     return running;
   };
+  let isSignalled = false;
   const onSignal = (name: NodeJS.Signals) => {
-    if (running) process_.exit(1);
-    else void run(name);
+    if (isSignalled) process_.exit(1);
+    isSignalled = true;
+    void run(name);
   };
   const onError = (error: unknown) => {
     logger.fatal({ err: error }, "uncaught error");

@@ -1,8 +1,12 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
-import { openChannel } from "./job-threads.ts";
+import { createJobThreads, openChannel, ThreadEndedError } from "./job-threads.ts";
 
 const MIB = 1_048_576;
 const PIECE = MIB / 4;
@@ -126,4 +130,25 @@ test("bytes in memory that threads share are not copied", async () => {
   shared[MIB] = 7;
   expect(arrived[0]?.shared[MIB]).toBe(7);
   expect(sizes.length).toBe(1);
+});
+
+/** Threads of which each hears jobs and answers none. */
+async function silentThreads() {
+  const folder = await mkdtemp(join(tmpdir(), "threads-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "silent.mjs");
+  await writeFile(
+    file,
+    'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => {});',
+  );
+  return createJobThreads<string, string>({ file: pathToFileURL(file), perform: (job) => job });
+}
+
+test("at the stop all jobs end, with an error that says nothing about them, and no later one begins", async () => {
+  const { perform, stop } = await silentThreads();
+  const jobs = ["a", "b", "c", "d"].map((job) => perform(job).catch((error: unknown) => error));
+  await stop();
+  const errors = await Promise.all([...jobs, perform("e").catch((error: unknown) => error)]);
+  expect(errors.map((error) => Object(error).code)).toEqual(errors.map(() => "THREADS_STOPPED"));
+  expect(errors.some((error) => error instanceof ThreadEndedError)).toBe(false);
 });

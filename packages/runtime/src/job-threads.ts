@@ -15,6 +15,15 @@ export class ThreadEndedError extends CodedError<{ reason: string }> {
   readonly retryable = false;
 }
 
+/** The threads were stopped before the job was done: this says nothing about the job. */
+class ThreadsStoppedError extends CodedError {
+  readonly code = "THREADS_STOPPED";
+  readonly retryable = true;
+  constructor() {
+    super("This process ends, and the job was not done", {});
+  }
+}
+
 /** Options of {@link createJobThreads}. */
 interface JobThreadsOptions<Job, Result> {
   /**
@@ -31,7 +40,7 @@ interface JobThreadsOptions<Job, Result> {
 export interface JobThreads<Job, Result> {
   /** Does a job. Rejects with {@link ThreadEndedError} when it throws in a thread, or its thread ends. */
   perform: (job: Job) => Promise<Result>;
-  /** Ends the threads; jobs that are not done fail. */
+  /** Ends the threads. Jobs that are not done, and later ones, fail with an error of another code: `THREADS_STOPPED`. */
   stop: () => Promise<void>;
 }
 
@@ -65,6 +74,7 @@ export function createJobThreads<Job, Result>({
   const maxThreads = availableParallelism() > 2 ? 2 : 1;
   const threads = new Set<Thread<Job, Result>>();
   const waiting: Waiting<Job, Result>[] = [];
+  let isStopped = false;
 
   function assign(): void {
     for (const thread of threads) if (!thread.current) give(thread);
@@ -115,12 +125,20 @@ export function createJobThreads<Job, Result>({
   return {
     perform(job) {
       if (!hasThreads) return Promise.resolve(perform(job));
+      if (isStopped) return Promise.reject(new ThreadsStoppedError());
       return new Promise((resolve, reject) => {
         waiting.push({ job, resolve, reject });
         assign();
       });
     },
     async stop() {
+      isStopped = true;
+      const undone = waiting.splice(0);
+      for (const thread of threads) {
+        if (thread.current) undone.push(thread.current);
+        thread.current = undefined;
+      }
+      for (const { reject } of undone) reject(new ThreadsStoppedError());
       await Promise.all([...threads].map(end));
     },
   };

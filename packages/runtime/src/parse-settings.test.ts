@@ -29,6 +29,11 @@ test("parseSettings takes an empty variable for an absent one", () => {
   expect(failure({ MONGODB_URL: "" }).message).toContain("MONGODB_URL: is missing");
 });
 
+test("parseSettings takes a variable with only white space for an absent one, not for the number 0", () => {
+  expect(parseSettings(SCHEMA, { MONGODB_URL: "mongodb://x", PORT: " \t" }).PORT).toBe(4000);
+  expect(failure({ MONGODB_URL: " " }).message).toContain("MONGODB_URL: is missing");
+});
+
 test("parseSettings names every bad variable in one error", () => {
   expect(failure({ PORT: "eighty" }).facts).toEqual({ variables: ["MONGODB_URL", "PORT"] });
 });

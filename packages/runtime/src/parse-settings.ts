@@ -24,7 +24,8 @@ export class SettingsError extends CodedError<{ variables: string[] }> {
 
 /**
  * Reads the settings of a service from its environment.
- * An empty variable counts as absent, because compose files and shells write `NAME=` for "not set".
+ * An empty variable counts as absent, because compose files and shells write `NAME=` for "not set". So does one with
+ * only white space, which would be the number 0.
  * @throws {SettingsError} naming every variable that is missing or wrong
  */
 export function parseSettings<Schema extends z.ZodObject>(
@@ -33,7 +34,7 @@ export function parseSettings<Schema extends z.ZodObject>(
 ): z.output<Schema> {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && value !== "") given[name] = value;
+    if (value !== undefined && value.trim() !== "") given[name] = value;
   }
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;

@@ -103,6 +103,8 @@ test("large values are redacted in steps, and give the same as at once", () => {
 
 test.each([
   ["a text", "x".repeat(500), `${"x".repeat(100)}… (400 more characters)`],
+  ["a text by one", "x".repeat(101), `${"x".repeat(100)}… (1 more character)`],
+  ["a text with a character at the cut", `${"x".repeat(99)}🙂`, `${"x".repeat(99)}… (2 more characters)`],
   ["a secret at the cut", `${"x".repeat(90)} token=${"hidden".repeat(30)}`, `${"x".repeat(90)} token=[r`],
   [
     "JSON with a secret",

@@ -1,5 +1,6 @@
 import {
   CREDENTIAL_FORMS,
+  countText,
   depthOf,
   isExactNumber,
   isSecretKey,
@@ -169,8 +170,11 @@ function* redactedJsonText(text: string, place: Place): Generator<void, string> 
 }
 
 function cutText(clean: string, length: number, { maxText }: Place): string {
-  const more = Math.max(clean.length, length) - maxText;
-  return clean.length > maxText ? `${clean.slice(0, maxText)}… (${more} more characters)` : clean;
+  if (clean.length <= maxText) return clean;
+  // Never half of a character.
+  const beginning = clean.slice(0, maxText).replace(/[\ud800-\udbff]$/, "");
+  const more = Math.max(clean.length, length) - beginning.length;
+  return `${beginning}… (${countText(more, "more character")})`;
 }
 
 function isPlain(value: object): value is Record<string, unknown> {

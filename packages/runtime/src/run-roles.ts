@@ -114,6 +114,8 @@ export interface RolesOptions<Store, Queues, StoreOptions> {
     onError: (error: unknown, id?: string) => void;
     logger: Logger;
   }): Queues;
+  /** Called with what ends the roles, before anything is opened. Default: only signals end them. */
+  onShutdown?: ((shutdown: Pick<Shutdown, "run">) => void) | undefined;
   /** Default: this process. A test runs roles in its own process, which they must not observe or end. */
   host?: RolesHost;
 }
@@ -144,6 +146,7 @@ export async function runRoles<
   const others = roles.filter(({ stopsFirst }) => !stopsFirst);
   const timeoutMs = longestMs(first, 0) + longestMs(others, SHUTDOWN_MARGIN_MS);
   const shutdown = createShutdown({ logger, timeoutMs, process: host });
+  options.onShutdown?.(shutdown);
   const opened = await readOrExit(() => openParts(roles, { ...options, host }, { logger, shutdown }), host);
   const starts = opened.map(async ({ role, parts, started }) => {
     try {

@@ -212,3 +212,24 @@ test("no heartbeat begins while one is in flight, and a failed one is followed b
   release();
   await heartbeat.stop();
 });
+
+test("heartbeats are sent while the look for dead workers gets no answer, and looks follow one another", async () => {
+  const { calls, workers } = workerStore();
+  let looks = 0;
+  let answer: () => void = () => undefined;
+  const heartbeat = await start({
+    ...workers,
+    async takeFromDead() {
+      looks += 1;
+      if (looks === 2) await new Promise<void>((resolve) => (answer = resolve));
+      return NOTHING_TAKEN;
+    },
+  });
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(calls).toEqual(["add w", "beat w", "beat w", "beat w", "beat w"]);
+  expect(heartbeat.validUntil()).toBe(performance.now() + 5_000);
+  expect(looks).toBe(2);
+  answer();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(looks).toBe(3);
+});

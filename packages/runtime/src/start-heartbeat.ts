@@ -154,20 +154,29 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
     options.onTaken?.();
   }
 
+  let taking: Promise<void> | undefined;
+  /** Heartbeats do not wait for it: it is several operations, and one of them may get no answer for long. */
+  function look(): void {
+    taking ??= takeFromDead()
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, "could not look for dead workers; the next heartbeat tries again"),
+      )
+      .finally(() => {
+        taking = undefined;
+      });
+  }
+
   async function beat(): Promise<void> {
     const sentAt = clock.now();
     if (await workers.beat(owner, silence.ms())) noteAnswered(sentAt);
     else await addAgain();
-    await takeFromDead();
+    look();
   }
 
   if (addressKey !== null) await workers.declarePredecessorsDead({ _id: owner, kind, addressKey });
   await add();
-  let inFlight: Promise<void> | undefined = takeFromDead()
-    .catch(onError)
-    .finally(() => {
-      inFlight = undefined;
-    });
+  look();
+  let inFlight: Promise<void> | undefined;
   const end = clock.every(everyMs, () => {
     inFlight ??= beat()
       .catch(onError)
@@ -184,6 +193,7 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
     end();
     // A heartbeat after the end would register the process again.
     await inFlight;
+    await taking;
     resolveWaiting();
     await workers.removeWorker(owner);
   };

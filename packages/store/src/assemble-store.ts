@@ -87,6 +87,10 @@ export function assembleStore(parts: StoreParts) {
        */
       removeEnded: (which: RemoveEnded) => removeEnded(collections, which, owner),
     },
-    idle: async () => void (await Promise.all([accept.idle(), group.idle(), journal.idle()])),
+    idle: async () => {
+      await Promise.all([accept.idle(), journal.idle()]);
+      // The last writes are those that follow from entries.
+      await group.idle();
+    },
   };
 }

@@ -65,6 +65,23 @@ test("a page continues after a cursor within an entry, at its end, and after the
   expect(await positionsOf(after(5, 2))).toEqual({ positions: [], cursor: null });
 });
 
+test.each([1, 2, 3, 100])(
+  "pages of the latest %i have each event once, against the order of the journal",
+  async (first) => {
+    const all: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = (await store.listLatestEventPages(TENANT, REQUESTS, { first, after })).get(REQUESTS[1]!)!;
+      all.push(...page.items.map(({ seq, position }) => `${seq}.${position}`));
+      after = page.cursor ?? undefined;
+    } while (after !== undefined);
+    const inOrder = SIZES.flatMap((size, index) =>
+      Array.from({ length: size }, (_, at) => `${index + 1}.${at}`),
+    );
+    expect(all).toEqual(inOrder.toReversed());
+  },
+);
+
 test("another tenant has empty pages", async () => {
   expect(await positionsOf({ first: 10 }, "t2")).toEqual({ positions: [], cursor: null });
 });

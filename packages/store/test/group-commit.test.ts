@@ -93,6 +93,18 @@ test("a write that cannot be stored fails alone", async () => {
   expect(await plans.findOne({ _id: "b" })).toMatchObject({ value: 1 });
 });
 
+test("the second of two ordered writes is not done when MongoDB refuses the first", async () => {
+  const { group, plans } = await groupOver(["a", "b", "c"]);
+  const large = "x".repeat(9 * 1_048_576);
+  await plans.updateOne({ _id: "a" }, { $set: { before: large } });
+  const of = (id: string, set: Document) => ({ collection: "plans" as const, id, condition: {}, set });
+  const pair = group.writeInOrder(of("a", { value: large }), of("b", { value: 1 }));
+  const other = write(group, "c", { value: 1 });
+  await expect(pair).rejects.toBeInstanceOf(WriteNotPossibleError);
+  expect(await other).toBe(true);
+  expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("value");
+});
+
 test("many documents share bulks, and idle waits for all of them", async () => {
   const ids = Array.from({ length: 300 }, (_, index) => `p${index}`);
   const { group, plans, sizes } = await groupOver(ids);

@@ -17,7 +17,7 @@ import {
 import { createMemoryDatabase, createMemoryEntryLog, UnreachableError } from "@planwright/store/memory";
 import { testServers } from "@planwright/testing";
 import fc from "fast-check";
-import { MongoClient } from "mongodb";
+import { type Filter, MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openCollections } from "../src/database/collections.ts";
 import { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "../src/execution/claim-journal.ts";
@@ -25,6 +25,7 @@ import {
   createMongoEntryLog,
   type EntryLog,
   type EntryPosition,
+  entryIdOf,
   withoutEventValues,
 } from "../src/journal/entry-log.ts";
 import {
@@ -67,6 +68,23 @@ function openMongoLog(): EntryLog {
   const db = client.db();
   const journal = db.collection<JournalDocument>(`journal_${randomUUID()}`);
   return createMongoEntryLog({ ...openCollections(client, db), journal });
+}
+
+/** Entries in a collection in which one of them cannot be read at first: no majority has committed it. */
+function openHiding(id: string): EntryLog {
+  const db = client.db();
+  const journal = db.collection<JournalDocument>(`journal_${randomUUID()}`);
+  let isHidden = true;
+  const hiding = new Proxy(journal, {
+    get(target, name) {
+      if (name !== "find" || !isHidden) return Reflect.get(target, name, target);
+      return (filter: Filter<JournalDocument>) => {
+        isHidden = false;
+        return target.find({ $and: [filter, { _id: { $ne: id } }] });
+      };
+    },
+  });
+  return createMongoEntryLog({ ...openCollections(client, db), journal: hiding });
 }
 
 /** Loses operations, or answers to operations, in this order. */
@@ -147,6 +165,18 @@ async function positionsOf(entries: AsyncIterable<JournalEntry>): Promise<EntryP
   for await (const { requestId, seq } of entries) positions.push({ requestId, seq });
   return positions;
 }
+
+test("an entry in a bulk is not appended where another one is that cannot be read yet", async () => {
+  const log = openHiding(entryIdOf({ requestId: "req_1", seq: 1 }));
+  const [first, second] = [journalOver(log), journalOver(log)];
+  const won = await first.append(entry("req_1", 1, STARTED_PLAN));
+  await first.append(entry("req_2", 1, STARTED_PLAN));
+  const [late] = await Promise.all([
+    second.append(entry("req_1", 1, paused)),
+    second.append(entry("req_2", 1, paused)),
+  ]);
+  expect(late).toEqual({ type: "taken", entry: won.entry });
+});
 
 describe.each(LOGS)("over $name", ({ open }) => {
   test("a seq is taken once: one of many writers appends, the others get its entry", async () => {

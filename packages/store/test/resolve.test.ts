@@ -1,4 +1,4 @@
-import { type Plan, parsePlan } from "@planwright/plan";
+import { type JsonValue, type Plan, parsePlan } from "@planwright/plan";
 import {
   createStore,
   type PlanClaim,
@@ -21,6 +21,9 @@ afterAll(async () => {
 const decided = (...decisions: UnitDecision[]): UnitDecisions => ({ by: "operator", decisions });
 const completed = (output: object | string) =>
   decided({ key: "a", resolution: { type: "completed", output: Object(output) } });
+const settledAs = (key: string, output: JsonValue): UnitDecision => {
+  return { key, resolution: { type: "completed", output } };
+};
 const failed = decided({
   key: "a",
   resolution: { type: "failed", error: { code: "TOOL_FAILED", message: "no", retryable: false } },
@@ -109,6 +112,24 @@ describe("while the plan runs, a decision", () => {
       [retry(), failed, retry()].map((decision) => store.resolveUnits("t1", plan._id, decision)),
     );
     expect(answers.map(({ type }) => type).toSorted()).toEqual(["decided", "decided", "recorded"]);
+  });
+
+  test("is refused while the values of earlier ones take the room of the plan's document", async () => {
+    const keys = Array.from({ length: 100 }, (_, index) => `s${index}`);
+    const claim = await inDoubt(keys);
+    const planId = claim.plan._id;
+    // As BSON a number takes up to six times its place in JSON.
+    const output = Array.from({ length: 16_383 }, () => 0);
+    const settle = (from: number, to: number) =>
+      store.resolveUnits("t1", planId, decided(...keys.slice(from, to).map((key) => settledAs(key, output))));
+    expect(await settle(0, 30)).toMatchObject({ type: "recorded" });
+    await expect(Promise.all([settle(30, 65), settle(65, 100)])).rejects.toMatchObject({
+      code: "TOO_MANY_CONTROLS",
+      retryable: true,
+    });
+    expect(await store.requestCancel("t1", planId, "operator")).toMatchObject({
+      cancelRequestedAt: expect.any(Date),
+    });
   });
 
   test("on an attempt that is no longer in doubt is refused", async () => {

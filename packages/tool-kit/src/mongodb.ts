@@ -1,6 +1,6 @@
 import type { ClientSession, Collection, Db, WriteConcernSettings } from "mongodb";
 import type { CallContext } from "./define-tool.ts";
-import { type AnswerStore, answerFor, callDigest, type KeptAnswer, noAnswer } from "./once.ts";
+import { type AnswerStore, answerFor, answerText, callDigest, type KeptAnswer, noAnswer } from "./once.ts";
 
 /** Where answers are kept. */
 interface MongoAnswersOptions {
@@ -73,7 +73,7 @@ export function onceInTransaction<Input, Output extends object>(
       if (key !== undefined) await answers.insertOne({ _id: key, ...first }, { session });
       isTaken = true;
       const output = await run(input, context, session);
-      const answer = JSON.stringify(output);
+      const answer = answerText(output);
       if (key !== undefined) await answers.updateOne({ _id: key }, { $set: { answer } }, { session });
       return output;
     };

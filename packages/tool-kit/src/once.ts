@@ -42,6 +42,14 @@ export function answerFor(call: string, kept: KeptAnswer, { tool }: CallContext)
   );
 }
 
+/**
+ * The answer as JSON text. A call that returns nothing has acted too: its answer is null, since no text would say
+ * that nothing happened.
+ */
+export function answerText(output: unknown): string {
+  return JSON.stringify(output) ?? "null";
+}
+
 /** For a key without an answer. */
 export function noAnswer(tool: string): CallOpenError {
   return new CallOpenError(`An earlier call of ${tool} with this key has no answer; it may have acted`);
@@ -76,7 +84,7 @@ export function once<Input, Output extends object>(
     if (earlier !== undefined) return JSON.parse(earlier) as Output;
     try {
       const output = await run(input, context);
-      await answers.settle(key, JSON.stringify(output));
+      await answers.settle(key, answerText(output));
       return output;
     } catch (error) {
       if (error instanceof Refusal) await freeKey(answers, key, context);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
 import {
   hostHeaderValidation,
   type NodeIncomingMessageLike,
@@ -23,6 +24,7 @@ import {
   Refusal,
   type Tool,
 } from "./define-tool.ts";
+import { answerText } from "./once.ts";
 
 /** A line of the log. `error` is an exception, whose text never reaches a client. */
 export type Log = (
@@ -182,10 +184,11 @@ function serverFactory(tools: readonly Tool[], options: ToolServerOptions): () =
       let key: string | undefined;
       try {
         key = idempotencyKeyOf(params._meta);
-        const output = await tool.call(given, contextOf(tool, given, key, mcpReq.signal, log));
-        const content = [{ type: "text" as const, text: JSON.stringify(output) }];
+        const output: unknown = await tool.call(given, contextOf(tool, given, key, mcpReq.signal, log));
+        const content = [{ type: "text" as const, text: answerText(output) }];
         count("ok");
-        return { structuredContent: output, content };
+        // Clients refuse a structured answer that is no object, and would lose that the call has acted.
+        return isObject(output) ? { structuredContent: output, content } : { content };
       } catch (error) {
         if (error instanceof Refusal) {
           count("refused");
@@ -198,6 +201,10 @@ function serverFactory(tools: readonly Tool[], options: ToolServerOptions): () =
     });
     return server;
   };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function openText({ name }: Tool, error: unknown): string {
@@ -246,13 +253,24 @@ function idempotencyKeyOf(meta: Readonly<Record<string, unknown>> | undefined): 
   return key;
 }
 
-/** Standard output may belong to the protocol. */
+/** Standard output may belong to the protocol. A line never fails the call that writes it. */
 function logLine(message: string, facts: Readonly<Record<string, unknown>>): void {
+  const line = { time: new Date(), msg: message };
+  process.stderr.write(`${jsonOf({ ...line, ...facts }) ?? jsonOf({ ...line, facts: inspect(facts) })}\n`);
+}
+
+/** Undefined for what is no JSON, such as a circular object. */
+function jsonOf(facts: Readonly<Record<string, unknown>>): string | undefined {
   const shown = (_name: string, value: unknown): unknown => {
-    if (value instanceof Error) return value.stack ?? value.message;
+    // With its causes and the errors that it sums up.
+    if (value instanceof Error) return inspect(value);
     return typeof value === "bigint" ? String(value) : value;
   };
-  process.stderr.write(`${JSON.stringify({ time: new Date(), msg: message, ...facts }, shown)}\n`);
+  try {
+    return JSON.stringify(facts, shown);
+  } catch {
+    return undefined;
+  }
 }
 
 /** IPv6 addresses are in brackets in URLs and Host headers. */

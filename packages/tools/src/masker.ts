@@ -385,9 +385,16 @@ function base64Of(bytes: Buffer): string[] {
 }
 
 /**
- * Most values sent by plans that are remembered for one server, in addition to those of its configuration.
+ * Most values that plans sent to one server and that are remembered, in addition to those of its configuration: the
+ * last ones.
  */
 const MAX_REMEMBERED = 1_000;
+/**
+ * Most tokens that are remembered for one server: of about five renewals, after which an earlier token has ended. Some
+ * are renewed every few minutes and have a thousand characters: to look for all of a day would take seconds at each
+ * renewal.
+ */
+const MAX_TOKENS = 16;
 
 /** Headers with public values: they identify a client or an environment and grant no access. */
 const PUBLIC_HEADER =
@@ -406,28 +413,40 @@ interface ServerSecrets {
   readonly masker: Masker;
   /** All of them. */
   values(): readonly string[];
-  /** Remembers values that will be sent to the server. @returns false when all of them were known */
+  /** Remembers values that plans will send to the server. @returns false when all of them were known */
   add(values: Iterable<string>): boolean;
+  /** Remembers what a sign-in at the server has now: its tokens, and the secret of this client. As `add`. */
+  addTokens(values: Iterable<string>): boolean;
 }
 
 /** The secrets of one server: those that the servers file gives it, and those that are added. */
 export function createServerSecrets(config: ServerConfig): ServerSecrets {
   const given = secretsGiven(config);
   const sent = new Set<string>();
+  const tokens = new Set<string>();
+  const values = () => [...given, ...tokens, ...sent];
   let masker = createMasker(given);
+
+  function remember(known: Set<string>, max: number, added: Iterable<string>): boolean {
+    let isNew = false;
+    for (const value of added) {
+      // The one that was sent last is behind all others.
+      if (!known.delete(value)) isNew = true;
+      known.add(value);
+    }
+    if (!isNew) return false;
+    for (const oldest of known) if (known.size > max) known.delete(oldest);
+    masker = createMasker(values());
+    return true;
+  }
+
   return {
     get masker() {
       return masker;
     },
-    values: () => [...given, ...sent],
-    add(values) {
-      const fresh = [...values].filter((value) => !sent.has(value));
-      if (fresh.length === 0) return false;
-      for (const value of fresh) sent.add(value);
-      for (const oldest of sent) if (sent.size > MAX_REMEMBERED) sent.delete(oldest);
-      masker = createMasker([...given, ...sent]);
-      return true;
-    },
+    values,
+    add: (added) => remember(sent, MAX_REMEMBERED, added),
+    addTokens: (added) => remember(tokens, MAX_TOKENS, added),
   };
 }
 

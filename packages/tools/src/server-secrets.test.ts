@@ -1,3 +1,4 @@
+import { sha256 } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { parseServers } from "./config/load-servers-file.ts";
 import { createServerSecrets } from "./masker.ts";
@@ -57,4 +58,26 @@ test("added values are masked from then on, in addition to the configuration, an
   expect(secrets.masker.text("some-word, value-of-mine")).toBe("[redacted], [redacted]");
   secrets.add(Array.from({ length: 1_000 }, (_, index) => `another-value-${index}.`));
   expect(secrets.masker.text("some-word, value-of-mine")).toBe("[redacted], value-of-mine");
+});
+
+test("a value that is sent again is not the oldest any more", () => {
+  const secrets = secretsOf({ command: "s" });
+  secrets.add(["value-of-mine"]);
+  const others = Array.from({ length: 1_200 }, (_, index) => `another-value-${index}.`);
+  secrets.add(others.slice(0, 900));
+  expect(secrets.add(["value-of-mine"])).toBe(false);
+  secrets.add(others.slice(900));
+  expect(secrets.masker.text("value-of-mine")).toBe("[redacted]");
+});
+
+test("of the tokens of a sign-in the last are masked, however many secrets plans send and however often it is renewed", () => {
+  const secrets = secretsOf({ command: "s" });
+  const tokens = Array.from({ length: 200 }, (_, index) => sha256(`token ${index}`));
+  for (const token of tokens) secrets.addTokens([token, "secret-of-client"]);
+  secrets.add(Array.from({ length: 1_200 }, (_, index) => `another-value-${index}.`));
+  const [oldest, ...last] = [tokens[0], ...tokens.slice(-10), "secret-of-client"].map((value) =>
+    secrets.masker.text(value ?? ""),
+  );
+  expect([oldest, new Set(last)]).toEqual([tokens[0], new Set(["[redacted]"])]);
+  expect(secrets.values().length).toBeLessThan(1_020);
 });

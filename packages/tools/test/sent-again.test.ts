@@ -28,7 +28,19 @@ let calls: string[];
 let onCall: (request: IncomingMessage, response: ServerResponse) => boolean;
 let url: string;
 
+/** The open stream of the older transport; undefined while only streamable HTTP is offered. */
+let stream: ServerResponse | undefined;
+let isOlder: boolean;
+/** The server keeps state for a connection. */
+let hasSession: boolean;
+
 function answer(body: string, request: IncomingMessage, response: ServerResponse): void {
+  if (request.method === "GET" && isOlder) {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("event: endpoint\ndata: /mcp\n\n");
+    stream = response;
+    return;
+  }
   if (request.method !== "POST") return void response.writeHead(405).end();
   const { id, method } = JSON.parse(body);
   if (id === undefined) return void response.writeHead(202).end();
@@ -38,13 +50,22 @@ function answer(body: string, request: IncomingMessage, response: ServerResponse
   }
   const result = RESULTS[method];
   const said = result ? { result } : { error: { code: -32_601, message: "no" } };
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ jsonrpc: "2.0", id, ...said }));
+  const text = JSON.stringify({ jsonrpc: "2.0", id, ...said });
+  if (stream) {
+    response.writeHead(202).end();
+    return void stream.write(`data: ${text}\n\n`);
+  }
+  const session = hasSession && { "mcp-session-id": "s" };
+  response.writeHead(200, { "content-type": "application/json", ...session });
+  response.end(text);
 }
 
 beforeEach(async () => {
   calls = [];
   onCall = () => false;
+  stream = undefined;
+  isOlder = false;
+  hasSession = false;
   const server = createServer((request, response) => {
     text(request).then(
       (body) => answer(body, request, response),
@@ -67,7 +88,8 @@ const tokens = (name: string) => ({
 });
 
 async function start(signIns: Partial<SignIns>): Promise<ToolClients> {
-  const clients = createToolClients(parseServers({ mcpServers: { vault: { url, auth: {} } } }), {
+  const vault = { url, auth: {}, ...(isOlder && { type: "sse" }) };
+  const clients = createToolClients(parseServers({ mcpServers: { vault } }), {
     cancelGraceMs: 50,
     signIns: {
       redirectUrl: "http://planwright.test/sign-in/callback",
@@ -82,7 +104,11 @@ async function start(signIns: Partial<SignIns>): Promise<ToolClients> {
   return clients;
 }
 
-test("a call that ended while its token was renewed is not sent later", async () => {
+test.each([
+  ["streamable HTTP", false],
+  ["the older transport", true],
+])("over %s, a call that ended while its token was renewed is not sent later", async (_, older) => {
+  isOlder = older;
   const signIn: SignIn = { url, tokens: tokens("old"), tokensEndAt: Date.now() + 3_600_000 };
   let endRenewal: (renewed: SignIn) => void = () => {};
   const renewal = new Promise<SignIn>((resolve) => {
@@ -94,7 +120,7 @@ test("a call that ended while its token was renewed is not sent later", async ()
   let answerFirst = (): void => {};
   const isHeld = new Promise<void>((hold) => {
     onCall = (_request, response) => {
-      answerFirst = () => void response.writeHead(404).end();
+      answerFirst = () => void response.writeHead(403).end();
       hold();
       return true;
     };
@@ -129,6 +155,29 @@ test("a call that was refused, sent again with a new token, and lost may have ac
   expect(calls).toEqual(["/mcp Bearer old", "/mcp Bearer new"]);
 });
 
+test("a call that was refused while no other token can be had is made again later", async () => {
+  const signIn = { url, tokens: tokens("old") };
+  const clients = await start({
+    read: async () => signIn,
+    change: () => Promise.reject(new TypeError("the authorization server is away")),
+  });
+  onCall = (_request, response) => {
+    response.writeHead(401).end();
+    return true;
+  };
+  const call = { tool: "pay", arguments: {}, timeoutMs: 5_000 };
+  expect(await clients.callTool(call)).toMatchObject({
+    type: "failed",
+    effect: "none",
+    error: {
+      code: "TOOL_UNREACHABLE",
+      message:
+        "Server vault cannot be reached: it refuses the token, and there is no other one: the authorization server is away",
+      retryable: true,
+    },
+  });
+});
+
 test("a call that was redirected and then lost may have acted", async () => {
   const clients = await start({});
   onCall = (request, response) => {
@@ -139,6 +188,21 @@ test("a call that was redirected and then lost may have acted", async () => {
   const call = { tool: "pay", arguments: {}, timeoutMs: 5_000 };
   expect(await clients.callTool(call)).toMatchObject({ type: "failed", effect: "unknown" });
   expect(calls.map((line) => line.split(" ")[0])).toEqual(["/mcp", "/moved"]);
+});
+
+test("a call that is sent again because its session was lost has the rest of its time", async () => {
+  hasSession = true;
+  const clients = await start({});
+  onCall = (_request, response) => {
+    // The second one gets no answer.
+    if (calls.length === 1) setTimeout(() => response.writeHead(404).end(), 1_000);
+    return true;
+  };
+  const startedAt = performance.now();
+  const call = { tool: "pay", arguments: {}, timeoutMs: 1_500 };
+  expect(await clients.callTool(call)).toMatchObject({ effect: "unknown", error: { code: "TOOL_TIMEOUT" } });
+  expect(performance.now() - startedAt).toBeLessThan(2_300);
+  expect(calls).toHaveLength(2);
 });
 
 test("a call that is cancelled while it is cleared is not sent", async () => {
@@ -153,6 +217,19 @@ test("a call that is cancelled while it is cleared is not sent", async () => {
       cancel.abort();
       return { type: "send", arguments: {} };
     },
+  });
+  expect(outcome).toEqual({ type: "aborted" });
+  expect(calls).toEqual([]);
+});
+
+test("a call that is cancelled while it waits to be cleared ends at once", async () => {
+  const clients = await start({});
+  const outcome = await clients.callTool({
+    tool: "pay",
+    arguments: {},
+    timeoutMs: 5_000,
+    signal: AbortSignal.timeout(100),
+    beforeSend: () => new Promise(() => {}),
   });
   expect(outcome).toEqual({ type: "aborted" });
   expect(calls).toEqual([]);

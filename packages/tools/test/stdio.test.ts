@@ -132,6 +132,29 @@ test("the process gets only the given variables and a few that describe its envi
   vi.unstubAllEnvs();
 });
 
+test("a character that a server writes to its standard error in two pieces is shown as it is", async () => {
+  const print = `process.stderr.write(Buffer.from([0x63, 0x61, 0x66, 0xc3]));
+    setTimeout(() => process.stderr.write(Buffer.from([0xa9]), () => process.exit(1)), 100)`;
+  clients = createToolClients(
+    parseServers({ mcpServers: { printer: { command: process.execPath, args: ["-e", print] } } }),
+  );
+  await clients.start();
+  expect(clients.status()).toMatchObject([{ stderrTail: "café" }]);
+});
+
+test("a call that waits for a server when the connections are closed does not start it again", async () => {
+  const file = join(folder, "starts");
+  const print = `require("node:fs").appendFileSync(${JSON.stringify(file)}, "x"); process.exit(1)`;
+  clients = createToolClients(
+    parseServers({ mcpServers: { printer: { command: process.execPath, args: ["-e", print] } } }),
+  );
+  await clients.start();
+  const waiting = clients.callTool({ tool: "t", server: "printer", arguments: {}, timeoutMs: 5_000 });
+  await clients.close();
+  expect(await waiting).toMatchObject({ effect: "none", error: { code: "TOOL_UNREACHABLE" } });
+  expect(await readFile(file, "utf8")).toBe("x");
+});
+
 test("a server that cannot be started reports why, with its last output, and does not affect the others", async () => {
   const counting = countingToolServerCommand({ main, ledgerFile, stdio: true });
   const running = (script: string) => ({ command: process.execPath, args: ["-e", script] });

@@ -1,5 +1,6 @@
 /** Servers as they are: what bends the protocol, and is still understood or named. */
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
@@ -317,6 +318,43 @@ test("a server that ends at the question for the newest revision is connected wh
   expect(methods().slice(0, 3)).toEqual(["server/discover", "initialize", "initialize"]);
 });
 
+test("a server of the newest revision that never begins to report changes of its tools is connected", async () => {
+  const complete = { resultType: "complete", ttlMs: 60_000, cacheScope: "private" };
+  const capabilities = { tools: { listChanged: true } };
+  const results: Record<string, object> = {
+    "server/discover": { ...complete, supportedVersions: ["2026-07-28"], capabilities, serverInfo: info },
+    "tools/list": { ...complete, tools: [{ name: "t", inputSchema: schema }] },
+    "tools/call": { ...complete, content: [{ type: "text", text: "done" }] },
+  };
+  const { clients, methods } = await started(
+    {
+      react({ id, method }) {
+        if (method === "subscriptions/listen") return "silent";
+        const result = results[method];
+        return result && json({ jsonrpc: "2.0", id, result });
+      },
+    },
+    { connectTimeoutMs: 3_000 },
+  );
+  expect(methods()).toContain("subscriptions/listen");
+  expect(clients.status()).toMatchObject([{ state: "connected", tools: 1 }]);
+  expect(await call(clients)).toEqual(DONE);
+});
+
+test("a reason phrase with a control character ends no process", async () => {
+  const refusing = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () =>
+      socket.end("HTTP/1.1 400 No\u0001\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno"),
+    );
+  });
+  await new Promise<void>((resolve) => refusing.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void refusing.close());
+  const { port } = refusing.address() as AddressInfo;
+  const clients = await connected({ url: `http://127.0.0.1:${port}/mcp` });
+  expect(clients.status()).toMatchObject([{ state: "waiting", error: "it answered with HTTP 400: no" }]);
+});
+
 test("a server that refuses initialize is not connected, and its calls are unauthorized", async () => {
   const { clients } = await started({ react: () => json({ error: "unauthorized" }, { status: 401 }) });
   expect(clients.status()).toMatchObject([
@@ -511,6 +549,36 @@ test("an error without an id, such as about a notification, ends no call over st
   const clients = await connected(wildProcess(`print('${error}\\n' + usual(message) + '\\n');`));
   expect(await call(clients)).toEqual(DONE);
 });
+
+test.each([
+  ["streamable HTTP", {}],
+  ["the older transport", { isOlder: true }],
+] as const)(
+  "over %s, a refused answer to a question of the server says nothing about a call with the same id",
+  async (_, transport) => {
+    let lose = (): void => {};
+    let calls = 0;
+    const { clients, server } = await started({
+      ...transport,
+      react({ id, method }) {
+        if (method === "tools/call") {
+          calls += 1;
+          const ping = JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
+          if ("isOlder" in transport) return { body: ping };
+          const headers = { "content-type": "text/event-stream" };
+          return { headers, beginning: `data: ${ping}\n\n`, body: ": \n\n" };
+        }
+        if (method !== undefined) return undefined;
+        // The answer to the question.
+        setTimeout(() => lose(), 50);
+        return { status: 404 };
+      },
+    });
+    lose = () => server.breakStreams();
+    expect(await call(clients)).toMatchObject({ effect: "unknown", error: { code: "TOOL_CONNECTION_LOST" } });
+    expect(calls).toBe(1);
+  },
+);
 
 describe("a server with only the older HTTP+SSE transport", () => {
   test.each([

@@ -54,7 +54,14 @@ test("a plan that was not started is amended before it runs, and the old version
   const { body } = await running.graphql("mutation ($id: ID!) { executePlan(planId: $id) { id } }", {
     id: planId,
   });
-  expect(body.errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", status: "SUPERSEDED" });
+  expect(body.errors[0].extensions).toMatchObject({
+    code: "STATE_CONFLICT",
+    status: "SUPERSEDED",
+    // The current version was not started: a rerun of it would be refused.
+    remedy: expect.stringMatching(
+      /^Version 2 is current, plan_\w+: executePlan\(requestId\) starts it if it is READY, and rerun/,
+    ),
+  });
 });
 
 test("unchanged steps of an ended plan keep their outputs, and the answer lists the effects that are not repeated", async () => {

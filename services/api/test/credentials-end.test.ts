@@ -136,7 +136,11 @@ test("an agent that waits for a plan gets the error, and the plan continues", as
   const { isError, content } = await call;
   const [part] = content;
   expect(isError).toBe(true);
-  expect(part?.type === "text" ? JSON.parse(part.text) : null).toMatchObject({ code: "UNAUTHENTICATED" });
+  expect(part?.type === "text" ? JSON.parse(part.text) : null).toMatchObject({
+    code: "UNAUTHENTICATED",
+    requestId: request._id,
+    remedy: expect.stringContaining("Do not send it again"),
+  });
   expect(await running.store.getRequest("agents", request._id)).toMatchObject({ status: "EXECUTING" });
 });
 

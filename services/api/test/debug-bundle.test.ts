@@ -9,6 +9,7 @@ import {
 import type { Scope } from "@planwright/store";
 import { print } from "graphql";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { isWellFormed } from "../src/arguments/text.ts";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { CREATE_AUTHOR, failAs, planAs, playStep } from "./workers.ts";
@@ -221,6 +222,9 @@ test("debugBundle contains large outputs by name and size, and lists the omitted
     sizeBytes: 20_011,
     preview: expect.stringMatching(/^\{"text":"x/),
   });
+  const cut = await completedWith({ text: `${"x".repeat(1_023 - '{"text":"'.length)}${"😀".repeat(5_000)}` });
+  const [{ steps: cutSteps }] = (await bundleOf(cut)).plans;
+  expect(isWellFormed(cutSteps[0].output.preview)).toBe(true);
   const record = running.store.recordModelCall.bind(running.store);
   for (let made = 0; made < 30; made += 1) {
     await record({
@@ -244,6 +248,38 @@ test("debugBundle contains large outputs by name and size, and lists the omitted
   expect(modelCalls.length + missing.count).toBe(30);
   expect(missing.sizeBytes).toBeGreaterThan(missing.count * 100_000);
   expect(modelCalls.at(-1).messages[0].content).toMatch(/^29 /);
+});
+
+test("debugBundle has the latest events of a long journal, also when its entries are long, and tells of the others", async () => {
+  const steps = Array.from({ length: 800 }, (_, index) => ({
+    id: `s${index}`,
+    tool: "createAuthor",
+    arguments: { name: "Ann", email: "a@b.c" },
+  }));
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId } }",
+    { plan: { steps } },
+  );
+  const { requestId } = body.data.submitPlan;
+  const ask = (field: string) =>
+    running.graphql(`mutation ($id: ID!) { ${field} { planId } }`, { id: requestId });
+  for (let version = 1; version <= 3; version += 1) {
+    if (version > 1) await ask("rerun(requestId: $id, execute: false)");
+    await ask("cancel(requestId: $id)");
+  }
+  const { events, request, leftOut } = await bundleOf(requestId);
+  expect(request).toMatchObject({ version: 3, status: "CANCELLED" });
+  expect(events.at(-1)).toMatchObject({ type: "plan.ended", planId: request.planId, seq: request.seq });
+  const places = events.map(
+    ({ seq, position }: { seq: number; position: number }) => seq * 10_000 + position,
+  );
+  expect(places).toEqual(places.toSorted((a: number, b: number) => a - b));
+  expect(leftOut).toContainEqual({
+    where: "events",
+    count: 1,
+    sizeBytes: null,
+    reason: "not read, in entries",
+  });
 });
 
 test("debugBundle of an unknown request is NOT_FOUND", async () => {

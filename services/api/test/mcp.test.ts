@@ -1,9 +1,10 @@
 import { EventEmitter, once } from "node:events";
 import { Client, type Progress, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { PlanId } from "@planwright/plan";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { StoreUnavailableError } from "@planwright/store";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { AUTHOR, cancelInDoubtAs, executeAs, failAs, playStep, playWorkers } from "./workers.ts";
+import { AUTHOR, cancelInDoubtAs, executeAs, failAs, planAs, playStep, playWorkers } from "./workers.ts";
 
 let running: RunningApi;
 let workers: ReturnType<typeof playWorkers>;
@@ -19,9 +20,9 @@ afterAll(async () => {
   await running.close();
 });
 
-async function connect(): Promise<Client> {
+async function connect({ api } = running): Promise<Client> {
   const client = new Client({ name: "agent", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", running.api.url)));
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", api.url)));
   onTestFinished(() => client.close());
   return client;
 }
@@ -334,6 +335,68 @@ test("cancel_request of an ended request is an error", async () => {
   expect(refused.isError).toBe(true);
   expect(JSON.stringify(refused.content)).toContain("STATE_CONFLICT");
   expect(JSON.stringify(refused.content)).toContain("nothing was cancelled");
+});
+
+test("at the limit of waiting calls accepted work is answered at once, as no error that asks to send it again", async () => {
+  const full = await startTestApi({ mcp: { hosts: [] }, maxSubscriptions: 1 });
+  onTestFinished(() => full.close());
+  const client = await connect(full);
+  const call = async (name: string, given: object) =>
+    (await client.callTool({ name, arguments: { ...given } })) as {
+      isError?: boolean;
+      structuredContent: object;
+    };
+  const waiting = call("execute_tool_plan", { plan: BLOG_PLAN });
+  await expect.poll(() => full.offered.length, { interval: 5 }).toBe(1);
+  const executed = await call("execute_tool_plan", { plan: BLOG_PLAN });
+  expect(executed).toMatchObject({ structuredContent: { status: "EXECUTING" } });
+  const { requestId } = executed.structuredContent as { requestId: string };
+  const planned = await call("create_plan", { query: "Create author Alice", wait: false });
+  expect(planned).toMatchObject({ structuredContent: { status: "PLANNING" } });
+  const cancelled = await call("cancel_request", { requestId });
+  expect(cancelled).toMatchObject({ structuredContent: { requestId } });
+  expect([executed, planned, cancelled].map(({ isError = false }) => isError)).toEqual([false, false, false]);
+  expect(await call("get_request", { requestId })).toMatchObject({ isError: true });
+  const [, planId] = full.offered[0]!.split(" ");
+  const claim = (await full.store.claimPlan(planId as PlanId, "test executor"))!;
+  await full.store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+  expect(await waiting).toMatchObject({ structuredContent: { status: "COMPLETED" } });
+});
+
+test("an agent is not told to send again what was executed in part, after its replan has failed", async () => {
+  end = (planId) => failAs(running.store, planId as PlanId);
+  const client = await connect();
+  const { body } = await running.graphql(
+    `mutation { createPlan(query: "in part", execute: false, maxReplans: 1, waitMs: 30000) { requestId } }`,
+  );
+  const { requestId } = body.data.createPlan;
+  await running.graphql("mutation ($id: ID!) { executePlan(requestId: $id) { id } }", { id: requestId });
+  const statusOf = async () => (await running.store.getRequest("default", requestId))?.status;
+  await expect.poll(statusOf).toBe("PLANNING");
+  await planAs(running.store, requestId);
+  const report = await client.callTool({ name: "get_request", arguments: { requestId } });
+  expect(report.structuredContent).toMatchObject({
+    status: "FAILED",
+    error: {
+      code: "REPLAN_UNCHANGED",
+      remedy: expect.stringContaining("do not send the request again"),
+    },
+  });
+});
+
+test("a plan that was accepted is reported also when the database fails while it is followed", async () => {
+  end = async () => undefined;
+  const spy = vi
+    .spyOn(running.store, "listStepHeads")
+    .mockRejectedValue(new StoreUnavailableError({ operation: "planned" }));
+  onTestFinished(() => spy.mockRestore());
+  const client = await connect();
+  const result = await client.callTool({ name: "execute_tool_plan", arguments: { plan: BLOG_PLAN } });
+  expect(result).toMatchObject({
+    structuredContent: { requestId: expect.stringMatching(/^req_/), status: "EXECUTING" },
+  });
+  expect(result.isError ?? false).toBe(false);
+  expect(spy).toHaveBeenCalled();
 });
 
 test("pages of other origins are refused, and without the setting the endpoint does not exist", async () => {

@@ -372,3 +372,42 @@ test("a step in a plan whose executor has died waits for a worker", async () => 
   expect(plan).toMatchObject({ status: "QUEUED", executor: null });
   expect(plan.steps.map((step: { waitReason: string }) => step.waitReason)).toEqual([null, "no worker"]);
 });
+
+test("the remedy of an attempt follows from what became of its step", async () => {
+  const { store } = running;
+  const { planId } = await submitted(true);
+  const claim = (await store.claimPlan(planId as never, "executor one"))!;
+  const unit = { key: "createAuthor", stepId: "createAuthor" };
+  const error = { code: "TOOL_UNREACHABLE", message: "refused", retryable: true };
+  const end = { key: "createAuthor", endedAtMs: store.now(), durationMs: 5 };
+  const failed = { ...end, attemptId: "t1", outcome: "failed" as const, error, effect: "none" as const };
+  await store.writeIntents(claim, [{ call: CREATE_AUTHOR, attemptId: "t1", argsHash: "h" }]);
+  await store.writeRecords(claim, [{ ...unit, status: "RETRYING", attempts: 1, error }], [failed]);
+  const remedies = async (): Promise<string[][]> => {
+    const { body } = await running.graphql(
+      "query ($id: ID!) { plan(id: $id) { steps { attempts { error { remedy } } } } }",
+      { id: planId },
+    );
+    const steps: { attempts: { error: { remedy: string } | null }[] }[] = body.data.plan.steps;
+    return steps.map(({ attempts }) => attempts.flatMap((attempt) => attempt.error?.remedy ?? []));
+  };
+  const why = "The tool's server could not be reached: nothing was called.";
+  expect(await remedies()).toEqual([[`${why} Bring its server back; it is retried automatically.`], []]);
+  const second = { ...CREATE_AUTHOR, attempt: 2 };
+  await store.writeIntents(claim, [{ call: second, attemptId: "t2", argsHash: "h" }]);
+  await store.writeRecords(
+    claim,
+    [{ ...unit, status: "COMPLETED", attempts: 2, output: AUTHOR }],
+    [{ ...end, attemptId: "t2", outcome: "completed", error: null }],
+  );
+  const lost = { code: "TOOL_TIMEOUT", message: "no answer", retryable: false };
+  await playStep(store, claim, "createBlog", { arguments: {}, error: lost, effect: "possible" });
+  expect(await remedies()).toEqual([
+    [`${why} The step has completed: nothing is to be done.`],
+    [
+      expect.stringMatching(
+        /Check in its server whether the call acted; .* accept that this step is called once more\.$/,
+      ),
+    ],
+  ]);
+});

@@ -130,6 +130,49 @@ test("a request shows the follow-up of its plan and its state", async () => {
   });
 });
 
+test("no remedy says that nothing was executed, or to send it again, after steps were executed", async () => {
+  const away = { code: "MODEL_UNREACHABLE", message: "HTTP 500" };
+  const read = `query ($id: ID!) { request(requestId: $id) {
+    error { remedy } answerError { remedy } events(first: 100) { nodes { type error { remedy } } } } }`;
+  const requestOf = async (id: string) => (await running.graphql(read, { id })).body.data.request;
+  const failed = await planned(failAs, "maxReplans: 1");
+  const replanning = (await running.store.claimRequest(failed, "test planner"))!;
+  await running.store.failReplan(replanning, { error: away, diagnostics: [] });
+  const answered = await planned(executeAs, "answer: true");
+  const answering = (await running.store.claimRequest(answered, "test planner"))!;
+  await running.store.failAnswer(answering, away);
+  const [one, other] = [await requestOf(failed), await requestOf(answered)];
+  expect(one.error.remedy).toContain("The steps that completed are kept: do not send the request again");
+  expect(other.answerError.remedy).toContain(
+    "read the outputs of the plan, and do not send the request again",
+  );
+  const ofEvent = ({ events }: { events: { nodes: { type: string; error: { remedy: string } | null }[] } }) =>
+    events.nodes.findLast(({ type }) => /^(planning.failed|answer.written)$/.test(type))?.error?.remedy;
+  for (const remedy of [ofEvent(one), ofEvent(other)])
+    expect(remedy).toBe(
+      "The model's provider could not be reached, or failed. The request shows what followed from it.",
+    );
+});
+
+test("a wait for a model tells that it ends by itself", async () => {
+  const created = await running.graphql(`mutation { createPlan(query: "later") { requestId } }`);
+  const { requestId } = created.body.data.createPlan;
+  const claim = (await running.store.claimRequest(requestId, "test planner"))!;
+  await running.store.postponePlanning(claim, {
+    error: { code: "MODEL_UNREACHABLE", message: "HTTP 500" },
+    pauseMs: () => 60_000,
+    requestedMs: 0,
+    unreachableMs: 600_000,
+  });
+  const { body } = await running.graphql(
+    "query ($id: ID!) { request(requestId: $id) { modelWait { error { remedy } } } }",
+    { id: requestId },
+  );
+  expect(body.data.request.modelWait.error.remedy).toMatch(
+    /It continues by itself: do not send the request again\.$/,
+  );
+});
+
 test("an answer is returned with the results", async () => {
   const requestId = await planned(executeAs, "answer: true");
   const claim = (await running.store.claimRequest(requestId, "test planner"))!;
@@ -143,6 +186,25 @@ test("an answer is returned with the results", async () => {
     executionState: "completed",
     answer: "Alice has a blog.",
     plan: { outputs: expect.anything() },
+  });
+});
+
+test("a request that was replanned too often is continued, and not sent again", async () => {
+  const requestId = await planned(failAs);
+  await replan(requestId);
+  for (let made = 1; made < 20; made += 1) {
+    await planAs(running.store, requestId);
+    await replan(requestId);
+  }
+  await planAs(running.store, requestId);
+  const { errors } = await replan(requestId);
+  expect(errors[0]).toMatchObject({
+    message: expect.stringContaining("20 times"),
+    extensions: {
+      code: "STATE_CONFLICT",
+      remedy:
+        "Change the plan yourself with amendPlan, or run what did not complete with rerun: completed steps are kept.",
+    },
   });
 });
 

@@ -9,6 +9,7 @@ import {
   failAs,
   failOpenAs,
   failPlanningAs,
+  planAs,
   playStep,
 } from "./workers.ts";
 
@@ -152,6 +153,24 @@ test("a sentence whose planning failed is planned again under its id, and a plan
   const { data } = await rerun(requestId);
   expect(data.rerun).toMatchObject({ version: 1, status: "PLANNING", plan: null });
   expect(running.offered).toEqual([`planning ${requestId}`]);
+});
+
+test("a sentence that is planned again without execution is not executed, although that was asked for before it failed", async () => {
+  const created = await running.graphql(
+    `mutation { createPlan(query: "look at it first", execute: false) { requestId } }`,
+  );
+  const { requestId } = created.body.data.createPlan;
+  const ask = (field: string) =>
+    running.graphql(`mutation ($id: ID!) { ${field} { status } }`, { id: requestId });
+  await ask("executePlan(requestId: $id)");
+  await failPlanningAs(running.store, requestId, { code: "MODEL_UNREACHABLE", message: "HTTP 500" });
+  await ask("rerun(requestId: $id, execute: false)");
+  await planAs(running.store, RequestIdSchema.parse(requestId));
+  const { body } = await running.graphql(
+    "query ($id: ID!) { request(requestId: $id) { status plan { status } } }",
+    { id: requestId },
+  );
+  expect(body.data.request).toEqual({ status: "READY", plan: { status: "READY" } });
 });
 
 const titled = (title: unknown) => ({ arguments: [{ stepId: "createBlog", set: { title } }] });

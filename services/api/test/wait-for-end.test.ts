@@ -1,7 +1,9 @@
 /** One call in, result out: `waitMs` of createPlan and submitPlan. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { StoreUnavailableError } from "@planwright/store";
+import { eventually } from "@planwright/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { writeCalled } from "./workers.ts";
+import { askApprovalAs, failAs, planAs, writeCalled } from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {
@@ -115,4 +117,41 @@ test("at the limit of waiting calls a plan is accepted and answered at once", as
   expect(body.data.submitPlan.status).toBe("EXECUTING");
   await slow;
   await full.close();
+});
+
+test("a plan that was accepted is answered also when the database fails during the wait", async () => {
+  const spy = vi
+    .spyOn(running.store, "getRequestWithPlan")
+    .mockRejectedValue(new StoreUnavailableError({ operation: "planned" }));
+  onTestFinished(() => spy.mockRestore());
+  const { body } = await submit({ waitMs: 50 });
+  expect(body.errors).toBeUndefined();
+  expect(body.data.submitPlan).toMatchObject({ requestId: expect.any(String), status: "EXECUTING" });
+  expect(spy).toHaveBeenCalled();
+});
+
+test("the answer comes as soon as another version of the plan waits for a person", async () => {
+  const { store } = running;
+  const startedAt = performance.now();
+  const answer = running.graphql(
+    `mutation { createPlan(query: "twice", execute: true, maxReplans: 1, waitMs: 20000) {
+      status plan { version status waitReason } } }`,
+  );
+  const { _id: requestId } = await eventually(
+    async () => (await store.listRequests("default", { first: 1, filter: { text: "twice" } })).items[0],
+  );
+  await planAs(store, requestId);
+  const first = (await store.getRequest("default", requestId))!;
+  await failAs(store, first.planId);
+  const claim = (await store.claimRequest(requestId, "test planner"))!;
+  const plan = (await store.getPlan("default", first.planId))!.plan!;
+  const origin = { kind: "model", model: "openai:x" } as const;
+  const next = await store.completeReplan(claim, { plan, raw: null, origin, diagnostics: [] });
+  await askApprovalAs(store, next._id);
+  const { body } = await answer;
+  expect(body.data.createPlan).toEqual({
+    status: "EXECUTING",
+    plan: { version: 2, status: "WAITING", waitReason: "approval" },
+  });
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
 });

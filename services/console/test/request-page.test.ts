@@ -258,3 +258,28 @@ test("Escape closes the list of keys, and leaves the step open", async () => {
   await keys.waitFor({ state: "detached" });
   expect(page.url()).toContain("/s/a");
 });
+
+test("steps with the names of what every object has are drawn like others, and open", async () => {
+  const names = ["toString", "hasOwnProperty", "valueOf"];
+  const requestId = await system.submit(
+    "Steps with odd names",
+    names.map((id, at) => ({
+      id,
+      tool: "keyed_effect",
+      arguments: { value: at },
+      dependsOn: at === 0 ? [] : [names[at - 1]],
+    })),
+  );
+  await system.expectStatus(requestId, "COMPLETED");
+  const page = await system.open(`/r/${requestId}?view=graph`);
+  for (const name of names) await page.locator(".step-box").filter({ hasText: name }).waitFor();
+  expect(await page.getByText("the layout program did not start").count()).toBe(0);
+  const lefts = await Promise.all(
+    names.map(
+      async (name) => (await page.locator(".step-box").filter({ hasText: name }).boundingBox())?.x ?? 0,
+    ),
+  );
+  expect(lefts).toEqual(lefts.toSorted((one, other) => one - other));
+  await page.locator(".step-box").filter({ hasText: "toString" }).click();
+  await page.getByRole("article", { name: "Step toString" }).getByText("output").waitFor();
+});

@@ -70,7 +70,7 @@ export async function readExecutorSettings(
   options: RoleOptions = {},
 ): Promise<ExecutorSettings> {
   const settings = parseRoleSettings(ExecutorSettingsSchema, env, options);
-  const publicUrl = settings.PUBLIC_URL ?? `http://127.0.0.1:${env["PORT"] || DEFAULT_API_PORT}`;
+  const publicUrl = settings.PUBLIC_URL ?? `http://127.0.0.1:${env["PORT"]?.trim() || DEFAULT_API_PORT}`;
   return {
     ...settings,
     servers: await loadServersFile(settings.MCP_SERVERS_FILE, env),

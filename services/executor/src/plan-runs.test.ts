@@ -143,11 +143,12 @@ async function claimedTooEarly() {
   });
   const catalogues = { known: [], now: [] as ToolDescriptor[], serversTried };
   const system = await slowClaims(catalogues);
-  const taken = system.runs.take(system.planId);
+  let isBegun = false;
+  const taken = system.runs.take(system.planId, () => void (isBegun = true));
   await expect.poll(() => system.answers.length).toBe(1);
   for (const answer of system.answers) answer();
   await expect.poll(() => system.logged.join("")).toContain("waiting for servers that still connect");
-  return { ...system, taken, catalogues, beTried };
+  return { ...system, taken, catalogues, beTried, isBegun: () => isBegun };
 }
 
 test.each([
@@ -170,6 +171,11 @@ test.each([
     expect(await plan()).toMatchObject(ended);
   },
 );
+
+test("other plans may begin while one waits for a tool server", async () => {
+  const { isBegun } = await claimedTooEarly();
+  expect(isBegun()).toBe(true);
+});
 
 test("a plan that waits for a tool server is cancelled at once", async () => {
   const { taken, cancel, plan } = await claimedTooEarly();

@@ -57,8 +57,9 @@ export interface PlanRuns {
   /**
    * Claims a plan and works on it. Resolves with the end of the work, or with null if the plan was not
    * claimed.
+   * @param begun - called when other work may begin, if that is earlier: the plan waits for something. Default: none
    */
-  take(planId: string): Promise<{ done: Promise<void> } | null>;
+  take(planId: string, begun?: () => void): Promise<{ done: Promise<void> } | null>;
   /**
    * This process was declared dead, so other executors own its plans. Aborts its calls and writes nothing
    * more.
@@ -131,7 +132,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     leases.overloaded();
   }
 
-  async function begin(planId: PlanId): Promise<{ done: Promise<void> } | null> {
+  async function begin(planId: PlanId, begun: () => void): Promise<{ done: Promise<void> } | null> {
     // Read during the claim. When reading fails the plan is known, so the log line names its request.
     const catalogue = parts.readCatalogue();
     catalogue.catch(() => undefined);
@@ -149,7 +150,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       worker: claim.owner,
     });
     try {
-      return await beginClaimed(claim, { known: await catalogue, trace, logger: planLogger, begunAt });
+      return await beginClaimed(claim, { known: await catalogue, trace, logger: planLogger, begunAt, begun });
     } catch (error) {
       trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
       planLogger.warn({ err: error }, "plan not begun; it is left to any executor");
@@ -188,11 +189,13 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       trace,
       logger: planLogger,
       begunAt,
+      begun,
     }: {
       known: readonly ToolDescriptor[];
       trace: PlanTrace | undefined;
       logger: Logger;
       begunAt: number;
+      begun: () => void;
     },
   ): Promise<{ done: Promise<void> } | null> {
     const planId = claim.plan._id;
@@ -203,6 +206,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     if (!planTools.isAsPlanned) planTools = createPlanTools(claim, await readCatalogueNow());
     if (planTools.missing.length > 0 && !areServersTried && !isPoisoned(claim)) {
       planLogger.info({ tools: planTools.missing }, "unknown tools; waiting for servers that still connect");
+      begun();
       await untilServersTried(claim);
       planTools = createPlanTools(claim, await readCatalogueNow());
     }
@@ -256,15 +260,15 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       return { owner: liveness.owner(), leave: () => void reserved.delete(planId) };
     },
 
-    async take(planId) {
+    async take(planId, begun = () => undefined) {
       const isReserved = reserved.delete(planId);
       if (isClosing || active.has(planId) || claiming.has(planId)) return null;
       // A process that holds less than usual refuses hints that it has no room for; a sweeper that has some finds
       // the plan later.
       if (!isReserved && leases.allowed() < maxPlans && capacity() === 0) return null;
-      const begun = begin(planId).finally(() => claiming.delete(planId));
-      claiming.set(planId, begun);
-      return begun;
+      const taken = begin(planId, begun).finally(() => claiming.delete(planId));
+      claiming.set(planId, taken);
+      return taken;
     },
 
     loseAll() {

@@ -189,7 +189,7 @@ export async function startExecutor(
     logger,
   });
   const handle: Handle = async (planId, _tenant, begun) => {
-    const run = await runs.take(planId);
+    const run = await runs.take(planId, begun);
     begun();
     await run?.done;
   };

@@ -120,6 +120,10 @@ test("plans in doubt are counted from the database, also by an executor that sta
   const third = await healthPort();
   await bench.startExecutor(second.env);
   await bench.startExecutor(third.env);
+  // A scrape shows no figures while MongoDB has not answered, for which it waits a second at most.
+  await expect
+    .poll(async () => (await second.scrape())('planwright_workers{kind="executor"}'))
+    .toBeGreaterThan(0);
   const value = await second.scrape();
   expect(value('planwright_needs{kind="doubt"}')).toBe(1);
   expect(value('planwright_needs_oldest_age_seconds{kind="doubt"}')).toBeGreaterThan(0);

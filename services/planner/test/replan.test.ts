@@ -1,4 +1,4 @@
-import { validatePlan } from "@planwright/plan";
+import { type JsonValue, validatePlan } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { checkReplan, type PastPlan, toReplanRequest } from "../src/drafts/check-replan.ts";
 import { pastOf, TOOLS } from "./past-plans.ts";
@@ -60,6 +60,16 @@ test.each<[string, unknown[], string[]]>([
   ],
 ])("%s", (_name, answered, expected) => {
   expect(asks(pastOf(STEPS, FAILED), answered)).toEqual(expected);
+});
+
+test.each<[string, JsonValue]>([
+  ["after a line end", "Contacts:\nMallory Fox\nid 7"],
+  ["in quotes", { text: 'She is "Mallory Fox".' }],
+  ["behind a tab", ["1\tMallory Fox"]],
+])("a name that an output has %s is not made up", (_, output) => {
+  const past = pastOf(STEPS, { ...FAILED, find: { status: "COMPLETED", output } });
+  const send = { ...SEND, arguments: { to: "<<find.email>>", text: "Hello", username: "Mallory Fox" } };
+  expect(check(past, [send]).diagnostics).toEqual([]);
 });
 
 test("an unchanged step needs approval when a dependency keeps its id but changes", () => {

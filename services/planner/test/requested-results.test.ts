@@ -64,6 +64,14 @@ test("composed results have the names of the parts, without secrets", () => {
   ]);
 });
 
+test("a part without a value is none, also with the name of a member of every object", () => {
+  const outputs = { toString: "<<send.id>>", valueOf: "<<list>>" };
+  expect(requestedResults(recordOf(STEPS, ENDS, { outputs }))).toEqual([
+    { id: "toString", tool: "send", output: undefined },
+    { id: "valueOf", tool: "list", output: "listed it" },
+  ]);
+});
+
 test("without requested outputs the results are those of all steps", () => {
   expect(requestedResults(recordOf(STEPS, ENDS)).map(({ id }) => id)).toEqual(["find", "list", "send"]);
 });

@@ -52,7 +52,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 /** Names of the checks that `--check` takes, with commas between them. */
 export const CHECK_NAMES: readonly string[] = Object.keys(CHECKS);
 
-const isAlone = ({ REDIS_URL }: Env): boolean => !REDIS_URL;
+const isAlone = ({ REDIS_URL = "" }: Env): boolean => REDIS_URL.trim() === "";
 
 /** Runs checks at the same time; reports what each found as soon as it has ended. */
 export async function runChecks(

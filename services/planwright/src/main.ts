@@ -4,7 +4,7 @@ import { runChecks } from "./check.ts";
 import { composed } from "./composed.ts";
 import { readArguments, readProcess } from "./env.ts";
 import { freeMemoryWhenIdle } from "./free-memory.ts";
-import { joinProcesses, runProcesses } from "./processes.ts";
+import { endWithFirst, runProcesses, sayReady } from "./processes.ts";
 
 const { check, ...wanted } = await readOrExit(() => readArguments(process.argv.slice(2)), process);
 if (check) {
@@ -17,12 +17,13 @@ if (check) {
     const logger = createLogger({ service, level: role.settings.LOG_LEVEL });
     runProcesses({ count: wanted.processes, healthPort, logger });
   } else {
-    const shutdown = await runRoles(roles, {
+    await runRoles(roles, {
       service,
       healthPort,
+      ...(cluster.isWorker && { onShutdown: endWithFirst }),
       ...composed(roles, { healthPort, isAlone }),
     });
-    if (cluster.isWorker) await joinProcesses(shutdown);
+    if (cluster.isWorker) sayReady();
     freeMemoryWhenIdle();
   }
 }

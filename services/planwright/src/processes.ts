@@ -3,7 +3,6 @@
  * connections to the others in turns (`node:cluster`), and keeps them running.
  */
 import cluster, { type Worker } from "node:cluster";
-import { once } from "node:events";
 import type { Logger, Shutdown } from "@planwright/runtime";
 
 /** Options of {@link runProcesses}. */
@@ -15,6 +14,8 @@ interface ProcessesOptions {
   logger: Pick<Logger, "info" | "warn">;
 }
 
+/** Signals that end processes in order. */
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 /** First and longest wait before a process is started again, in milliseconds; it doubles. */
 const RESTART_MS = { first: 500, longest: 30_000 };
 /** A process that was ready for this time has recovered: its next end counts as the first. */
@@ -36,11 +37,8 @@ export function runProcesses({ count, healthPort, logger }: ProcessesOptions): v
     if (isStopping) return;
     isStopping = true;
     logger.info({ reason }, "stopping");
-    for (const [worker, readyAt] of running) {
-      // A terminal signals all processes of the group, and a second signal would end this one at once.
-      if (readyAt !== null) worker.send({ stop: reason }, ignoreGone);
-      else worker.process.kill("SIGTERM");
-    }
+    // Not a signal: a terminal signals all processes of the group, and a second signal would end them at once.
+    for (const worker of running.keys()) worker.send({ stop: reason }, ignoreGone);
     if (running.size === 0) process.exit(exitCode);
   }
 
@@ -53,7 +51,8 @@ export function runProcesses({ count, healthPort, logger }: ProcessesOptions): v
       const readyAt = running.get(worker) ?? null;
       running.delete(worker);
       if (isStopping) {
-        exitCode = Math.max(exitCode, code ?? 1);
+        // A signal that came before the process listened to signals has ended it too.
+        exitCode = Math.max(exitCode, code ?? (SIGNALS.some((one) => one === signal) ? 0 : 1));
         if (running.size === 0) process.exit(exitCode);
         return;
       }
@@ -68,15 +67,18 @@ export function runProcesses({ count, healthPort, logger }: ProcessesOptions): v
     });
   }
 
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(signal));
+  for (const signal of SIGNALS) process.on(signal, () => stop(signal));
   for (let index = 0; index < count; index += 1) begin(index);
 }
 
-/** One of the processes: tells the first that it takes work, and ends when that says so. */
-export async function joinProcesses(shutdown: Pick<Shutdown, "run">): Promise<void> {
+/** One of the processes: ends when the first one says so, also while it starts. */
+export function endWithFirst(shutdown: Pick<Shutdown, "run">): void {
+  process.on("message", ({ stop }: { stop: string }) => void shutdown.run(stop));
+}
+
+/** Tells the first process that this one takes work. */
+export function sayReady(): void {
   process.send?.({ ready: true });
-  const [{ stop }] = (await once(process, "message")) as [{ stop: string }];
-  await shutdown.run(stop);
 }
 
 /** A process that has just ended gets no message, and its end is noticed. */

@@ -271,6 +271,15 @@ test("two processes share the port of the API, one that is killed is started aga
   expect(await store.liveWorkers()).toMatchObject({ planner: 0, executor: 0 });
 });
 
+test("two processes that are signalled with the first one while they start, as by a terminal, end in order", async () => {
+  const { lines, child, exited } = await start({ FAILPOINT: "executor.live.before=pause:3000" }, TWO);
+  const starting = () => lines.filter(({ msg }) => msg === "executor starting").length;
+  await expect.poll(starting, { interval: 10 }).toBe(2);
+  const others = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim().split(" ");
+  for (const pid of [...others.map(Number), child.pid ?? 0]) process.kill(pid, "SIGINT");
+  expect(await exited).toEqual([0, null]);
+});
+
 test("two processes end when one cannot start", async () => {
   const { lines, exited } = await start(
     { HOST: "127.0.0.1", PORT: new URL(testServers().redisUrl).port },

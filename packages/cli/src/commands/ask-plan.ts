@@ -15,7 +15,6 @@ import {
 import {
   CREATE_PLAN,
   type PlanRecord,
-  READ_REQUEST,
   type RequestRecord,
   SUBMIT_PLAN,
   VALIDATE_PLAN,
@@ -25,7 +24,7 @@ import { EXIT, type ExitCode, exitCodeOf, UsageError } from "../report/exit-code
 import { planText } from "../report/plan-text.ts";
 import type { Style } from "../terminal.ts";
 import type { CommandContext } from "./command-context.ts";
-import { followToEnd, leavingEarly, showLive } from "./follow-to-end.ts";
+import { followToEnd, leavingEarly, readResult, showLive } from "./follow-to-end.ts";
 
 /** Options for a sentence or a plan. The API has defaults for absent ones. */
 export interface AskOptions {
@@ -117,9 +116,9 @@ function accepted({ output, isJson, command }: CommandContext, requestId: string
 /** Waits until there is a plan and prints it; if planning gives no plan, prints the diagnosis. */
 function showPlan(context: CommandContext, requestId: string): Promise<ExitCode> {
   return leavingEarly(context, requestId, async () => {
-    const { client, output, isJson, command } = context;
+    const { output, isJson, command } = context;
     await waitForPlan(context, requestId);
-    const request = await client.readRequest(READ_REQUEST, requestId);
+    const request = await readResult(context, requestId);
     const isReady = request.status === "READY";
     const exitCode = isReady ? EXIT.OK : (exitCodeOf(request) ?? EXIT.NEEDS_DECISION);
     if (isJson) {
@@ -245,6 +244,12 @@ export async function readJsonFile(file: string, { stdin, signal }: ReadFrom): P
   }
 }
 
+/** Editors and shells of Windows write byte order marks, and an older PowerShell UTF-16. */
+function textOf(bytes: Buffer): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes);
+}
+
 async function readText(stream: Readable, name: string, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -260,5 +265,5 @@ async function readText(stream: Readable, name: string, signal: AbortSignal): Pr
   }
   if (size > MAX_BYTES)
     throw new UsageError(`${name} is larger than 1 MiB, which is more than the API accepts`);
-  return Buffer.concat(chunks).toString("utf8");
+  return textOf(Buffer.concat(chunks));
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { sendAgain } from "@planwright/client";
-import { countText } from "@planwright/plan";
+import { ApiRefusedError, sendAgain } from "@planwright/client";
+import { CodedError, countText } from "@planwright/plan";
 import { Option } from "commander";
 import {
   type BulkAnswer,
@@ -10,11 +10,12 @@ import {
   RESUME_REQUESTS,
   RETRY_FAILED_REQUESTS,
 } from "../operations.ts";
-import { EXIT, type ExitCode, UsageError } from "../report/exit-code.ts";
+import { EXIT, type ExitCode, exitCodeOfError, UsageError } from "../report/exit-code.ts";
 import { bulkTable } from "../report/tables.ts";
 import { confirmed } from "./act.ts";
 import type { CommandContext } from "./command-context.ts";
 import { type FilterOptions, filterOf, filterOptions } from "./list-requests.ts";
+import { printError } from "./print-error.ts";
 
 /** The changes that `bulk` can make. */
 export const BULK_CHANGES = ["cancel", "resume", "retry", "rerun"] as const;
@@ -79,14 +80,17 @@ export async function bulk(
       await confirmed(context, `${WORDS[change].ask} ${countText(possible.length, "request")}?`);
   }
   const isReal = (yes || isAsked) && possible.length > 0;
-  const shown = isReal ? await changeAll(send, possible) : preview;
-  if (isJson) output.printJson({ dryRun: !isReal, ...shown }, { isIndented: true });
-  else if (isReal) output.print([...bulkLines(context, shown), summary(shown, WORDS[change].done)]);
+  const { error, ...shown } = isReal ? await changeAll(send, possible) : preview;
+  if (isJson) {
+    const failed = error && { error: { code: codeOf(error), message: error.message } };
+    output.printJson({ dryRun: !isReal, ...shown, ...failed }, { isIndented: true });
+  } else if (isReal) output.print([...bulkLines(context, shown), summary(shown, WORDS[change].done)]);
   else if (!isAsked) {
     output.print([...bulkLines(context, preview), summary(preview, `would be ${WORDS[change].done}`)]);
     if (possible.length > 0) output.note(["Nothing was changed. Add --yes to the command to change them."]);
   }
-  return isReal && shown.results.some(({ error }) => error !== null) ? EXIT.API : EXIT.OK;
+  if (error) return endedEarly(context, error, shown.unanswered ?? []);
+  return isReal && shown.results.some((result) => result.error !== null) ? EXIT.API : EXIT.OK;
 }
 
 function sender({ client, signal }: CommandContext, change: BulkChange, from: string | undefined) {
@@ -101,8 +105,9 @@ function sender({ client, signal }: CommandContext, change: BulkChange, from: st
         ? client.execute(RETRY_FAILED_REQUESTS, keyed)
         : client.execute(RERUN_REQUESTS, { ...keyed, from: from ?? null });
     };
-    // A cancellation may be repeated without a key.
-    return (await sendAgain(sendOnce, { signal, isKeyed: true })).answer;
+    // A cancellation may be repeated without a key. A second resume would undo a pause in between.
+    const isKeyed = !isReal || change !== "resume";
+    return (await sendAgain(sendOnce, { signal, isKeyed })).answer;
   };
 }
 
@@ -111,6 +116,10 @@ interface BulkTotal {
   count: number;
   hasMore: boolean;
   results: BulkResult[];
+  /** Why the change ended early, after some requests were changed. */
+  error?: CodedError;
+  /** Ids of the requests of which it is then not known whether they were changed, and of those behind them. */
+  unanswered?: string[];
 }
 
 async function lookAt(
@@ -129,6 +138,7 @@ async function lookAt(
   return { count: results.length, hasMore, results };
 }
 
+/** @throws the error of the first call; that of a later one is returned beside what was changed before */
 async function changeAll(
   send: (call: Call) => Promise<BulkAnswer>,
   possible: readonly BulkResult[],
@@ -138,9 +148,28 @@ async function changeAll(
     const requests = possible
       .slice(from, from + PAGE)
       .map(({ requestId, version }) => ({ requestId, version: version ?? 1 }));
-    results.push(...(await send({ requests })).results);
+    try {
+      results.push(...(await send({ requests })).results);
+    } catch (error) {
+      if (from === 0 || !(error instanceof CodedError)) throw error;
+      const unanswered = possible.slice(from).map(({ requestId }) => requestId);
+      return { count: results.length, hasMore: false, results, error, unanswered };
+    }
   }
   return { count: results.length, hasMore: false, results };
+}
+
+const codeOf = (error: CodedError): string =>
+  error instanceof ApiRefusedError ? error.facts.code : error.code;
+
+function endedEarly(
+  { output, isJson, command }: CommandContext,
+  error: CodedError,
+  unanswered: readonly string[],
+): ExitCode {
+  if (isJson) return exitCodeOfError(error);
+  const instruction = `${countText(unanswered.length, "request")} had no answer, the first is ${unanswered[0]}. Look at them before you run the command again:`;
+  return printError(error, { output, isJson, next: [{ instruction, command: command("list") }] });
 }
 
 function bulkLines({ output }: CommandContext, { results }: BulkTotal): string[] {

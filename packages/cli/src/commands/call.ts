@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { sendAgain } from "@planwright/client";
 import { isJsonObject, type JsonObject, schemaOfShape, shapeOfOutput } from "@planwright/plan";
-import { READ_REQUEST, SUBMIT_PLAN } from "../operations.ts";
+import { SUBMIT_PLAN } from "../operations.ts";
 import { resultLines } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode, exitCodeOf, UsageError } from "../report/exit-code.ts";
 import { stepLine } from "../report/step-line.ts";
@@ -10,7 +10,7 @@ import { oneLine, printableJson, type Style } from "../terminal.ts";
 import { confirmed } from "./act.ts";
 import { objectOf } from "./ask-plan.ts";
 import type { CommandContext } from "./command-context.ts";
-import { leavingEarly } from "./follow-to-end.ts";
+import { leavingEarly, readResult } from "./follow-to-end.ts";
 import { findTool } from "./look.ts";
 
 /** The step of the plan that is made for a call. */
@@ -58,9 +58,9 @@ function planOf(tool: string, args: JsonObject) {
 }
 
 async function showCall(context: CommandContext, requestId: string, contract: unknown): Promise<ExitCode> {
-  const { client, output, isJson, command, now } = context;
+  const { output, isJson, command, now } = context;
   const { style } = output;
-  const request = await client.readRequest(READ_REQUEST, requestId);
+  const request = await readResult(context, requestId);
   const exitCode = exitCodeOf(request) ?? EXIT.NEEDS_DECISION;
   const step = request.plan?.steps.find(({ id }) => id === STEP);
   const isShown = step?.status === "COMPLETED" && !step.outputReference;

@@ -1,6 +1,6 @@
 import { ApiRefusedError, explainError } from "@planwright/client";
 import type { Found } from "@planwright/local";
-import { countText, durationText } from "@planwright/plan";
+import { CodedError, countText, durationText } from "@planwright/plan";
 import { z } from "zod";
 import { type HealthRecord, READ_HEALTH } from "../operations.ts";
 import { DEFAULT_URL } from "../program-options.ts";
@@ -116,14 +116,17 @@ function versionFound(theirs: string | undefined, version: string): Found {
 }
 
 /** What only a caller that the API accepts may see. */
-async function checkAsCaller({ client }: CommandContext): Promise<Found[]> {
+async function checkAsCaller({ client, signal }: CommandContext): Promise<Found[]> {
   let health: HealthRecord;
   try {
     health = await client.execute(READ_HEALTH, {});
   } catch (error) {
-    if (!(error instanceof ApiRefusedError)) throw error;
-    const remedy = explainError(error).advice.join(" ");
-    return [{ name: "API key", state: "problem", text: error.message, remedy }];
+    signal.throwIfAborted();
+    if (!(error instanceof CodedError)) throw error;
+    const name = error instanceof ApiRefusedError ? "API key" : "API";
+    const { advice } = explainError(error);
+    const remedy = advice.length > 0 ? { remedy: advice.join(" ") } : {};
+    return [{ name, state: "problem", text: error.message, ...remedy }];
   }
   return [{ name: "API key", state: "ok", text: "the API accepts this caller" }, ...serversFound(health)];
 }

@@ -1,5 +1,5 @@
-import type { FollowOptions, RequestRun } from "@planwright/client";
-import { READ_REQUEST } from "../operations.ts";
+import { type FollowOptions, type RequestRun, sendAgain } from "@planwright/client";
+import { READ_REQUEST, type RequestRecord } from "../operations.ts";
 import { resultLines } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "../report/exit-code.ts";
 import { progressEvents, progressLines, progressTree } from "../report/progress.ts";
@@ -41,17 +41,31 @@ async function showEvents(context: CommandContext, requestId: string, follow: Fo
 async function showLines(context: CommandContext, requestId: string, follow: FollowOptions): Promise<void> {
   const { client, signal, output } = context;
   let before: RequestRun | null = null;
-  const onTrouble = (error: Error) => output.note([`${error.message}; trying again`]);
+  let told: string | undefined;
+  // Each second another try fails: one line says so.
+  const onTrouble = ({ message }: Error) => {
+    if (message !== told) output.note([`${message}; trying again`]);
+    told = message;
+  };
   for await (const now of client.follow(requestId, { ...follow, signal, onTrouble })) {
+    told = undefined;
     output.print(progressLines(before, now));
     before = now;
   }
 }
 
+/** Reads a request that was followed: again while the API is just being restarted, as following it is. */
+export function readResult(
+  { client, signal }: Pick<CommandContext, "client" | "signal">,
+  requestId: string,
+): Promise<RequestRecord> {
+  return sendAgain(() => client.readRequest(READ_REQUEST, requestId), { signal, isKeyed: true });
+}
+
 /** Prints the result of a request, or the decision that it waits for. */
 export async function showResult(context: CommandContext, requestId: string): Promise<ExitCode> {
-  const { client, output, isJson, command, now } = context;
-  const request = await client.readRequest(READ_REQUEST, requestId);
+  const { output, isJson, command, now } = context;
+  const request = await readResult(context, requestId);
   const exitCode = exitCodeOf(request) ?? EXIT.NEEDS_DECISION;
   if (isJson) {
     output.printJson({ event: "end", exitCode, request });

@@ -1,4 +1,4 @@
-import { createWriteStream } from "node:fs";
+import { open, rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
@@ -177,7 +177,8 @@ export async function signIn(context: CommandContext, server: string | undefined
   }
   const readAgain = async () => (await read()).find((one) => one.server === server);
   if (found.isNeeded) await untilSignedIn(context, found, readAgain);
-  output.note([`Signed in at ${oneLine(server, 60)}`]);
+  if (isJson) output.printJson({ event: "end", exitCode: EXIT.OK, server, isNeeded: false });
+  else output.note([`Signed in at ${oneLine(server, 60)}`]);
   return EXIT.OK;
 }
 
@@ -186,25 +187,32 @@ export async function signIn(context: CommandContext, server: string | undefined
  * @param readAgain - undefined: the server has no sign-in any more
  */
 async function untilSignedIn(
-  { output, signal }: CommandContext,
-  first: SignInRecord,
-  readAgain: () => Promise<SignInRecord | undefined>,
+  { output, isJson, signal }: CommandContext,
+  first: { server: string } & SignInRecord,
+  readAgain: () => Promise<({ server: string } & SignInRecord) | undefined>,
 ): Promise<void> {
   if (first.url === null)
     throw new UsageError(
       "Only a key with the scope admin shows where to sign in: all plans use that account",
     );
-  if (first.error !== null) output.note([`The last sign-in failed: ${oneLine(first.error, 300)}`]);
-  output.print([first.url]);
-  output.note(["Open this address in a browser, and sign in there. Waiting ..."]);
-  for (let current: SignInRecord | undefined = first; current?.isNeeded; ) {
+  const { server } = first;
+  if (isJson) output.printJson({ event: "sign-in", server, url: first.url, error: first.error });
+  else {
+    if (first.error !== null) output.note([`The last sign-in failed: ${oneLine(first.error, 300)}`]);
+    output.print([first.url]);
+    output.note(["Open this address in a browser, and sign in there. Waiting ..."]);
+  }
+  for (let current: typeof first | undefined = first; current?.isNeeded; ) {
     await delay(SIGN_IN_POLL_MS, undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();
     const next = await readAgain();
     if (next?.isNeeded && next.url !== current.url) {
-      const why = oneLine(next.error ?? "see the log of the executor", 300);
-      output.note([`The sign-in failed: ${why}. Try again:`]);
-      output.print([next.url ?? ""]);
+      if (isJson) output.printJson({ event: "sign-in", server, url: next.url, error: next.error });
+      else {
+        const why = oneLine(next.error ?? "see the log of the executor", 300);
+        output.note([`The sign-in failed: ${why}. Try again:`]);
+        output.print([next.url ?? ""]);
+      }
     }
     current = next;
   }
@@ -291,13 +299,20 @@ export async function printOutput(
   ref: string,
   { out }: OutputOptions,
 ): Promise<ExitCode> {
-  const body = await client.download(ref);
   if (out === undefined) {
-    await output.printStream(Readable.from(body));
+    await output.printStream(Readable.from(await client.download(ref)));
     return EXIT.OK;
   }
   try {
-    await pipeline(Readable.from(body), createWriteStream(out, { flags: "wx" }));
+    const file = await open(out, "wx");
+    try {
+      await pipeline(Readable.from(await client.download(ref)), file.createWriteStream());
+    } catch (error) {
+      await file.close();
+      // The beginning of an output would look like all of it.
+      await rm(out, { force: true });
+      throw error;
+    }
   } catch (error) {
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
     throw new UsageError(`${oneLine(out, 200)} cannot be written: ${oneLine(error.message, 200)}`, error);

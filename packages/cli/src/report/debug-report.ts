@@ -301,14 +301,17 @@ function ofSteps({ steps }: PlanRecord): Moment[] {
       const tries = unsentTries(one);
       const name = `${oneLine(step.key, 80)}${attempt > 1 ? ` attempt ${attempt}` : ""}`;
       const took = durationMs === null ? "" : ` after ${durationText(durationMs)}`;
-      const why = error ? `: ${problem(error, MAX_MESSAGE)}` : "";
+      // A call for several items was answered, and the answer says that this one failed.
+      const isFailed = outcome === "completed" && step.status === "FAILED" && one === step.attempts.at(-1);
+      const found = isFailed ? step.error : error;
+      const why = found ? `: ${problem(found, MAX_MESSAGE)}` : "";
       // Several executors may have tried; the latest is known.
       if (tries > 0)
         return [
           { at: startedAt, what: `${name} tried, nothing was sent` },
           { at: endedAt, what: `${name} tried ${countText(tries, "time")}, nothing was sent${why}` },
         ];
-      const how = `${outcome ?? "ended"}${took}${why}`;
+      const how = `${isFailed ? "failed" : (outcome ?? "ended")}${took}${why}`;
       return [
         { at: startedAt, what: `${name} called by ${oneLine(executor, 60)}` },
         { at: endedAt, what: `${name} ${how}` },

@@ -15,6 +15,7 @@ import {
 import {
   countText,
   durationText,
+  numberText,
   ownTimeText,
   STEP_LIFECYCLE,
   statusesWhere,
@@ -252,7 +253,7 @@ function progress(request: RequestRun, nowMs: number): string {
   }
   const plain = plan.steps.filter(({ item }) => item === null);
   const done = plain.filter((step) => step.status === "COMPLETED").length;
-  return `  ${done} of ${countText(plain.length, "step")}${timeSince(plan, needOf(request) !== null, nowMs)}`;
+  return `  ${numberText(done)} of ${countText(plain.length, "step")}${timeSince(plan, needOf(request) !== null, nowMs)}`;
 }
 
 /** How long the plan has run until now, or until its end: of the two clocks that were read only one goes on. */

@@ -3,6 +3,7 @@ import {
   countText,
   durationText,
   isCarried,
+  numberText,
   ownTimeText,
   type StepStatus,
   stateLook,
@@ -106,10 +107,10 @@ function itemsNote(items: readonly StepRun[]): string[] {
   const inDoubt = of("IN_DOUBT");
   const skipped = of("SKIPPED");
   return [
-    `${of("COMPLETED")} of ${countText(items.length, "item")}`,
-    ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(inDoubt > 0 ? [`${inDoubt} in doubt`] : []),
-    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+    `${numberText(of("COMPLETED"))} of ${countText(items.length, "item")}`,
+    ...(failed > 0 ? [`${numberText(failed)} failed`] : []),
+    ...(inDoubt > 0 ? [`${numberText(inDoubt)} in doubt`] : []),
+    ...(skipped > 0 ? [`${numberText(skipped)} skipped`] : []),
   ];
 }
 

@@ -1,4 +1,5 @@
 import {
+  argumentsOfStep,
   type HeldJson,
   isJsonObject,
   isTerminalStepStatus,
@@ -173,7 +174,11 @@ function batchCallOf({ step, units, prepared }: Caller): BatchCall | undefined {
   const { contract, onlyReads } = step.tool;
   if (!contract.batch) return undefined;
   const count = step.forEach ? (prepared?.sent.length ?? 0) : undefined;
-  return { stepId: step.step.id, batch: contract.batch, onlyReads, count, isSplit: units.length > 1 };
+  // A list of one has the results in the same place, so the outputs of items do not depend on how many there are.
+  const isList =
+    step.forEach !== undefined && Object.hasOwn(argumentsOfStep(step.step), contract.batch.param);
+  const isSplit = units.length > 1 || isList;
+  return { stepId: step.step.id, batch: contract.batch, onlyReads, count, isSplit };
 }
 
 /**

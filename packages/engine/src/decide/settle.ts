@@ -284,11 +284,17 @@ function waitsForOperator(items: Items, required: number): boolean {
   return items.ok < required && items.ok + items.inDoubt >= required;
 }
 
+/**
+ * More than the error of a product of doubles with up to 10,000 items, and less than any share of one item: 0.55 of
+ * 100 items is 55.00000000000001 as a double.
+ */
+const ROUNDING = 1e-9;
+
 /** @param minSuccess - a fraction of the called items in (0, 1), or a count; without such items none is needed */
 function requiredSuccesses(items: Items, minSuccess = 1): number {
   const count = items.units.length - items.skipped;
   if (count === 0) return 0;
-  return minSuccess < 1 ? minSuccess * count : minSuccess;
+  return minSuccess < 1 ? Math.ceil(minSuccess * count - ROUNDING) : minSuccess;
 }
 
 function skipOpenItems(turn: Turn, node: StepNode, items: Items): void {

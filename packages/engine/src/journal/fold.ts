@@ -423,7 +423,9 @@ function changeBy(context: FoldContext, event: PlanningEvent): Partial<FoldedPla
       if (planning.planner?.work === "replan" || planning.replanAsked)
         throw invalid("another replan was requested before");
       const { note, execute } = event;
-      return { planner: null, replanAsked: { note, execute }, isCancelled: false, away: null };
+      const replanAsked = { note, execute };
+      // It says whether the next plan is executed, whatever was asked for the last one.
+      return { planner: null, replanAsked, isCancelled: false, executionPlannedAt: null, away: null };
     }
     case "execution.planned":
       return { executionPlannedAt: context.entry.at };

@@ -4,6 +4,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  parseExactJson,
   readTool,
   type ToolDescriptor,
 } from "@planwright/plan";
@@ -90,7 +91,7 @@ export function readToolPlan(input: unknown): unknown {
 
 function parsedObject(text: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseExactJson(text);
     return typeof value === "object" && value !== null ? value : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

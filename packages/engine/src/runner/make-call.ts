@@ -67,7 +67,7 @@ export function makeCall(parts: {
     try {
       finish(outcomeOfValue(await callTool({ ...call, arguments: args }, { signal: controller.signal })));
     } catch (error) {
-      finish(wasAborted ? { type: "aborted" } : outcomeOfThrown(error));
+      finish(wasAborted && !saysEffect(error) ? { type: "aborted" } : outcomeOfThrown(error));
     }
   }
 }
@@ -133,6 +133,12 @@ function isContent(content: JsonValue | undefined): boolean {
 function textOf(value: { [key: string]: JsonValue }): JsonValue {
   const text = [value["error"], value["message"], value["content"]].find((one) => typeof one === "string");
   return text === undefined ? [] : [{ type: "text", text }];
+}
+
+/** True for a thrown value that says that the call acted or may have acted: then an abort did not stop it. */
+function saysEffect(thrown: unknown): boolean {
+  const { effect }: ErrorHints = typeof thrown === "object" && thrown !== null ? thrown : {};
+  return effect === "unknown" || effect === "reported";
 }
 
 /** Optional fields of a thrown value. */

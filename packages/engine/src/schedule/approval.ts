@@ -104,7 +104,7 @@ export function resolveApprovable(
   const [error] = refused.values();
   if (error) return { ok: false, error };
   const written = JSON.stringify(value);
-  if (written.length <= largeBytes) return { ok: true, value };
+  if (Buffer.byteLength(written) <= largeBytes) return { ok: true, value };
   const text = unmarkNumbers(written);
   return {
     ok: true,

@@ -304,7 +304,10 @@ export interface BatchCall extends BatchTool {
   stepId: string;
   /** Number of items that a list sent; undefined for a tool that the step calls directly. */
   count: number | undefined;
-  /** Several items were sent: their results may also be a list that is no envelope. */
+  /**
+   * Several items were sent, or one in the planned batch parameter: their results may also be a list that is no
+   * envelope.
+   */
   isSplit: boolean;
 }
 

@@ -28,10 +28,10 @@ import {
   type MemoryStore,
   type Reach,
 } from "@planwright/store/memory";
-import type { ToolClients } from "@planwright/tools";
+import type { ToolCall, ToolClients } from "@planwright/tools";
 import type { OutputMemory } from "../../../../services/executor/src/outputs/output-memory.ts";
 import type { InvariantName } from "./checker/invariants.ts";
-import { TOOL_FACTS } from "./world/catalogue.ts";
+import { BATCH_PARAM, TOOL_FACTS } from "./world/catalogue.ts";
 import type { WorldSettings } from "./world/settings.ts";
 
 type Tools = Pick<ToolClients, "callTool">;
@@ -115,6 +115,12 @@ export function withoutEvents(entry: JournalEntry, type: JournalEvent["type"]): 
 /** Changes the outcomes that the executor receives. */
 export function withOutcomes(tools: Tools, change: (outcome: Outcome) => Outcome): Tools {
   return { callTool: async (call) => change(await tools.callTool(call)) };
+}
+
+/** True for a call whose batch parameter has one item. */
+export function hasBatchOfOne({ arguments: args }: Pick<ToolCall, "arguments">): boolean {
+  const items = args instanceof Uint8Array ? undefined : args[BATCH_PARAM];
+  return Array.isArray(items) && items.length === 1;
 }
 
 /** Ignores the result, so that the caller continues at once. */

@@ -1,11 +1,12 @@
 import { isUnreachable } from "@planwright/engine";
-import { type Step, toolOfStep } from "@planwright/plan";
+import { type Step, toolOfStep, valueOfHeld } from "@planwright/plan";
 import {
   acceptEarly,
   acceptPlanFirst,
   barriersLast,
   countedAsSuccess,
   forget,
+  hasBatchOfOne,
   type Mutant,
   removeUnclaimed,
   removeUnended,
@@ -266,6 +267,18 @@ export const MUTANTS: readonly Mutant[] = [
       finishPlan: (claim, finish, last) => {
         const isShort = finish.status === "PARTIAL" && finish.error?.code === "ITEMS_FAILED";
         return store.finishPlan(claim, isShort ? { ...finish, status: "COMPLETED" } : finish, last);
+      },
+    }),
+  },
+  {
+    name: "answer-to-one-item-kept-whole",
+    violates: ["lists-agree"],
+    settings: { plannedBatches: 1 },
+    tools: (tools) => ({
+      callTool: async (call) => {
+        const outcome = await tools.callTool(call);
+        const isWhole = outcome.type === "completed" && hasBatchOfOne(call);
+        return isWhole ? { ...outcome, output: { answer: valueOfHeld(outcome.output) } } : outcome;
       },
     }),
   },

@@ -1,7 +1,7 @@
 import { STEP_LIFECYCLE } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { INVARIANTS } from "./checker/invariants.ts";
-import { simulateSeed } from "./simulate-seed.ts";
+import { type SeedOptions, simulateSeed } from "./simulate-seed.ts";
 
 /** Of `npm test`; and of `npm run proof`, whose `npm run simulate` runs more. */
 const SEEDS = 25;
@@ -29,10 +29,10 @@ const UNREACHABLE = [76, 161, 425, 433];
 const REPORTED_LATE = [4366];
 
 /** Simulates seeds and returns the moves that they make. Fails at a violated invariant. */
-async function movesOf(seeds: readonly number[]): Promise<Set<string>> {
+async function movesOf(seeds: readonly number[], settings?: SeedOptions["settings"]): Promise<Set<string>> {
   const made = new Set<string>();
   for (const seed of seeds) {
-    const { violation, log, moves } = await simulateSeed(seed);
+    const { violation, log, moves } = await simulateSeed(seed, { settings });
     for (const move of moves) made.add(move);
     if (!violation) continue;
     const { invariant, message, at } = violation;
@@ -70,6 +70,10 @@ test(
     expect(never.filter((move) => !MADE_ELSEWHERE.includes(move))).toEqual([]);
   },
 );
+
+test("every invariant holds when lists give their items to the batch parameter themselves", async () => {
+  await movesOf(firstSeeds(SEEDS), { plannedBatches: 1 });
+});
 
 /** What holds for each seed: `npm test` plays a few, `npm run proof` the others. */
 for (const { from, to, options } of [

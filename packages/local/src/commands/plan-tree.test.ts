@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type DemoStep, planTree } from "./run-demo.ts";
+import { type DemoStep, planTree, resultOf } from "./run-demo.ts";
 
 const step = (id: string, dependsOn: string[] = [], more: Partial<DemoStep> = {}): DemoStep => ({
   id,
@@ -59,4 +59,27 @@ test("planTree removes control characters of a tool, and cuts long values", () =
   ]).join("\n");
   expect(text).not.toContain("\u001b");
   expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(240);
+});
+
+test("resultOf removes control characters of tools and models from every message", () => {
+  const hostile = "no\u001b[2J\r\u202ego";
+  const lines = resultOf(
+    {
+      requestId: "req_1",
+      planId: "plan_1",
+      status: "FAILED",
+      plan: { status: "FAILED", error: { message: hostile }, steps: [], origin: {}, durationMs: null },
+      error: { code: "MODEL_FAILED", message: hostile },
+      questions: [hostile],
+      diagnostics: [{ severity: "error", message: hostile }],
+    } as never,
+    "http://127.0.0.1:4000/graphql",
+  );
+  expect(lines.filter((line) => line.includes("no"))).toHaveLength(4);
+  expect(lines.join("")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
+test("planTree cuts a value between two characters", () => {
+  const text = planTree([step("a", [], { output: `${"x".repeat(198)}🎉🎉` })]).join("\n");
+  expect(text).not.toMatch(/\p{Surrogate}/u);
 });

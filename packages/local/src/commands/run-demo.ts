@@ -13,6 +13,7 @@ import {
   type StepValues,
   stepTree,
 } from "@planwright/client";
+import { beginningOfText } from "@planwright/plan";
 import { API_PORT } from "../start-service.ts";
 import { persistently, type Stack } from "../start-stack.ts";
 
@@ -99,7 +100,8 @@ function progressOf({ status, plan }: RequestRun): string {
   return `Executing: ${done} of ${plan.steps.length} steps completed${now}`;
 }
 
-function resultOf(request: EndedRequest, shownUrl: string): string[] {
+/** The plan or why there is none, and what to do next, as lines that are safe for a terminal. */
+export function resultOf(request: EndedRequest, shownUrl: string): string[] {
   const { plan, error, questions, diagnostics } = request;
   const lines = [""];
   if (plan && plan.steps.length > 0) {
@@ -107,13 +109,13 @@ function resultOf(request: EndedRequest, shownUrl: string): string[] {
     const duration = plan.durationMs === null ? "" : ` in ${Math.round(plan.durationMs)} ms`;
     lines.push(`${request.planId}  ${plan.status}${duration}, planned by ${by}`, ...planTree(plan.steps));
   }
-  if (plan?.error) lines.push("", `The plan failed: ${plan.error.message}`);
-  if (error) lines.push(`No plan was made (${error.code}): ${error.message}`);
-  for (const question of questions) lines.push(`The planner asks: ${question}`);
+  if (plan?.error) lines.push("", `The plan failed: ${oneLine(plan.error.message)}`);
+  if (error) lines.push(`No plan was made (${error.code}): ${oneLine(error.message)}`);
+  for (const question of questions) lines.push(`The planner asks: ${oneLine(question)}`);
   if (questions.length > 0)
     lines.push(`Answer with: ${planwrightCommand(shownUrl, "answer", request.requestId)}`);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  if (request.status !== "COMPLETED") lines.push(...errors.map(({ message }) => `- ${message}`));
+  if (request.status !== "COMPLETED") lines.push(...errors.map(({ message }) => `- ${oneLine(message)}`));
   lines.push("");
   return lines;
 }
@@ -162,8 +164,11 @@ function detailsOf(step: DemoStep): string[] {
   return lines;
 }
 
-/** One line, safe for a terminal: tools may answer with escape sequences. */
+/** One line, safe for a terminal: tools and models may answer with escape sequences. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ");
+}
+
 function cut(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ");
-  return line.length > WIDTH ? `${line.slice(0, WIDTH)} ...` : line;
+  return beginningOfText(oneLine(text), WIDTH);
 }

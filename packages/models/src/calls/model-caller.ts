@@ -224,8 +224,12 @@ async function tryOnce(chat: Chat, input: ModelAsk, call: Try): Promise<DraftRes
   });
   const startedAt = performance.now();
   let failure: DraftError | null = null;
+  let isSent = false;
   try {
     const signal = AbortSignal.any([input.signal, call.limit]);
+    // The call may have been aborted while the meter allowed it.
+    signal.throwIfAborted();
+    isSent = true;
     const options = { signal, form: call.form, schema: input.schema, tools: input.tools };
     await readAnswer(chat, draft, options, (text) => openCall?.arrived?.(text));
   } catch (error) {
@@ -240,7 +244,7 @@ async function tryOnce(chat: Chat, input: ModelAsk, call: Try): Promise<DraftRes
   draft.latencyMs = Math.round(performance.now() - startedAt);
   const { text, usage, finishReason, latencyMs } = draft;
   const error = input.signal.aborted ? ABORTED : failure && { code: failure.code, message: failure.message };
-  const spent = failure ? spentOf(failure) : "complete";
+  const spent = !isSent ? "none" : failure ? spentOf(failure) : "complete";
   await openCall?.end({ text, usage, finishReason, latencyMs, error, spent });
   input.signal.throwIfAborted();
   return failure ?? draft;

@@ -79,6 +79,13 @@ test.each([
     error: { headers: { "retry-after": "Sun, 01 Nov 2026 11:00:00 GMT" } },
     ms: 0,
   },
+  {
+    name: "a date that counts from the Date of the same answer",
+    error: {
+      headers: { "retry-after": "Sun, 01 Nov 2026 12:00:30 GMT", date: "Sun, 01 Nov 2026 11:59:30 GMT" },
+    },
+    ms: 60_000,
+  },
   { name: "RetryInfo", error: info("17.5s"), ms: 17_500 },
   { name: "a day", error: { headers: { "retry-after": "86400" } }, ms: 3_600_000 },
   { name: "less than nothing", error: { headers: { "retry-after": "-5" } }, ms: 0 },

@@ -37,9 +37,11 @@ export function toModelError(
   const wrong = causesOf(error).find((each) => isModelError(each, "MODEL_ENDPOINT_WRONG"));
   if (wrong) return new ModelError("MODEL_ENDPOINT_WRONG", wrong.facts, { cause: error, partial });
   if (error instanceof DraftError) return error;
-  const options = { cause: error, partial };
-  const status = httpStatus(error);
-  const reasons = providerReasons(error);
+  // LangChain hides the answer to a prompt that is too long in the cause of its own error.
+  const answered = causesOf(error).find((each) => httpStatus(each) !== null) ?? error;
+  const options = { cause: answered, partial };
+  const status = httpStatus(answered);
+  const reasons = providerReasons(answered);
   if (isOverdue || errorNames(error).some((name) => name.includes("Timeout"))) {
     return new ModelError("MODEL_TIMEOUT", { model, url, timeoutMs }, options);
   }
@@ -65,7 +67,7 @@ export function toModelError(
   if (status === 429 || status === 529) {
     return new ModelError(
       "MODEL_RATE_LIMITED",
-      { model, retryAfterMs: retryAfterMs(error, Date.now()) },
+      { model, retryAfterMs: retryAfterMs(answered, Date.now()) },
       options,
     );
   }
@@ -74,7 +76,7 @@ export function toModelError(
   }
   return new ModelError(
     "MODEL_UNREACHABLE",
-    { model, url, status, retryAfterMs: retryAfterMs(error, Date.now()) },
+    { model, url, status, retryAfterMs: retryAfterMs(answered, Date.now()) },
     options,
   );
 }
@@ -86,11 +88,17 @@ const FORM_WORDS: Record<Exclude<AnswerForm, "text">, RegExp> = {
   "tool-call": /tool|function/i,
 };
 
-/** True when a server refused the request because of its answer form, so that another form may work. */
+/** The code of OpenAI for a request that is too long. Its message counts the tokens of the tools. */
+const TOO_LONG = "context_length_exceeded";
+
+/**
+ * True when a server refused the request because of its answer form or its tools, so that another form may work.
+ */
 export function isFormRefused(error: DraftError, form: Exclude<AnswerForm, "text">): boolean {
   if (!isModelError(error, "MODEL_REQUEST_INVALID")) return false;
   const { status } = error.facts;
   if (status !== 400 && status !== 422) return false;
+  if (providerReasons(error.cause).has(TOO_LONG)) return false;
   const message = error.cause instanceof Error ? error.cause.message.slice(0, 2_000) : "";
   return FORM_WORDS[form].test(message);
 }
@@ -179,7 +187,8 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /**
  * The wait that the provider requests, in milliseconds, at most one hour: `retry-after-ms`, `Retry-After` in
- * seconds or as a date, or Google's RetryInfo. Null without a request.
+ * seconds or as a date, or Google's RetryInfo. A date counts from the Date of the same answer: the clocks of both
+ * sides may differ. Null without a request.
  */
 export function retryAfterMs(error: unknown, nowMs: number): number | null {
   const headers = fieldOf(error, "headers");
@@ -192,7 +201,7 @@ export function retryAfterMs(error: unknown, nowMs: number): number | null {
   const waits = [
     exact === null ? Number.NaN : Number(exact),
     after === null ? Number.NaN : Number(after) * 1_000,
-    after === null ? Number.NaN : Date.parse(after) - nowMs,
+    after === null ? Number.NaN : Date.parse(after) - (Date.parse(header("date") ?? "") || nowMs),
     ...detailsOf(bodyOf(error)).map(retryDelayMs),
   ];
   const wait = waits.find((each) => Number.isFinite(each));

@@ -93,7 +93,7 @@ export interface Drafter {
   answer(input: AnswerInput): Promise<DraftResult>;
   /**
    * Proposes contracts for tools of which the servers file says nothing, in at most four calls. A failure of the
-   * model is part of the result. Absent without a model. @throws the meter's errors; the signal's reason
+   * model, and the end of the signal, are part of the result. Absent without a model. @throws the meter's errors
    */
   proposeContracts?(input: ContractInput): Promise<ProposedContracts>;
 }

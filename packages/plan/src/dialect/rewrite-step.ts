@@ -1,6 +1,7 @@
 import { cut, type DiagnosticCollector, didYouMean } from "../document/diagnostic.ts";
 import { argumentKeys, type Condition, type DraftStep } from "../document/plan.ts";
 import type { Policy } from "../document/policy.ts";
+import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
 import {
   isJsonObject,
   type JsonObject,
@@ -104,8 +105,34 @@ type Rewriter = (value: JsonValue, below: readonly (string | number)[]) => JsonV
 function createRewriter(step: DraftStep, names: Names, rewriting: Rewriting): Rewriter {
   return (written, below) => {
     const value = rewriting.translator.value(written, { step, keys: below, hasScope: names.hasScope });
+    checkNames(value, below, { step, names, rewriting });
     return mapJson(value, (text, place) => rewriteText(text, { step, names, rewriting, below, place }));
   };
+}
+
+/** Reports a reference in the name of a field, which would be sent as it is. Recursion is as deep as the value. */
+function checkNames(
+  value: JsonValue,
+  keys: readonly (string | number)[],
+  at: Pick<TextPlace, "step" | "names" | "rewriting">,
+): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries())
+      if (typeof item === "object") checkNames(item, [...keys, index], at);
+    return;
+  }
+  const { step, names, rewriting } = at;
+  for (const [name, field] of Object.entries(value)) {
+    const place = [...keys, name];
+    const reference = scanText(name)?.parts.find((part) => part.type === "reference");
+    const located = reference && locateRoot(reference.root, reference.path, names).type;
+    if ((located === "step" || located === "scope") && !rewriting.translator.keepLiteral(name)) {
+      const message = `step ${step.id}: ${cut(name)} is the name of a field, in which no reference is replaced; refer to values only in values`;
+      rewriting.diagnostics.add("REFERENCE_MALFORMED", { step, keys: place }, { message });
+    }
+    checkNames(field, place, at);
+  }
 }
 
 interface TextPlace {
@@ -270,12 +297,12 @@ function rewriteCondition(
   const rewriteStatus = (value: { status: [string, string] }, keys: (string | number)[]): Condition => {
     const [written, status] = value.status;
     // Ids may be written as numbers.
-    const name = String(written);
+    const name = isJsonNumber(written) ? digitsOf(written) : written;
     const known = rewriting.translator.stepId(name) ?? name;
     const located = locateRoot(known, [], rewriting.names);
     if (located.type === "step") return { status: [located.name, status] };
     if (located.type !== "scope") refuseReference(name, name, located, keys, { step, rewriting });
-    return value;
+    return { status: [name, status] };
   };
   return inner(condition, place);
 }

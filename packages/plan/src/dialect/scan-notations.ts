@@ -32,7 +32,8 @@ export interface Candidate {
 }
 
 const NAME = /[\p{L}\p{N}_][\p{L}\p{N}_-]{0,127}/uy;
-const WORD_BEFORE = /[\p{L}\p{N}_]$/u;
+/** True for a text that ends in a word. */
+export const WORD_BEFORE = /[\p{L}\p{N}_]$/u;
 const GENERATED = /<[A-Za-z_]{1,30}>-(?=[0-9])/y;
 
 /** True for a text without any of the signs. */
@@ -323,27 +324,29 @@ export function mapReferenceObjects(value: JsonValue, keys: Keys, read: ReadRefe
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
   if (!isJsonObject(value)) return value;
-  const { $ref } = value;
-  // `{"$ref": "authors", "$id": "17"}` is a DBRef of MongoDB.
-  if (typeof $ref === "string" && !Object.hasOwn(value, "$id")) {
-    const found = read(refObject(value, $ref), keys);
-    if (found !== undefined) return found;
-  }
   const fields = Object.entries(value).map(([name, field]) => mapField(name, field, { value, keys, read }));
-  if (fields.every(([name, field]) => field === value[name])) return value;
-  const copy: JsonObject = {};
-  for (const [name, field] of fields) setOwn(copy, name, field);
-  return copy;
+  const mapped = fields.every(([name, field]) => field === value[name]) ? value : objectOf(fields);
+  // What a field held may have become the reference of this object.
+  const { $ref } = mapped;
+  // `{"$ref": "authors", "$id": "17"}` is a DBRef of MongoDB.
+  if (typeof $ref !== "string" || Object.hasOwn(mapped, "$id")) return mapped;
+  return read(refObject(mapped, $ref), keys) ?? mapped;
+}
+
+function objectOf(fields: readonly (readonly [string, JsonValue])[]): JsonObject {
+  const object: JsonObject = {};
+  for (const [name, field] of fields) setOwn(object, name, field);
+  return object;
 }
 
 function mapField(
   name: string,
-  field: JsonValue,
+  written: JsonValue,
   { value, keys, read }: { value: JsonObject; keys: Keys; read: ReadReferenceObject },
 ): readonly [string, JsonValue] {
   const place = [...keys, name];
-  if (typeof field !== "string" || !name.endsWith(PATH_SUFFIX) || name === PATH_SUFFIX)
-    return [name, mapReferenceObjects(field, place, read)];
+  const field = mapReferenceObjects(written, place, read);
+  if (typeof field !== "string" || !name.endsWith(PATH_SUFFIX) || name === PATH_SUFFIX) return [name, field];
   const plain = name.slice(0, -PATH_SUFFIX.length);
   const source = `${JSON.stringify(name)}: ${JSON.stringify(field)}`;
   const calls = FUNCTION.test(field) ? PATH_IN_CALL.exec(field)?.[0] : undefined;

@@ -14,6 +14,7 @@ import {
   type Inner,
   type ReferenceObject,
   readInner,
+  WORD_BEFORE,
 } from "./scan-notations.ts";
 import {
   createLiteralTexts,
@@ -93,7 +94,8 @@ export function translateText(text: string, translating: Translating): Translate
       at++;
       continue;
     }
-    translated += text.slice(from, at) + replacementOf(found, isEscaped, translating.literals);
+    const isInWord = isEscaped && WORD_BEFORE.test(text.slice(Math.max(0, at - 2), at));
+    translated += text.slice(from, at) + replacementOf(found, { isEscaped, isInWord }, translating.literals);
     if (!isEscaped && found.notice && notices.length < MAX_NOTICES) notices.push(found.notice);
     at = found.candidate.end;
     from = at;
@@ -268,13 +270,14 @@ function unknownOf(
 
 function replacementOf(
   { candidate, source, judgement, readings }: Found,
-  isEscaped: boolean,
+  { isEscaped, isInWord }: { isEscaped: boolean; isInWord: boolean },
   literals: LiteralTexts,
 ): string {
   if (!isEscaped && judgement !== "literal")
     return judgement === "reference" ? (readings[0] ?? source) : source;
   const escaped = escapeOurs(candidate, source);
-  if (escaped === source) literals.add(source);
+  // Inside a word a sign opens nothing: the next reader sees only the braces.
+  if (escaped === source) literals.add(isInWord && /^[$@]\{/.test(source) ? source.slice(1) : source);
   return escaped;
 }
 

@@ -193,9 +193,9 @@ export function didYouMean(suggestion: string | undefined): string {
   return suggestion === undefined ? "" : `; did you mean ${suggestion}?`;
 }
 
-/** An external text, cut to a length that fits a message. */
+/** An external text, cut between two characters to a length that fits a message. */
 export function cut(text: string, length = 80): string {
-  return text.length <= length ? text : `${text.slice(0, length)}...`;
+  return text.length <= length ? text : `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}...`;
 }
 
 /**

@@ -143,6 +143,40 @@ export function planningAdvice(code: string): PlanningAdvice {
   };
 }
 
+/**
+ * What failed: a first plan, before which nothing was executed; a replan; the results in words of a plan that has
+ * ended; the last call of a model for which planning waits; or something that is recorded, such as one call.
+ */
+export type ProblemPlace = "first plan" | "replan" | "answer" | "wait" | "event";
+
+/** What {@link ADVICE} says about a first plan only. */
+const NOTHING_DONE = /[;:] nothing (of it )?was (executed|stored)\.$/;
+
+/**
+ * What an error of planning means and what to do, in complete sentences. Only a request of which nothing was executed
+ * is ever sent again. Pure.
+ */
+export function remedyOfProblem(code: string, place: ProblemPlace): string {
+  const { why, instruction, remedy } = planningAdvice(code);
+  if (place === "first plan") return `${why} ${remedy}`;
+  if (code === "PLAN_NOT_COMPLETED")
+    return "The plan did not complete, so there are no results to describe: its steps say why.";
+  const cause = Object.hasOwn(ADVICE, code) ? `${why.replace(NOTHING_DONE, ".")} ` : "";
+  switch (place) {
+    case "replan":
+      return `${cause}The steps that completed are kept: do not send the request again. Rerun those that did not complete, or replan the rest once the cause is gone.`;
+    case "answer":
+      return `${cause}Only the results in words are missing: read the outputs of the plan, and do not send the request again.`;
+    case "wait": {
+      const first =
+        cause !== "" && instruction.endsWith("; then") ? instruction.replace(/; then$/, ". ") : "";
+      return `${cause}${first}It continues by itself: do not send the request again.`;
+    }
+    case "event":
+      return `${cause}The request shows what followed from it.`;
+  }
+}
+
 /** A duration for people: "85 ms", "2.3 s", "4 min 5 s", "2 h 10 min". */
 export function durationText(durationMs: number): string {
   const whole = Math.max(0, Math.round(durationMs));
@@ -213,11 +247,11 @@ const MAX_NAMED = 4;
  * The name of a request for people, in lists and headings: its sentence, or the tools of its plan in plan order,
  * such as "searchItems → reserveStock". Repeats in a row are named once; more than four tools end with "→ …".
  * @param query - the sentence; null for a plan that was submitted without one
- * @param tools - the tool of each step
+ * @param tools - the tool of each step; none of a plan that is not valid
  */
 export function requestTitle(query: string | null, tools: readonly string[]): string {
   if (query !== null) return query;
   const named = tools.filter((tool, index) => tool !== tools[index - 1]);
-  if (named.length === 0) return "a plan without readable steps";
+  if (named.length === 0) return "a plan that is not valid";
   return [...named.slice(0, MAX_NAMED), ...(named.length > MAX_NAMED ? ["…"] : [])].join(" → ");
 }

@@ -134,6 +134,8 @@ export function waitWords(
   { status, waitReason }: { status: string; waitReason: string },
 ): string {
   const worker = kind === "request" && status === "PLANNING" ? "planner" : "executor";
+  // Of a plan that was never started nothing was paused.
+  if (waitReason === "paused" && status === "READY") return "waits to be started";
   if (waitReason === "no worker") return `no ${worker} is alive`;
   if (waitReason === "backoff" && worker === "planner") return "waits for its model, which is away";
   if (waitReason === "limit" && kind !== "step" && status !== "WAITING")

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { MongoBulkWriteError, MongoNetworkError, MongoServerError } from "mongodb";
+import { MongoBulkWriteError, MongoClientBulkWriteError, MongoNetworkError, MongoServerError } from "mongodb";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { isDuplicateKey, isTransient } from "./transient-errors.ts";
+import { isDuplicateKey, isTimeLimit, isTransient } from "./transient-errors.ts";
 
 const server = (code: number, errorLabels: string[] = []) =>
   new MongoServerError({ message: "no", code, errorLabels });
@@ -45,6 +45,23 @@ describe("transient errors", () => {
     const error = new MongoBulkWriteError(new MongoNetworkError("gone"), Object.create(null));
     expect(isTransient(error)).toBe(true);
   });
+});
+
+/** A bulk over several collections, of which one write failed. */
+function bulkOf(code: number): MongoClientBulkWriteError {
+  const error = new MongoClientBulkWriteError({ message: "a write failed" });
+  error.writeErrors.set(1, { code, message: "no" });
+  return error;
+}
+
+test("a bulk over several collections whose server stopped to be primary between two writes is transient", () => {
+  expect([10_107, 189, 11_000, 10_334].map((code) => isTransient(bulkOf(code)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect([50, 11_000].map((code) => isTimeLimit(bulkOf(code)))).toEqual([true, false]);
 });
 
 test.each([

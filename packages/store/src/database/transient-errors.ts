@@ -57,7 +57,14 @@ function partsOf(error: object): unknown[] {
     "writeConcernErrors" in error && Array.isArray(error.writeConcernErrors) ? error.writeConcernErrors : [];
   // A write concern that was not met may be met later, or the write is sent again.
   if (writeConcerns.length > 0) return [{ code: WRITE_CONCERN_FAILED }];
-  return ["cause" in error ? error.cause : undefined, response];
+  return ["cause" in error ? error.cause : undefined, response, ...writeErrorsOf(error)];
+}
+
+/** The errors of single writes of a bulk: a server that steps down refuses those that are left. */
+function writeErrorsOf(error: object): unknown[] {
+  if (!("writeErrors" in error)) return [];
+  const { writeErrors } = error;
+  return writeErrors instanceof Map ? [...writeErrors.values()] : [writeErrors].flat();
 }
 
 function labelsOf(error: object): unknown[] {

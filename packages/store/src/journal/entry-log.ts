@@ -144,7 +144,9 @@ export function createMongoEntryLog(collections: Collections): EntryLog {
       const ids = await send(documents, following);
       if (ids.length === 0) return new Map();
       const taken = await collection.find({ _id: { $in: ids } }).toArray();
-      if (taken.length === 0) throw notCommittedYet(ids);
+      const isRead = new Set(taken.map(({ _id }) => _id));
+      const unread = ids.filter((id) => !isRead.has(id));
+      if (unread.length > 0) throw notCommittedYet(unread);
       const isOwn = ({ _id, writeId }: JournalDocument): boolean =>
         documents.some((own) => own._id === _id && own.writeId === writeId);
       // It was stored by an earlier try, which may have been interrupted behind it.

@@ -296,7 +296,9 @@ function createSendWrites(client: MongoClient, { database, stuckAfterMs = 2_500 
       const namespace = `${database}.${pending.write.collection}`;
       return { name: "updateOne", namespace, ...toUpdate(pending, isRepeat) };
     });
-    const settings = { ordered: false, verboseResults: true, maxTimeMS: stuckAfterMs } as const;
+    // Behind a write that is refused, an ordered bulk does nothing (invariant 5); the rest is sent again one by one.
+    const ordered = batch.some(({ follows }) => follows !== undefined);
+    const settings = { ordered, verboseResults: true, maxTimeMS: stuckAfterMs } as const;
     const { updateResults } = await client.bulkWrite<Schemas>(models, settings);
     return readDocuments(batch.filter((_, index) => updateResults?.get(index)?.matchedCount === 1));
   }

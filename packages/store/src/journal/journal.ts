@@ -66,14 +66,23 @@ export function createJournal(options: JournalOptions) {
     idsOf: ({ entry }: Waiting) => [entryIdOf(entry)],
     soon: options.soon,
   });
+  /** Writes that follow from entries whose bulk is done. */
+  const following = new Set<Promise<unknown>>();
   let sequence = 0;
+
+  async function followLater(writes: readonly HeadWrite[]): Promise<void> {
+    const done = follow?.(writes) ?? Promise.resolve();
+    const ended = done.catch(() => undefined).finally(() => following.delete(ended)); // its caller gets the error
+    following.add(ended);
+    return done;
+  }
 
   async function send(batch: readonly Waiting[]) {
     const [only] = batch;
     // Computed only for a single entry: callers of entries that share a bulk do these writes themselves.
-    const following = only && batch.length === 1 ? (only.followingOf?.(only.entry) ?? []) : [];
+    const writes = only && batch.length === 1 ? (only.followingOf?.(only.entry) ?? []) : [];
     const entries = batch.map(({ entry }) => entry);
-    const taken = await repeatUntilAnswered("journal append", () => log.insert(entries, following), options);
+    const taken = await repeatUntilAnswered("journal append", () => log.insert(entries, writes), options);
     options.onBulk?.(batch.length);
     metrics?.bulkWritten(batch.length);
     return ({ entry, followingOf }: Waiting): AppendResult | Promise<AppendResult> => {
@@ -82,7 +91,7 @@ export function createJournal(options: JournalOptions) {
       const left = isOwn && batch.length > 1 ? (followingOf?.(entry) ?? []) : [];
       const result: AppendResult = isOwn ? { type: "appended", entry } : { type: "taken", entry: found };
       // The next bulk does not wait for it.
-      return left.length > 0 && follow ? follow(left).then(() => result) : result;
+      return left.length > 0 ? followLater(left).then(() => result) : result;
     };
   }
 
@@ -129,7 +138,11 @@ export function createJournal(options: JournalOptions) {
       };
       return repeatUntilAnswered("journal read", read, options);
     },
-    idle: () => batches.idle(),
+    /** Resolves when no append is in progress, and no write that follows from one. */
+    async idle() {
+      await batches.idle();
+      await Promise.all(following);
+    },
   };
 }
 

@@ -489,15 +489,12 @@ const STAGES: Readonly<Record<string, Stage>> = {
     })),
   $unwind: (documents, path) => documents.flatMap((document) => unwound(document, String(path).slice(1))),
   $set: (documents, fields, database) =>
-    documents.map((document) => ({
-      ...document,
-      ...Object.fromEntries(
-        Object.entries(fields).map(([name, expression]) => [
-          name,
-          evaluate(expression, { document, nowMs: database.now() }),
-        ]),
-      ),
-    })),
+    documents.map((document) => {
+      const changed = { ...document };
+      for (const [name, expression] of Object.entries(fields))
+        put(changed, name, evaluate(expression, { document, nowMs: database.now() }));
+      return changed;
+    }),
   $unset: (documents, fields) =>
     documents.map((document) =>
       [fields].flat().reduce((rest, path) => without(rest, String(path)), document),
@@ -537,7 +534,13 @@ function unwound(document: StoredDocument, field: string): StoredDocument[] {
 function projected(document: StoredDocument, fields: Document, nowMs: number): StoredDocument {
   const kept: StoredDocument = { _id: document._id };
   for (const [name, expression] of Object.entries(fields)) {
-    kept[name] = expression === 1 ? document[name] : evaluate(expression, { document, nowMs });
+    put(kept, name, expression === 1 ? document[name] : evaluate(expression, { document, nowMs }));
   }
   return kept;
+}
+
+/** Sets a field; without a value it is not there. */
+function put(document: StoredDocument, name: string, value: unknown): void {
+  if (value === undefined) Reflect.deleteProperty(document, name);
+  else document[name] = value;
 }

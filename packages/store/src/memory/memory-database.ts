@@ -8,6 +8,8 @@
  * 3. Documents are copied when they are stored and read. Values inside them are shared, so the store replaces
  *    them and never changes them.
  */
+
+import { isDeepStrictEqual } from "node:util";
 import type { JournalEntry } from "@planwright/engine";
 import { BSON, type Document } from "mongodb";
 import type { GroupedWrite } from "../journal/pending-write.ts";
@@ -131,7 +133,7 @@ export function createMemoryDatabase(now: () => number = () => Date.now()): Memo
       insert(collection, document) {
         const one = use(collection, document._id);
         if (one.after) throw new DuplicateKeyError(`${collection} has ${document._id} already`);
-        one.after = { ...document };
+        one.after = copyOf(document);
       },
       update(collection, filter, update) {
         const one = use(collection, String(filter["_id"]));
@@ -159,7 +161,7 @@ export function createMemoryDatabase(now: () => number = () => Date.now()): Memo
       if (documentsOf(collection).has(document._id)) {
         throw new DuplicateKeyError(`${collection} has ${document._id} already`);
       }
-      put(collection, null, { ...document });
+      put(collection, null, copyOf(document));
     },
     update(collection, filter, update, { nowMs = now() } = {}) {
       const matched = matching(collection, filter, nowMs);
@@ -195,11 +197,21 @@ export function sortDocuments(documents: StoredDocument[], by: Document): Stored
 function updated(before: StoredDocument, { set, isPipeline }: DocumentUpdate, nowMs: number): StoredDocument {
   const after = { ...before };
   for (const path in set) {
+    // The driver leaves out what is undefined.
+    if (set[path] === undefined) continue;
     const value: unknown = isPipeline ? evaluate(set[path], { document: before, nowMs }) : set[path];
     if (path.includes(".")) putAt(after, path.split("."), value);
+    else if (value === undefined) Reflect.deleteProperty(after, path);
     else Object.assign(after, { [path]: value });
   }
   return after;
+}
+
+/** A copy without undefined fields, which the driver leaves out. */
+function copyOf(document: StoredDocument): StoredDocument {
+  const copy = { ...document };
+  for (const name in copy) if (copy[name] === undefined) Reflect.deleteProperty(copy, name);
+  return copy;
 }
 
 /** Sets a value at a path. Objects on the path are copied, because they may be shared. */
@@ -225,83 +237,129 @@ type Operator = (operands: unknown[], scope: Scope) => unknown;
 
 /**
  * The operators of update pipelines that this store uses. Another one is refused until it is implemented
- * here.
+ * here, and so are operands that MongoDB refuses. A missing field is undefined, and is not null.
  */
 const OPERATORS: Readonly<Record<string, Operator>> = {
   $add: (operands) => add(operands),
-  $and: (operands) => operands.every(Boolean),
-  $bsonSize: ([object]) => BSON.calculateObjectSize(object as Document),
-  $concatArrays: (operands) => operands.flatMap((list) => (Array.isArray(list) ? list : [])),
-  $cond: ([condition, then, otherwise]) => (condition === true ? then : otherwise),
-  $eq: ([a, b]) => comparable(a) === comparable(b),
-  $gt: ([a, b]) => compare(a, b) > 0,
-  $gte: ([a, b]) => compare(a, b) >= 0,
-  $ifNull: (operands) => operands.find((operand) => operand !== null && operand !== undefined) ?? null,
-  $in: ([value, list]) => Array.isArray(list) && list.map(comparable).includes(comparable(value)),
-  $lt: ([a, b]) => compare(a, b) < 0,
-  $lte: ([a, b]) => compare(a, b) <= 0,
-  $mergeObjects: (operands) => Object.assign({}, ...operands),
+  $and: (operands) => operands.every(isTrue),
+  $bsonSize: ([object]) => (isNothing(object) ? null : BSON.calculateObjectSize(objectOf(object))),
+  $concatArrays: (operands) => (operands.some(isNothing) ? null : operands.flatMap(listOf)),
+  $eq: ([a, b]) => isSame(a, b),
+  $gt: ([a, b]) => order(a, b) > 0,
+  $gte: ([a, b]) => order(a, b) >= 0,
+  $ifNull: (operands) => operands.find((operand) => !isNothing(operand)) ?? operands.at(-1),
+  $in: ([value, list]) => listOf(list).some((one) => isSame(one, value)),
+  $lt: ([a, b]) => order(a, b) < 0,
+  $lte: ([a, b]) => order(a, b) <= 0,
+  $mergeObjects: (operands) =>
+    Object.assign({}, ...operands.filter((operand) => !isNothing(operand)).map(objectOf)),
   $max: (operands) => extreme(operands, 1),
   $min: (operands) => extreme(operands, -1),
-  $ne: ([a, b]) => comparable(a) !== comparable(b),
-  $not: ([value]) => value !== true,
-  $or: (operands) => operands.some(Boolean),
-  $size: ([list]) => (Array.isArray(list) ? list.length : 0),
+  $ne: ([a, b]) => !isSame(a, b),
+  $not: ([value]) => !isTrue(value),
+  $or: (operands) => operands.some(isTrue),
+  $size: ([list]) => listOf(list).length,
 };
 
 /**
  * The value of an aggregation expression, as MongoDB computes it: `$field.path`, `$$NOW`, `{$operator:
- * operands}`, `{$literal: value}`, lists and objects of these. A missing field is null.
- * @throws {TypeError} for an operator that is not implemented here
+ * operands}`, `{$literal: value}`, lists and objects of these. A missing field is undefined.
+ * @throws {TypeError} for an operator that is not implemented here, and for operands that MongoDB refuses
  */
 export function evaluate(expression: unknown, scope: Scope): unknown {
   if (typeof expression === "string") {
     if (expression === "$$NOW") return new Date(scope.nowMs);
-    return expression.startsWith("$") ? valueAt(scope.document, expression.slice(1)) : expression;
+    return expression.startsWith("$") ? fieldAt(scope.document, expression.slice(1)) : expression;
   }
   if (typeof expression !== "object" || expression === null || expression instanceof Date) return expression;
-  if (Array.isArray(expression)) return expression.map((part) => evaluate(part, scope));
+  if (Array.isArray(expression)) return expression.map((part) => evaluate(part, scope) ?? null);
   const entries = Object.entries(expression);
   const [first] = entries;
   if (first?.[0].startsWith("$")) return evaluateOperator(first[0], first[1], scope);
-  return Object.fromEntries(entries.map(([name, part]) => [name, evaluate(part, scope)]));
+  const object: Document = {};
+  for (const [name, part] of entries) {
+    const value = evaluate(part, scope);
+    if (value !== undefined) object[name] = value;
+  }
+  return object;
 }
 
-/**
- * The value at a dotted path; null when there is none. A list on the path gives the values of all its
- * elements.
- */
-export function valueAt(document: Document, path: string): unknown {
+/** The value at a dotted path; undefined when there is none. A list on the path gives the values of its elements. */
+function fieldAt(document: unknown, path: string): unknown {
   let value: unknown = document;
   for (const name of path.split(".")) {
-    if (typeof value !== "object" || value === null) return null;
-    value = Array.isArray(value) ? value.map((one) => valueAt(one, name)) : Reflect.get(value, name);
+    if (Array.isArray(value))
+      value = value.map((one) => fieldAt(one, name)).filter((one) => one !== undefined);
+    else if (typeof value !== "object" || value === null || value instanceof Date) return undefined;
+    else value = Reflect.get(value, name);
   }
-  return value ?? null;
+  return value;
 }
 
-/** Negative, positive or 0, like `a - b`. As in MongoDB, null comes before every other value. */
-export function compare(a: unknown, b: unknown): number {
-  const [left, right] = [comparable(a), comparable(b)];
-  if (left === right) return 0;
-  if (left === null) return -1;
-  if (right === null) return 1;
-  if (typeof left === "number" && typeof right === "number") return left - right;
-  if (typeof left === "string" && typeof right === "string") return left < right ? -1 : 1;
-  throw new TypeError(`The store in memory cannot compare ${typeof left} and ${typeof right}`);
+/** {@link fieldAt}; null when there is no value. */
+export function valueAt(document: Document, path: string): unknown {
+  return fieldAt(document, path) ?? null;
 }
 
-/** A date as its time, a missing value as null, any other value as it is. */
-export function comparable(value: unknown): unknown {
-  return value instanceof Date ? value.getTime() : (value ?? null);
+function isNothing(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+/** False for 0, null and a missing value too, and true for every text, as in MongoDB. */
+function isTrue(value: unknown): boolean {
+  return !isNothing(value) && value !== false && value !== 0;
+}
+
+function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new TypeError("MongoDB refuses what is not a list here");
+}
+
+function objectOf(value: unknown): Document {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new TypeError("MongoDB refuses what is not an object here");
+}
+
+/** The order of values of different types in MongoDB. */
+function rankOf(value: unknown): number {
+  if (value === undefined) return 0;
+  if (value === null) return 1;
+  if (typeof value === "number") return 2;
+  if (typeof value === "string") return 3;
+  if (typeof value === "boolean") return 6;
+  if (value instanceof Date) return 7;
+  return Array.isArray(value) ? 5 : 4;
+}
+
+/** Negative, positive or 0, like `a - b`. A missing value comes before null, and null before every other value. */
+function order(a: unknown, b: unknown): number {
+  const rank = rankOf(a);
+  if (rank !== rankOf(b)) return rank - rankOf(b);
+  if (isSame(a, b)) return 0;
+  if (rank === 4 || rank === 5) throw new TypeError("The store in memory does not compare objects and lists");
+  return (a as number) < (b as number) ? -1 : 1;
+}
+
+/** {@link order}, where a missing value is null. */
+function compare(a: unknown, b: unknown): number {
+  return order(a ?? null, b ?? null);
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  if (a instanceof Date || b instanceof Date)
+    return a instanceof Date && b instanceof Date && a.getTime() === b.getTime();
+  return a === b || isDeepStrictEqual(a, b);
 }
 
 function evaluateOperator(name: string, operand: unknown, scope: Scope): unknown {
   if (name === "$literal") return operand;
   if (name === "$filter") return filtered(operand, scope);
+  const operands = Array.isArray(operand) ? operand : [operand];
+  // What is not chosen is not evaluated: it may be refused.
+  if (name === "$cond") return evaluate(operands[isTrue(evaluate(operands[0], scope)) ? 1 : 2], scope);
   const operator = OPERATORS[name];
   if (!operator) throw new TypeError(`The store in memory does not implement ${name}`);
-  const operands = Array.isArray(operand) ? operand : [operand];
   return operator(
     operands.map((one) => evaluate(one, scope)),
     scope,
@@ -309,49 +367,57 @@ function evaluateOperator(name: string, operand: unknown, scope: Scope): unknown
 }
 
 /** The elements of a list that fulfil a condition; each element is `$$this`. */
-function filtered(operand: unknown, scope: Scope): unknown[] {
+function filtered(operand: unknown, scope: Scope): unknown[] | null {
   const { input, cond } = operand as { input: unknown; cond: unknown };
   const list = evaluate(input, scope);
-  if (!Array.isArray(list)) return [];
+  if (isNothing(list)) return null;
   const fits = (element: unknown): boolean =>
-    evaluate(cond, { ...scope, document: { ...scope.document, $this: element } }) === true;
-  return list.filter(fits);
+    isTrue(evaluate(cond, { ...scope, document: { ...scope.document, $this: element } }));
+  return listOf(list).filter(fits);
 }
 
-/** Adds numbers, or a date and numbers of milliseconds. */
-function add(operands: readonly unknown[]): number | Date {
-  const sum = operands.reduce<number>((total, operand) => total + Number(operand), 0);
+/** Adds numbers, or a date and numbers of milliseconds. Nothing is added to null. */
+function add(operands: readonly unknown[]): number | Date | null {
+  if (operands.some(isNothing)) return null;
+  let sum = 0;
+  for (const operand of operands) {
+    if (typeof operand !== "number" && !(operand instanceof Date))
+      throw new TypeError("MongoDB adds numbers and dates only");
+    sum += Number(operand);
+  }
   return operands.some((operand) => operand instanceof Date) ? new Date(sum) : sum;
 }
 
 /** As in MongoDB, null is ignored. */
 function extreme(operands: readonly unknown[], sign: number): unknown {
-  const known = operands.filter((operand) => operand !== null && operand !== undefined);
-  return known.reduce((best, next) => (sign * compare(next, best) > 0 ? next : best), known[0]) ?? null;
+  const known = operands.filter((operand) => !isNothing(operand));
+  return known.reduce((best, next) => (sign * order(next, best) > 0 ? next : best), known[0]) ?? null;
 }
 
 type Test = (value: unknown, operand: unknown) => boolean;
 
-const isEqual = (value: unknown, other: unknown): boolean => comparable(value) === comparable(other);
-const isPresent = (value: unknown): boolean => value !== null && value !== undefined;
+/** In filters a missing value is null. */
+const isEqual: Test = (value, other) => isSame(value ?? null, other ?? null);
+const isAmong: Test = (value, list) => listOf(list).some((one) => isEqual(value, one));
+/** Only values of one type are compared. */
+const isOrdered = (value: unknown, operand: unknown, fits: (order: number) => boolean): boolean =>
+  rankOf(value ?? null) === rankOf(operand) && fits(compare(value, operand));
 
-/** The filter operators that this store uses. As in MongoDB, a missing value is in no range. */
+/** The filter operators that this store uses, for one value. */
 const TESTS: Readonly<Record<string, Test>> = {
-  $all: (value, operand) =>
-    Array.isArray(operand) && operand.every((wanted) => Array.isArray(value) && isAmong(wanted, value)),
   $elemMatch: (value, operand) => containsMatch(value, operand),
-  $eq: (value, operand) =>
-    isEqual(value, operand) || (Array.isArray(value) && value.some((one) => isEqual(one, operand))),
-  $gt: (value, operand) => isPresent(value) && compare(value, operand) > 0,
-  $gte: (value, operand) => isPresent(value) && compare(value, operand) >= 0,
-  $in: (value, operand) => isAmong(value, operand),
-  $lt: (value, operand) => isPresent(value) && compare(value, operand) < 0,
-  $lte: (value, operand) => isPresent(value) && compare(value, operand) <= 0,
-  $ne: (value, operand) => comparable(value) !== comparable(operand),
-  $nin: (value, operand) => !isAmong(value, operand),
+  $eq: isEqual,
+  $gt: (value, operand) => isOrdered(value, operand, (order) => order > 0),
+  $gte: (value, operand) => isOrdered(value, operand, (order) => order >= 0),
+  $in: isAmong,
+  $lt: (value, operand) => isOrdered(value, operand, (order) => order < 0),
+  $lte: (value, operand) => isOrdered(value, operand, (order) => order <= 0),
   $regex: (value, operand) => typeof value === "string" && operand instanceof RegExp && operand.test(value),
   $type: (value, operand) => (operand === "date" ? value instanceof Date : typeof value === operand),
 };
+
+/** The opposites of tests. */
+const NOT: Readonly<Record<string, string>> = { $ne: "$eq", $nin: "$in" };
 
 /**
  * True when a document matches a filter, as in MongoDB.
@@ -363,28 +429,50 @@ export function matches(filter: Document, scope: Scope): boolean {
 }
 
 function isMatch(path: string, wanted: unknown, scope: Scope): boolean {
-  if (path === "$expr") return evaluate(wanted, scope) === true;
+  if (path === "$expr") return isTrue(evaluate(wanted, scope));
   if (path === "$or") return Array.isArray(wanted) && wanted.some((filter) => matches(filter, scope));
   if (path === "$and") return Array.isArray(wanted) && wanted.every((filter) => matches(filter, scope));
   if (path.startsWith("$")) throw new TypeError(`The store in memory does not implement ${path}`);
-  const value = valueAt(scope.document, path);
-  if (!isOperators(wanted)) return comparable(value) === comparable(wanted);
-  return Object.entries(wanted).every(([name, operand]) => {
+  const has = (name: string, operand: unknown): boolean => {
     const test = TESTS[name];
     if (!test) throw new TypeError(`The store in memory does not implement ${name}`);
-    return test(value, operand);
-  });
+    return someAt(scope.document, path, (value) => test(value, operand));
+  };
+  if (!isOperators(wanted)) return has("$eq", wanted);
+  for (const name in wanted) {
+    const operand = wanted[name];
+    const opposite = NOT[name];
+    const isFulfilled =
+      name === "$all"
+        ? listOf(operand).every((one) => has("$eq", one))
+        : opposite === undefined
+          ? has(name, operand)
+          : !has(opposite, operand);
+    if (!isFulfilled) return false;
+  }
+  return true;
+}
+
+/** True for the value at a path, or an element of it, or a value in an element of a list on the path. */
+function someAt(document: unknown, path: string, test: (value: unknown) => boolean): boolean {
+  let value = document;
+  let rest = path;
+  for (;;) {
+    const dot = rest.indexOf(".");
+    const name = dot < 0 ? rest : rest.slice(0, dot);
+    value = typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+    if (dot < 0) return test(value) || (Array.isArray(value) && value.some(test));
+    const inner = rest.slice(dot + 1);
+    if (Array.isArray(value))
+      return value.some((one) => typeof one === "object" && one !== null && someAt(one, inner, test));
+    rest = inner;
+  }
 }
 
 function isOperators(wanted: unknown): wanted is Record<string, unknown> {
   if (typeof wanted !== "object" || wanted === null || wanted instanceof Date) return false;
-  return Object.keys(wanted).some((name) => name.startsWith("$"));
-}
-
-function isAmong(value: unknown, list: unknown): boolean {
-  if (!Array.isArray(list)) return false;
-  const wanted = comparable(value);
-  return list.some((one) => comparable(one) === wanted);
+  for (const name in wanted) if (name.startsWith("$")) return true;
+  return false;
 }
 
 /** True when an object in a list matches a filter without expressions. */

@@ -4,7 +4,7 @@ import type { Collection, Document } from "mongodb";
 import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
 import { readLists } from "../database/read-lists.ts";
-import { idsAfter, WITHOUT_VALUES } from "../journal/entry-log.ts";
+import { entryIdOf, idsAfter, WITHOUT_VALUES } from "../journal/entry-log.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { withDecisions } from "../plans/plan-needs.ts";
 import {
@@ -83,6 +83,14 @@ export function createRecordPages({ plans, modelCalls, journal }: Collections, u
       cursorOf: eventCursor,
       complete: async (events) => events.map(toHead),
     }),
+    /** The latest events first; `after` is a cursor to continue with the events before it. */
+    listLatestEventPages: pagesOf<StoredEvent, EventHead>({
+      collection: journal,
+      name: "journal",
+      stages: eventsBefore,
+      cursorOf: eventCursor,
+      complete: async (events) => events.map(toHead),
+    }),
   };
 }
 
@@ -116,6 +124,8 @@ function pagesOf<T extends { requestId: RequestId }, Complete>(list: RecordList<
 /** Left out besides {@link WITHOUT_VALUES}: other fields with parts of outputs, and answers of users. */
 const MORE_VALUES = ["events.outputRef.preview", "events.resolution.output", "events.answers.answer"];
 
+const WITHOUT_LARGE_VALUES = { $unset: [...Object.keys(WITHOUT_VALUES), ...MORE_VALUES] };
+
 const EventCursorSchema = z.tuple([z.number().int().min(1).max(99_999_999), z.number().int().min(0)]);
 
 /** The cursor after this event. */
@@ -139,20 +149,45 @@ function eventsAfter(
     { $sort: { _id: 1 } },
     // Each entry has at least one event; the entry of the cursor may have none after it.
     { $limit: count + 1 },
-    { $unset: [...Object.keys(WITHOUT_VALUES), ...MORE_VALUES] },
+    WITHOUT_LARGE_VALUES,
     { $unwind: { path: "$events", includeArrayIndex: "position" } },
     { $match: { $or: [{ seq: { $gt: seq } }, { position: { $gt: position } }] } },
     { $limit: count },
-    {
-      $set: Object.fromEntries(
-        EVENT_LISTS.flatMap((list) => [
-          [`lengths.${list}`, ofList(list, { $size: `$events.${list}` })],
-          [`events.${list}`, ofList(list, { $slice: [`$events.${list}`, MAX_LISTED] })],
-        ]),
-      ),
-    },
+    WITH_SHORT_LISTS,
   ];
 }
+
+/** Stages that read these many events before a cursor, the latest one first. */
+function eventsBefore(
+  { tenant, requestId }: { tenant: string; requestId: RequestId },
+  count: number,
+  before: string | undefined,
+): Document[] {
+  const [seq, position] = before === undefined ? [null, 0] : fromCursorText(EventCursorSchema, before);
+  const ids = idsAfter({ requestId, seq: 0 });
+  return [
+    { $match: { _id: seq === null ? ids : { ...ids, $lte: entryIdOf({ requestId, seq }) }, tenant } },
+    { $sort: { _id: -1 } },
+    { $limit: count + 1 },
+    WITHOUT_LARGE_VALUES,
+    { $set: { events: { $reverseArray: "$events" }, last: { $subtract: [{ $size: "$events" }, 1] } } },
+    { $unwind: { path: "$events", includeArrayIndex: "position" } },
+    { $set: { position: { $subtract: ["$last", "$position"] } } },
+    ...(seq === null ? [] : [{ $match: { $or: [{ seq: { $lt: seq } }, { position: { $lt: position } }] } }]),
+    { $limit: count },
+    WITH_SHORT_LISTS,
+  ];
+}
+
+/** Shortens the lists of events, and keeps their lengths. */
+const WITH_SHORT_LISTS = {
+  $set: Object.fromEntries(
+    EVENT_LISTS.flatMap((list) => [
+      [`lengths.${list}`, ofList(list, { $size: `$events.${list}` })],
+      [`events.${list}`, ofList(list, { $slice: [`$events.${list}`, MAX_LISTED] })],
+    ]),
+  ),
+};
 
 /** An expression for a list; the field is absent if the event does not have the list. */
 function ofList(list: string, made: Document): Document {

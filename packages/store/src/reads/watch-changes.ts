@@ -38,7 +38,7 @@ const changed = (field: string): string => `updateDescription.updatedFields.${fi
 
 /**
  * Those of these changes after which a request may be idle, a few of all changes of a plan: it has a status that no
- * worker changes, or an answer in words, or its plan waits. MongoDB reports a write that changes most of a document
+ * worker changes, or an answer in words, or another version of its plan, or its plan waits. MongoDB reports a write that changes most of a document
  * as a replacement.
  */
 export const TO_REST: Document = {
@@ -47,6 +47,8 @@ export const TO_REST: Document = {
       "ns.coll": "requests",
       $or: [
         { [changed("status")]: { $exists: true, $nin: ACTIVE_REQUEST_STATUSES } },
+        // From then on the changes of another plan count.
+        { [changed("planId")]: { $exists: true } },
         { [changed("answer")]: { $exists: true } },
         { [changed("answerError")]: { $exists: true } },
       ],

@@ -27,8 +27,8 @@ export class LeaseLostError extends storeError(
 export class TooManyControlsError extends storeError(
   "TOO_MANY_CONTROLS",
   true,
-  ({ planId, max }: { planId: string; max: number }) =>
-    `${max} controls of ${planId} wait for its executor: nothing was changed`,
+  ({ planId, max, maxBytes }: { planId: string; max: number; maxBytes: number }) =>
+    `Too many controls of ${planId} wait for its executor (at most ${max}, of ${maxBytes} bytes together): nothing was changed`,
 ) {}
 
 /** MongoDB did not answer in time. Whether the write was done is unknown; a later try may succeed. */

@@ -47,6 +47,12 @@ export interface UnitResolution {
 /** Maximum number of controls of a plan that wait for its owner, without a cancel: it always finds room. */
 export const MAX_CONTROLS = 100;
 
+/**
+ * Most bytes of these controls as BSON, in which short numbers take several times their place in JSON: half of what
+ * MongoDB allows for the whole document.
+ */
+export const MAX_CONTROL_BYTES = 8_388_608;
+
 /** A unit that waits for a decision of an operator: for one about this call, or about this attempt. */
 export type UndecidedUnit = { key: string } & ({ approvalHash: string } | { attempt: number });
 
@@ -108,7 +114,10 @@ export interface PlanDocument extends Leased {
   items?: number;
   /** Number of the latest control. 0: none yet. */
   controlSeq: number;
-  /** Controls that the owner puts into its next entry, oldest first, at most {@link MAX_CONTROLS}. */
+  /**
+   * Controls that the owner puts into its next entry, oldest first, at most {@link MAX_CONTROLS} and about
+   * {@link MAX_CONTROL_BYTES}.
+   */
   controls?: AskedControl[];
   /**
    * Number of the latest decision of an operator about a call. Readers of approvals and resolutions need the

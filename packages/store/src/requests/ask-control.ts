@@ -9,12 +9,17 @@
  */
 import type { ControlEvent, EventOf } from "@planwright/engine";
 import { type PlanId, STARTED_PLAN_STATUSES } from "@planwright/plan";
-import type { Document } from "mongodb";
+import { BSON, type Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { CONTROLS, type GivenDecisions, givenDecisions } from "../plans/plan-needs.ts";
 import { TooManyControlsError } from "../records/errors.ts";
-import { MAX_CONTROLS, type PlanDocument, type UndecidedUnit } from "../records/plan-document.ts";
+import {
+  MAX_CONTROL_BYTES,
+  MAX_CONTROLS,
+  type PlanDocument,
+  type UndecidedUnit,
+} from "../records/plan-document.ts";
 
 /** Expression: no executor holds the plan. */
 export const IS_FREE = { $eq: ["$lease", null] };
@@ -63,7 +68,13 @@ export async function askControl(
   planId: PlanId,
   { events, by, condition, change }: NewControls,
 ): Promise<PlanDocument | null> {
-  const hasRoom = { $lte: [{ $size: CONTROLS }, MAX_CONTROLS - events.length] };
+  const addedBytes = BSON.calculateObjectSize({ events }, { ignoreUndefined: true });
+  const hasRoom = {
+    $and: [
+      { $lte: [{ $size: CONTROLS }, MAX_CONTROLS - events.length] },
+      { $lte: [{ $bsonSize: { controls: CONTROLS } }, MAX_CONTROL_BYTES - addedBytes] },
+    ],
+  };
   const open = { tenant, status: { $in: STARTED_PLAN_STATUSES }, finishedAt: null, ...condition };
   const isCancel = events.some(({ type }) => type === "cancel.asked");
   const asked = await group.writeAndRead({
@@ -81,7 +92,7 @@ export async function askControl(
   if (asked) return asked;
   const isFull = { _id: planId, ...open, $expr: { $not: [hasRoom] } };
   if (!isCancel && (await collections.plans.findOne(isFull)))
-    throw new TooManyControlsError({ planId, max: MAX_CONTROLS });
+    throw new TooManyControlsError({ planId, max: MAX_CONTROLS, maxBytes: MAX_CONTROL_BYTES });
   return null;
 }
 

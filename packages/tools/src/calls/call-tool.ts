@@ -3,7 +3,7 @@ import type { Outcome } from "@planwright/engine";
 import { type JsonObject, knownContract, outputOfToolResult, type ToolDescriptor } from "@planwright/plan";
 import { TRACE_HEADER } from "../connection/call-trace.ts";
 import { ServerUnreachableError } from "../connection/errors.ts";
-import type { Session } from "../connection/open-session.ts";
+import { type Session, unlessAborted } from "../connection/open-session.ts";
 import type { ServerConnection } from "../connection/server-connection.ts";
 import {
   failed,
@@ -88,26 +88,33 @@ export async function callTool(call: ToolCall, context: CallContext): Promise<Ou
     } catch (error) {
       return unreachable(error, call, connection.server);
     }
-    remainingMs = Math.max(1, Math.round(remainingMs - (performance.now() - startedAt)));
+    remainingMs = remainingAfter(startedAt, remainingMs);
     const descriptor = context.offered();
     if (descriptor === undefined) return notFound(ownName, connection.server);
-    const clearance = await call.beforeSend?.(descriptor);
+    const clearance = await clearanceOf(call, descriptor, connection.server);
     if (clearance && clearance.type !== "send") return clearance;
     // From here on a cancel is heard, not one that came during the clearance.
     if (call.signal?.aborted) return { type: "aborted" };
     // The clearance is for this tool over this connection only.
     if (context.offered() !== descriptor || !connection.isCurrent(session)) continue;
     const { arguments: args } = clearance ?? call;
+    const sentAt = performance.now();
     const outcome = await send(
       { ...call, arguments: args },
       { ...context, descriptor, session, timeoutMs, remainingMs, isReopened },
     );
     if (outcome !== SESSION_LOST) return outcome;
     isReopened = true;
+    remainingMs = remainingAfter(sentAt, remainingMs);
     connection.suspect(session, "its session was lost");
   }
   const message = `Server ${connection.server} reconnected, or its tools changed, each time before ${ownName} could be called`;
   return failed("TOOL_UNREACHABLE", message, "none", true);
+}
+
+/** What is left of a time since then, in milliseconds. */
+function remainingAfter(startedAt: number, ms: number): number {
+  return Math.max(1, Math.round(ms - (performance.now() - startedAt)));
 }
 
 function unreachable(error: unknown, call: ToolCall, server: string): Outcome {
@@ -135,6 +142,21 @@ async function connectedSession(
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
   }
+}
+
+/** What `beforeSend` says. A cancelled call does not wait for it: it may wait for a database or for Redis. */
+async function clearanceOf(
+  { beforeSend, signal }: ToolCall,
+  offered: ToolDescriptor,
+  server: string,
+): Promise<Clearance | undefined> {
+  const clearance = beforeSend?.(offered);
+  if (!clearance || !signal) return clearance;
+  const cancelled = () => new ServerUnreachableError(server, "the call was cancelled");
+  return await unlessAborted(clearance, signal, cancelled).catch((error: unknown): Clearance => {
+    if (signal.aborted) return { type: "aborted" };
+    throw error;
+  });
 }
 
 async function send(

@@ -15,8 +15,13 @@ import {
   saysNoEffect,
 } from "@planwright/plan";
 import type { CallTrace } from "../connection/call-trace.ts";
-import { AnswerTooLargeError, ServerUnreachableError, UnreadableAnswerError } from "../connection/errors.ts";
-import { SignInRequiredError } from "../connection/sign-in.ts";
+import {
+  AnswerTooLargeError,
+  cutText,
+  ServerUnreachableError,
+  UnreadableAnswerError,
+} from "../connection/errors.ts";
+import { NoTokenError } from "../connection/sign-in.ts";
 
 type Failure = Extract<Outcome, { type: "failed" }>;
 
@@ -55,7 +60,7 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
     return failed("TOOL_RESULT_TOO_LARGE", `${tool}: ${error.message}`, "reported", false);
   }
   // It refused the call before it processed it.
-  if (!trace.sent || error instanceof SignInRequiredError) return notSent(error, call);
+  if (!trace.sent || error instanceof NoTokenError) return notSent(error, call);
   if (error instanceof UnreadableAnswerError) {
     return failed("TOOL_RESULT_INVALID", `${tool}: ${error.message}`, "unknown", true);
   }
@@ -114,7 +119,9 @@ function isUnreadable(error: unknown): boolean {
 function notSent(error: unknown, { server }: FailedCall): Failure {
   const forbidden = forbiddenAddress(error, server);
   if (forbidden) return forbidden;
-  const reason = errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
+  // The code behind it is of another server.
+  const code = error instanceof NoTokenError ? undefined : errorCodeOf(error);
+  const reason = code ?? (error instanceof Error ? error.message : String(error));
   const message =
     error instanceof ServerUnreachableError ? error.message : `Server ${server} cannot be reached: ${reason}`;
   return failed("TOOL_UNREACHABLE", message, "none", true);
@@ -188,7 +195,7 @@ function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedC
   if (isUnknownTool(error, ownName)) return notFound(tool);
   const text = error.message;
   // The ellipsis also shows that the text before it may end with the beginning of a secret.
-  const message = `${tool}: ${text.length > 2_000 ? `${text.slice(0, 1_997)}...` : text}`;
+  const message = `${tool}: ${text.length > 2_000 ? cutText(text, 2_000) : text}`;
   const effect = said ?? (NOT_PROCESSED.includes(error.code) ? "none" : "reported");
   const { data } = depthOf(error.data, MAX_DEPTH) > MAX_DEPTH ? {} : JsonValueSchema.safeParse(error.data);
   // A server with an internal error may have failed after the effect.

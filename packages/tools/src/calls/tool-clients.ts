@@ -157,7 +157,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
   const signInOf = new Map<string, ServerSignIn>();
   if (signIns)
     for (const [server, { url, auth }] of signedServers(config)) {
-      const mask = (values: readonly string[]) => addSecrets(server, values);
+      const mask = (values: readonly string[]) => maskAgain(server, secretsOf.get(server)?.addTokens(values));
       signInOf.set(server, createServerSignIn({ server, url, auth, signIns, addSecrets: mask }));
     }
   /** Servers that needed a sign-in at the last check, and what waits for it. */
@@ -184,7 +184,9 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
           serversFolder: options.serversFolder,
         },
         {
-          onTools: (listed) => takeTools(name, listed),
+          onTools: (listed) => {
+            if (listedOf.get(name) !== listed) takeTools(name, listed);
+          },
           onStatus: () => reportStatus(name),
           secrets: () => secretsOf.get(name)?.values() ?? [],
           onLog: (level, message, facts) => {
@@ -252,9 +254,10 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     return { ownName: tool, connection };
   }
 
-  function addSecrets(server: string, values: Iterable<string>): void {
+  /** @param isNew - there are secrets that may be in its tools */
+  function maskAgain(server: string, isNew = false): void {
     const listed = listedOf.get(server);
-    if (secretsOf.get(server)?.add(values) && listed) takeTools(server, listed);
+    if (isNew && listed) takeTools(server, listed);
   }
 
   /** The reason why a listed tool cannot be called. */
@@ -285,7 +288,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
       const outcome = await callTool(call, { ...named, offered, maxOutputBytes, cancelGraceMs });
       return maskerOf(server)?.outcome(outcome) ?? outcome;
     },
-    addSecrets,
+    addSecrets: (server, values) => maskAgain(server, secretsOf.get(server)?.add(values)),
     needsSignIn: (server) => signInOf.get(server)?.isNeeded() === true,
     onSignedIn: (server, then) => {
       const waiting = needing.get(server) ?? new Set();

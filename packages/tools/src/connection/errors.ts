@@ -66,6 +66,11 @@ export function excerptOf(text: string): string {
     .trim();
   // The ellipsis also shows that the text before it may end with the beginning of a secret.
   return visible.length > MAX_EXCERPT || text.length > MAX_EXCERPT * 4
-    ? `${visible.slice(0, MAX_EXCERPT - 3)}...`
+    ? cutText(visible, MAX_EXCERPT)
     : visible;
+}
+
+/** The beginning of a text with an ellipsis, together of so many characters; never half of a character. */
+export function cutText(text: string, maxChars: number): string {
+  return `${text.slice(0, maxChars - 3).replace(/[\ud800-\udbff]$/, "")}...`;
 }

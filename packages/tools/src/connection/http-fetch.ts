@@ -122,7 +122,7 @@ export function createHttpFetch(
         const traceId = headers.get(TRACE_HEADER);
         const trace = traceId === null ? traceOf(requestId) : traces.get(traceId);
         // Its outcome is known, perhaps as not sent: the renewal of its token took longer than the call may.
-        if (trace === undefined && traceId !== null) return reject(new AnswerLostError());
+        if (trace === undefined && isCall(init.body)) return reject(new AnswerLostError());
         // What was answered before, by a redirect or a refused token, says nothing about this request.
         if (trace !== undefined) {
           trace.status = undefined;
@@ -222,14 +222,15 @@ function watchStop({ request, trace }: Exchange, signal: AbortSignal | undefined
 
 function readResponse(response: IncomingMessage, exchange: Exchange): void {
   const { trace, resolve, reject } = exchange;
-  const { statusCode = 0, statusMessage: statusText = "" } = response;
+  const { statusCode = 0 } = response;
+  const { date, "retry-after": retryAfter } = response.headers;
   if (trace !== undefined) {
     trace.status = statusCode;
-    trace.retryAfterMs = parseRetryAfter(response.headers["retry-after"], Date.now());
+    trace.retryAfterMs = parseRetryAfter(retryAfter, Date.now(), date);
   }
   const init = {
+    // Without the reason phrase: `Response` throws for some that Node reads.
     status: isResponseStatus(statusCode) ? statusCode : 502,
-    statusText,
     headers: headersOf(response),
   };
   const body = decoded(response);
@@ -319,14 +320,26 @@ function readError(error: NodeJS.ErrnoException): Error {
     : error;
 }
 
-/** The id of the JSON-RPC request in a body. */
+/** How the SDK begins a request. */
+const REQUEST_START = '{"method":';
+
+/** True for a call of a tool. */
+function isCall(body: RequestInit["body"]): boolean {
+  return typeof body === "string" && body.startsWith(`${REQUEST_START}"tools/call"`);
+}
+
+/**
+ * The id of the JSON-RPC request in a body. Undefined for our answer to a request of the server: its id is one of
+ * the server's own.
+ */
 function requestIdOf(body: RequestInit["body"]): RequestId | undefined {
   if (typeof body !== "string") return undefined;
   // The SDK writes the id last; arguments of tools stand before it.
   const end = /,"id":(\d+|"[^"\\]{0,100}")\}$/.exec(body.slice(-120))?.[1];
-  if (end !== undefined) return JSON.parse(end) as RequestId;
+  if (end !== undefined && body.startsWith(REQUEST_START)) return JSON.parse(end) as RequestId;
   const parsed: unknown = JSON.parse(body);
-  if (typeof parsed !== "object" || parsed === null || !("id" in parsed)) return undefined;
+  if (typeof parsed !== "object" || parsed === null || !("id" in parsed && "method" in parsed))
+    return undefined;
   return typeof parsed.id === "string" || typeof parsed.id === "number" ? parsed.id : undefined;
 }
 
@@ -495,10 +508,17 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 /**
  * Milliseconds to wait by a Retry-After header, at most one hour. The header holds seconds or an HTTP date;
  * every other value, and no header, give `undefined`.
+ * @param date - the header Date of the same answer: a date counts from the server's time, by its own clock
  * @see RFC 9110, section 10.2.3
  */
-export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+export function parseRetryAfter(header: string | undefined, nowMs: number, date = ""): number | undefined {
   if (header === undefined) return undefined;
-  const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - nowMs;
+  const ms = SECONDS.test(header.trim()) ? Number(header) * 1_000 : dateMs(header) - (dateMs(date) || nowMs);
   return Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS) : undefined;
 }
+
+/** Some servers write parts of seconds. */
+const SECONDS = /^\d{1,9}(?:\.\d{1,9})?$/;
+
+/** Unix milliseconds of an HTTP date; NaN for other text, some of which Node takes for a date. */
+const dateMs = (text: string): number => (text.includes(":") ? Date.parse(text) : Number.NaN);

@@ -1,7 +1,7 @@
 import { bareName } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { parseServers } from "../config/load-servers-file.ts";
-import { readListedTools } from "./listed-tools.ts";
+import { createToolReader, readListedTools } from "./listed-tools.ts";
 
 const config = (more: object = {}) => {
   const server = parseServers({ mcpServers: { s: { command: "x", ...more } } }).mcpServers["s"];
@@ -29,6 +29,15 @@ test("a tool keeps the fields that its server sent, and gets the name of its ser
     leftOutCount: 0,
     warnings: [],
   });
+});
+
+test("a list that is the same as the one before is not read again", () => {
+  const reader = createToolReader("s", config(), 10);
+  const list = (name: string) => [{ name, inputSchema }];
+  const first = reader(list("t"), false);
+  expect(reader(list("t"), false)).toBe(first);
+  expect(reader(list("t"), true)).toEqual(readListedTools("s", config(), list("t"), { isCut: true }));
+  expect(reader(list("other"), false)).toEqual(read(list("other")));
 });
 
 test("a server cannot declare itself trusted, override its contract, use the name of another server or set observed outputs", () => {

@@ -6,6 +6,7 @@ import {
   type LeftOutTool,
   OwnToolNameSchema,
   readListedSchemas,
+  sha256,
   type ToolDescriptor,
 } from "@planwright/plan";
 
@@ -43,6 +44,24 @@ export interface ListedTools {
   leftOutCount: number;
   /** Errors in the configuration of the server's tools. */
   warnings: string[];
+}
+
+/**
+ * Reads the lists of one session. Many servers are listed again every few seconds, and reading a list takes a tenth of
+ * a millisecond for each tool: a list that is the same as the one before gives the same object.
+ */
+export function createToolReader(
+  server: string,
+  config: ServerConfig,
+  maxTools: number,
+): (listed: readonly unknown[], isCut: boolean) => ListedTools {
+  let last: { digest: string; read: ListedTools } | undefined;
+  return (listed, isCut) => {
+    const digest = sha256(JSON.stringify([isCut, listed]));
+    if (last?.digest !== digest)
+      last = { digest, read: readListedTools(server, config, listed, { maxTools, isCut }) };
+    return last.read;
+  };
 }
 
 /**

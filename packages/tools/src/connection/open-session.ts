@@ -1,6 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { StringDecoder } from "node:string_decoder";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type AuthProvider,
   Client,
@@ -34,9 +36,9 @@ import {
   type ReadLargeMessages,
   type ReceivedAnswer,
 } from "./large-answer.ts";
-import { type ListedTools, readListedTools } from "./listed-tools.ts";
+import { createToolReader, type ListedTools } from "./listed-tools.ts";
 import { MessageBuffer } from "./message-buffer.ts";
-import { SignInRequiredError } from "./sign-in.ts";
+import { NoTokenError } from "./sign-in.ts";
 import { requestOfUnreadable } from "./wire-messages.ts";
 
 /** An answer may contain an output twice, as text and as structure, and escaped. */
@@ -44,6 +46,8 @@ const BYTES_READ_PER_OUTPUT_BYTE = 4;
 const MAX_PAGES = 100;
 /** How long a server that declares no tools may take to list some, in milliseconds. */
 const UNDECLARED_TIMEOUT_MS = 2_000;
+/** How long the tools are not listed because the subscription to their changes is not open yet, in milliseconds. */
+const SUBSCRIBE_WAIT_MS = 1_000;
 /** A stream of notifications that was open for less than this ended early, in milliseconds. */
 const SHORT_STREAM_MS = 1_000;
 /**
@@ -292,11 +296,9 @@ async function openBy(
       // Over stdio, the probe for the newer protocol would start the server's process twice.
       ...(way.type === "streamable-http" ? { versionNegotiation: { mode: "auto" as const } } : {}),
       inputRequired: { autoFulfill: false },
-      listChanged: {
-        tools: { autoRefresh: false, debounceMs: 0, onChanged: changed },
-      },
     },
   );
+  client.setNotificationHandler("notifications/tools/list_changed", changed);
   client.onerror = (error) => options.onError(error);
   client.onclose = lost;
   const close = async () => {
@@ -319,30 +321,40 @@ async function openBy(
   let nextTrace = 1;
   const isModern = way.type === "streamable-http" && client.getProtocolEra() === "modern";
   const sendsChanges = client.getServerCapabilities()?.tools?.listChanged === true;
-  let subscription = client.autoOpenedSubscription;
-  const watch = (watched: McpSubscription) => {
+  let subscription: McpSubscription | undefined;
+  let subscribing: Promise<void> | undefined;
+  const opened = (watched: McpSubscription) => {
     const openedAt = performance.now();
+    subscription = watched;
     void watched.closed.then(() => {
       if (subscription === watched) subscription = undefined;
       streamEnded(performance.now() - openedAt);
     });
   };
-  if (subscription) watch(subscription);
   /**
-   * Renews a lost subscription, for example after a restart of the server. This happens before the tools are
-   * listed, so that no change between the two is missed.
+   * Opens the subscription, or renews a lost one, for example after a restart of the server. This happens before the
+   * tools are listed, so that no change between the two is missed; when the server is slow with it, they are listed
+   * meanwhile and again after it.
    */
   const subscribe = async (timeout: number): Promise<void> => {
-    if (!isModern || !sendsChanges || subscription) return;
-    try {
-      subscription = await client.listen({ toolsListChanged: true }, { timeout, signal: options.signal });
-      watch(subscription);
-    } catch (error) {
-      options.onError(toError(error));
-    }
+    if (!isModern || !sendsChanges || subscription || subscribing) return;
+    let isListed = false;
+    const opening = client.listen({ toolsListChanged: true }, { timeout, signal: options.signal });
+    subscribing = opening
+      .then(opened, (error: unknown) => options.onError(toError(error)))
+      .then(() => {
+        subscribing = undefined;
+        if (isListed && subscription) changed();
+      });
+    const waiting = new AbortController();
+    const wait = delay(SUBSCRIBE_WAIT_MS, undefined, { signal: waiting.signal }).catch(() => undefined);
+    await Promise.race([subscribing, wait]);
+    waiting.abort();
+    isListed = true;
   };
   const hearsChanges = (): boolean =>
     way.type === "stdio" || (sendsChanges && (isModern ? subscription !== undefined : http.isListening()));
+  const readTools = createToolReader(options.server, options.config, options.maxTools);
   let isRetired = false;
   const closeWhenIdle = () => {
     if (!isRetired || traces.size > 0 || isClosing) return;
@@ -375,7 +387,7 @@ async function openBy(
     listTools: async (timeoutMs) => {
       const startedAt = performance.now();
       await subscribe(timeoutMs);
-      return await listTools(client, options, timeoutMs - (performance.now() - startedAt));
+      return await listTools(client, readTools, options, timeoutMs - (performance.now() - startedAt));
     },
     close,
   };
@@ -419,7 +431,8 @@ function createTransport(
   if (!("_readBuffer" in transport)) throw new TypeError("The stdio transport of the SDK has no read buffer");
   Object.assign(transport, { _readBuffer: buffer });
   writeRequestParts(transport, traces);
-  transport.stderr?.on("data", (chunk: Buffer) => onStderr(chunk.toString("utf8")));
+  const decoder = new StringDecoder();
+  transport.stderr?.on("data", (chunk: Buffer) => onStderr(decoder.write(chunk)));
   return transport;
 }
 
@@ -547,7 +560,7 @@ function limitProbe(transport: Transport, way: Way, probe: Probing): () => void 
     }, way.probeTimeoutMs);
     // An answer in a stream comes later than this.
     await send(message, { ...options, requestSignal: stopping.signal }).catch((error: unknown) => {
-      const isRefused = error instanceof SdkHttpError || error instanceof SignInRequiredError;
+      const isRefused = error instanceof SdkHttpError || error instanceof NoTokenError;
       probe.wasLost = !isRefused && !stopping.signal.aborted;
       refuse();
     });
@@ -561,18 +574,18 @@ function limitProbe(transport: Transport, way: Way, probe: Probing): () => void 
 
 async function listTools(
   client: Client,
-  { server, config, maxTools, signal }: SessionOptions,
+  readTools: ReturnType<typeof createToolReader>,
+  { maxTools, signal }: Pick<SessionOptions, "maxTools" | "signal">,
   timeoutMs: number,
 ): Promise<ListedTools> {
   const listed: unknown[] = [];
-  const read = (isCut: boolean) => readListedTools(server, config, listed, { maxTools, isCut });
   if (client.getServerCapabilities()?.tools === undefined) {
     // Some servers have tools and do not say so; one without them refuses the question.
     const request = { method: "tools/list", params: {} };
     const timeout = Math.min(timeoutMs, UNDECLARED_TIMEOUT_MS);
     const answer = await client.request(request, ToolsPageSchema, { timeout, signal }).catch(() => undefined);
     listed.push(...(answer?.tools ?? []));
-    return read(false);
+    return readTools(listed, false);
   }
   const deadline = performance.now() + timeoutMs;
   const cursors = new Set<string>();
@@ -586,10 +599,10 @@ async function listTools(
     cursor = answer.nextCursor;
     // An empty cursor, or one that was given before, would list the same pages again.
     const isLast = cursor === undefined || cursor === "" || cursors.has(cursor);
-    if (isLast || listed.length > maxTools) return read(!isLast);
+    if (isLast || listed.length > maxTools) return readTools(listed, !isLast);
     if (cursor !== undefined) cursors.add(cursor);
   }
-  return read(true);
+  return readTools(listed, true);
 }
 
 function toError(error: unknown): Error {

@@ -150,6 +150,8 @@ export function createServerConnection(
   /** Reads the state after a wait; without this the compiler assumes that it did not change. */
   const currentState = (): State => state;
 
+  const closed = () => new ServerUnreachableError(server, "the connections are closed");
+
   /** Opens a session and lists its tools. @throws {ServerUnreachableError} */
   async function open(): Promise<Session> {
     const startedAt = performance.now();
@@ -301,7 +303,7 @@ export function createServerConnection(
     // This attempt may have started the program before its last change.
     if (state.name === "connecting") await state.attempt.then(ignore, ignore);
     if (!openNow()) {
-      if (state.name !== "waiting") throw new ServerUnreachableError(server, "the connections are closed");
+      if (state.name !== "waiting") throw closed();
       return void (await connect());
     }
     const session = await open();
@@ -352,15 +354,14 @@ export function createServerConnection(
         await unlessAborted(listing.pending, signal, failure);
       }
       if (state.name === "connected") return state.session;
-      if (state.name === "idle" || state.name === "closed") {
-        throw new ServerUnreachableError(server, "the connections are closed");
-      }
+      if (state.name === "idle" || state.name === "closed") throw closed();
       if (state.name === "connecting") return await reached(state.attempt, signal);
       const earliest = Math.min(state.until, lastAttemptAt + MIN_ATTEMPT_INTERVAL_MS);
       await sleep(earliest - performance.now(), signal);
       if (signal.aborted) throw new ServerUnreachableError(server, state.error.facts.reason, state.error);
       const next = currentState();
       if (next.name === "connected") return next.session;
+      if (next.name === "closed") throw closed();
       return await reached(next.name === "connecting" ? next.attempt : connect(), signal);
     },
     suspect,
@@ -441,7 +442,8 @@ function lastLines(text: string): string {
     .map((line) => line.trimEnd())
     .filter((line) => line !== "");
   const last = lines.slice(-MAX_LINES).join("\n");
-  return last.length <= MAX_CHARACTERS ? last : `…${last.slice(1 - MAX_CHARACTERS)}`;
+  if (last.length <= MAX_CHARACTERS) return last;
+  return `…${last.slice(1 - MAX_CHARACTERS).replace(/^[\udc00-\udfff]/, "")}`;
 }
 
 /**

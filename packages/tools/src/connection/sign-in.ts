@@ -69,15 +69,27 @@ export interface SignIns {
   change(server: string, work: (stored: SignIn | undefined) => Promise<SignIn>): Promise<SignIn>;
 }
 
-/** A server answers only after a person has signed in. */
-export class SignInRequiredError extends CodedError<{ server: string }> {
-  readonly code = "SIGN_IN_REQUIRED";
+/** A server refused a request before it processed it, and no other token can be had now. */
+export class NoTokenError extends CodedError<{ server: string }> {
+  readonly code = "NO_TOKEN";
   readonly retryable = true;
-  constructor(server: string) {
-    super(`it needs a sign-in: "planwright sign-in ${server}" or Tools in the console says where`, {
-      server,
-    });
-  }
+}
+
+/** A server answers only after a person has signed in. */
+function signInRequired(server: string): NoTokenError {
+  return new NoTokenError(
+    `it needs a sign-in: "planwright sign-in ${server}" or Tools in the console says where`,
+    { server },
+  );
+}
+
+/** The authorization server did not answer, or refused. */
+function notRenewed(server: string, cause: unknown): NoTokenError {
+  return new NoTokenError(
+    `it refuses the token, and there is no other one: ${reasonOf(cause)}`,
+    { server },
+    { cause },
+  );
 }
 
 /** Dependencies of {@link createServerSignIn}. */
@@ -155,7 +167,7 @@ export function createServerSignIn(parts: ServerSignInParts): ServerSignIn {
   return {
     provider: {
       async token() {
-        const current = known ?? take(ownOf(await signIns.read(server)));
+        const current = take(known ?? ownOf(await signIns.read(server)));
         if (!isToRenew(current)) return current.tokens?.access_token;
         // Until it has ended, the token is good although the authorization server is away.
         const renewed = await renew(current.tokens?.access_token).catch(() => current);
@@ -164,8 +176,11 @@ export function createServerSignIn(parts: ServerSignInParts): ServerSignIn {
       async onUnauthorized({ response }) {
         const { scope, resourceMetadataUrl } = extractWWWAuthenticateParams(response);
         // Other calls may have renewed it since this request was sent.
-        const { tokens } = await renew(tokenSentFor(response), { scope, resourceMetadataUrl });
-        if (!tokens) throw new SignInRequiredError(server);
+        const challenge = { scope, resourceMetadataUrl };
+        const { tokens } = await renew(tokenSentFor(response), challenge).catch((error: unknown) => {
+          throw notRenewed(server, error);
+        });
+        if (!tokens) throw signInRequired(server);
       },
     },
     isNeeded: () => known?.asked !== undefined,

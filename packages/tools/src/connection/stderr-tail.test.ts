@@ -18,6 +18,10 @@ test("the end of long output is kept, at most 20 lines and 2,000 characters", ()
   expect([long.length, long.startsWith("…"), long.endsWith("xend")]).toEqual([2_000, true, true]);
 });
 
+test("no character is cut in half", () => {
+  expect(after("\u{1f600}".repeat(2_000))).toBe(`…${"\u{1f600}".repeat(999)}`);
+});
+
 test("the output of the previous process is kept until the next one writes or connects", () => {
   const tail = createStderrTail();
   tail.add("no licence");

@@ -2,6 +2,7 @@ import {
   countText,
   isJsonObject,
   isKeyed,
+  isLookedUp,
   type JsonObject,
   type JsonValue,
   PLACEHOLDER,
@@ -27,7 +28,7 @@ export function diagnoseDoubt(
       `${step.error ? problem(step.error) : "Its answer was lost."}`,
       isKeyed(step)
         ? `Called again with the same key, ${step.tool} acts at most once.`
-        : `${step.tool} cannot be looked up, and calling it again is not safe${hasEnded ? "" : ", so the plan waits"}.`,
+        : `${isLookedUp(step) ? `No look-up has told whether it happened, and calling ${step.tool}` : `${step.tool} cannot be looked up, and calling it`} again is not safe${hasEnded ? "" : ", so the plan waits"}.`,
     ],
     stepKeys: [step, ...others].map(({ key }) => key),
     since: step.finishedAt ?? step.startedAt,

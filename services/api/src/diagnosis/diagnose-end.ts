@@ -6,6 +6,7 @@ import {
   type JsonValue,
   nearestName,
   PLACEHOLDER,
+  referencedSteps,
   type Step,
   stepsInDoubt,
   type ToolDescriptor,
@@ -219,10 +220,12 @@ const ABOUT_VALUES: ReadonlySet<string> = new Set([
 /** The step before a failed one whose output is not as its tool declares: the fault began there. */
 function unexpectedOutput({ tools }: DiagnosisFacts, plan: PlanFact, failed: StepFact): string[] {
   if (!ABOUT_VALUES.has(failed.error?.code ?? "")) return [];
-  const used = JSON.stringify(plan.document?.steps.find(({ id }) => id === failed.id) ?? "");
+  const { document } = plan;
+  const own = document?.steps.find(({ id }) => id === failed.id);
+  const used = document && own ? referencedSteps(own, document) : [];
   for (const { id, item, tool, warnings, ...step } of plan.steps) {
     const warning = warnings.find((text) => text.startsWith(UNEXPECTED));
-    if (warning === undefined || item !== null || !used.includes(`<<${id}`)) continue;
+    if (warning === undefined || item !== null || !used.includes(id)) continue;
     const what = clipped(warning.slice(UNEXPECTED.length));
     return [
       `It uses the output of ${stepName({ ...step, tool })}, which is not as ${serverName(serverOf({ tools }, tool))} declares it (OUTPUT_UNEXPECTED): ${what}.`,
@@ -480,8 +483,9 @@ function correctStep(
     const paths = [`/steps/${index}/${part}`];
     return { action: amendPart(request, { paths, value: PLACEHOLDER }, description), certainty: "part" };
   }
-  const [from] = step.dependsOn;
-  if (code === "CONTRACT_FIELD_MISSING" && from !== undefined) {
+  if (code === "CONTRACT_FIELD_MISSING") {
+    const from = stepWithoutField(document, step, error);
+    if (from === undefined) return undefined;
     const again = `Have the field returned; then call ${from} again, and what depends on it:`;
     return { action: rerun(request, again, { from }), certainty: "part" };
   }
@@ -498,6 +502,19 @@ function correctStep(
   const says = code === "TOOL_CHANGED" ? clipped(needs) : description;
   const action = rerun(request, says, { correct: { stepId: id, name: named.name } });
   return { action, certainty: named.certainty };
+}
+
+/**
+ * The step whose output lacks a field: the one that the error names. Undefined if it cannot be told, because another
+ * step would act again in its place.
+ */
+function stepWithoutField(
+  document: PlanFact["document"],
+  { dependsOn }: Step,
+  error: ErrorFact | null,
+): string | undefined {
+  const named = document?.steps.find(({ id }) => error?.message.includes(`'${id}'`));
+  return named?.id ?? (dependsOn.length === 1 ? dependsOn[0] : undefined);
 }
 
 /** Errors of references: an argument that has one is to be corrected. */

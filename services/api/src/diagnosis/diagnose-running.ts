@@ -28,9 +28,13 @@ import { act, decide, follow, listRunning, showFleet, signIn } from "./next-acti
 /** The diagnosis of a plan that has not ended: the most urgent cause comes first. */
 export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
   const isOpen = plan.finishedAt === null;
-  if (isOpen && plan.cancelRequestedAt) return cancelling(facts, plan, plan.cancelRequestedAt);
+  // No call was asked to stop, and none ends, before an executor has the plan.
+  const isAlone = plan.waitReason === "no worker";
+  if (isOpen && plan.cancelRequestedAt)
+    return isAlone ? noExecutor(facts, plan) : cancelling(facts, plan, plan.cancelRequestedAt);
   if (plan.status === "PAUSED") return paused(facts, plan);
-  if (isOpen && plan.pauseRequestedAt) return pausing(facts, plan, plan.pauseRequestedAt);
+  if (isOpen && plan.pauseRequestedAt)
+    return isAlone ? noExecutor(facts, plan) : pausing(facts, plan, plan.pauseRequestedAt);
   const [inDoubt, ...others] = stepsInDoubt(plan);
   if (inDoubt) return diagnoseDoubt(facts, plan, [inDoubt, ...others]);
   const [toApprove] = stepsToApprove(plan);
@@ -130,18 +134,24 @@ function noExecutor({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Partial
   const since = waitingSince(plan);
   const instruction =
     "Start an executor (npm start, or docker compose up -d executor); nothing is lost meanwhile. Then";
+  const control = plan.cancelRequestedAt ? "cancelled" : plan.pauseRequestedAt ? "paused" : undefined;
   return {
     code: "NO_EXECUTOR",
-    message:
-      plan.status === "QUEUED"
-        ? `no executor has taken the plan${since ? `, which was queued ${durationText(nowMs - since.getTime())} ago` : " since it was handed back"} (no worker)`
-        : "the executor that held the plan has died, and no other one has taken over (no worker)",
+    message: `${aloneText(plan, since && durationText(nowMs - since.getTime()))} (no worker)`,
     reasons: [
       "No executor sent a heartbeat within the last 5 s: none was started, the last one died, or it cannot reach MongoDB.",
+      ...(control ? [`It is ${control} as soon as an executor has taken it.`] : []),
     ],
     since,
     next: [follow(request, instruction)],
   };
+}
+
+function aloneText({ status }: PlanFact, queuedFor: string | null): string {
+  if (status === "WAITING")
+    return "no executor is there to continue the plan, which was handed back while it waited";
+  if (status !== "QUEUED") return "the executor that held the plan has died, and no other one has taken over";
+  return `no executor has taken the plan${queuedFor ? `, which was queued ${queuedFor} ago` : " since it was handed back"}`;
 }
 
 /**
@@ -202,18 +212,20 @@ function tryingAgain(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Par
   const unsent = step.attempts.at(-1)?.unsent;
   if (unsent) return unreachable(facts, plan, step, unsent);
   const error = step.error ?? step.attempts.findLast((attempt) => attempt.error !== null)?.error;
-  const advice = stepAdvice(error?.code ?? "TOOL_FAILED", serverOf(facts, step.tool));
+  const { why, instruction, action } = stepAdvice(error?.code ?? "TOOL_FAILED", serverOf(facts, step.tool));
+  // The rest of the advice is for a plan that has ended: a call that is made again can neither be settled nor changed.
+  const hasFirstAction = action === "retry" && instruction.endsWith("; then");
   return {
     code: "STEP_RETRYING",
     message: `step ${stepName(step)} keeps failing: ${error ? problem(error) : "see its attempts below"}`,
     errorCode: error?.code,
     reasons: [
-      advice.why,
+      action === "resolve" ? "Another call of it is safe." : why,
       `${countText(step.attempts.length, "attempt")} so far; it is tried again ${whenAgain(step, nowMs)}, by itself.`,
     ],
     stepKeys: [step.key],
     since: step.startedAt,
-    next: [follow(request, continuesByItself(advice.instruction))],
+    next: [follow(request, hasFirstAction ? continuesByItself(instruction) : undefined)],
   };
 }
 

@@ -122,11 +122,18 @@ const isSame =
 
 /** A text from outside, on one line of at most `maxLength` characters. Default 300. */
 export function clipped(text: string, maxLength = 300): string {
-  const line = text
-    .slice(0, 4 * maxLength)
+  const line = wholeCharacters(text, 4 * maxLength)
     .replace(/\s+/gu, " ")
     .trim();
-  return line.length > maxLength || text.length > 4 * maxLength ? `${line.slice(0, maxLength)} …` : line;
+  return line.length > maxLength || text.length > 4 * maxLength
+    ? `${wholeCharacters(line, maxLength)} …`
+    : line;
+}
+
+/** The beginning of a text, without the half of a character at its end. */
+function wholeCharacters(text: string, maxLength: number): string {
+  const beginning = text.slice(0, maxLength);
+  return text.length > maxLength ? beginning.replace(/[\ud800-\udbff]$/, "") : beginning;
 }
 
 /** The message of a tool, a model or the engine, with its code. */

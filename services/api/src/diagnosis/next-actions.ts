@@ -1,7 +1,7 @@
 import { hasDoneEffect, needsAcceptance } from "@planwright/engine";
 import { type JsonValue, PLACEHOLDER } from "@planwright/plan";
 import type { ModelLimits } from "@planwright/store";
-import { clipped, type NextAction } from "./diagnosis.ts";
+import type { NextAction } from "./diagnosis.ts";
 import type { RequestFact, StepFact } from "./facts.ts";
 
 // Each function makes one action: the GraphQL field with its arguments, and the command that does the same.
@@ -122,9 +122,11 @@ export function act(
   return { description, operation, arguments: { requestId }, command: [command, requestId] };
 }
 
-/** Sends a sentence as a new request. @param limits - of its model calls; default: those of the service */
-export function ask(sentence: string, description: string, limits: SetLimits = {}): NextAction {
-  const query = clipped(sentence, 1_000);
+/**
+ * Sends a sentence as a new request; complete, because a part of it would be another one.
+ * @param limits - of its model calls; default: those of the service
+ */
+export function ask(query: string, description: string, limits: SetLimits = {}): NextAction {
   const args = limitArguments(limits);
   return {
     description,

@@ -3,12 +3,15 @@ import {
   countText,
   durationText,
   isTerminalStepStatus,
+  needsPerson,
   type PlanId,
   type PlanningAdvice,
+  planNeed,
   planningAdvice,
   STEP_LIFECYCLE,
   statusesWhere,
   UNEXECUTED_REQUEST_STATUSES,
+  type WaitReason,
 } from "@planwright/plan";
 import type {
   DiagnosedUnits,
@@ -139,13 +142,19 @@ async function readPlan(planId: PlanId, dependencies: DiagnosisDependencies): Pr
     ...head,
     planId,
     deadlineAt: shownDeadlineOf(head),
-    waitReason: planWaitReason(head, live),
+    waitReason: waitReasonOf(head, live),
     lostExecutors: lostExecutors(head, finishedUnits(units, itemCounts), live),
     document: graph?.plan ?? null,
     toolPins: graph?.toolPins,
     itemCounts,
     steps: await Promise.all(views.map((step) => stepFact(step, dependencies))),
   };
+}
+
+/** What a plan that was handed back waits for ends by itself, but only an executor continues it then. */
+function waitReasonOf(head: PlanHead, live: LiveWorkers): WaitReason | null {
+  const isHandedBack = head.status === "WAITING" && !needsPerson(planNeed(head));
+  return isHandedBack && live.executor === 0 ? "no worker" : planWaitReason(head, live);
 }
 
 /**
@@ -236,6 +245,13 @@ function diagnosePlanning(facts: DiagnosisFacts): PartialDiagnosis {
         reasons: ["Its execution was not requested yet."],
         since: request.plan?.createdAt ?? request.planningFinishedAt,
         next: [act(request, "executePlan", "execute", "Start it:")],
+      };
+    case "EXECUTING":
+      return {
+        code: "RUNNING",
+        message: "nothing is wrong so far: the plan was accepted and is being stored",
+        since: request.createdAt,
+        next: [follow(request)],
       };
     case "CANCELLED":
       return {

@@ -34,11 +34,17 @@ const SHOWN_VALUE = 100;
  * that are not accepted.
  */
 export class UnauthenticatedError extends ApiError {
-  /** @param credential - "ended": it was accepted before, and has expired or was revoked */
-  constructor(credential: keyof typeof UNAUTHENTICATED) {
-    super("UNAUTHENTICATED", {}, UNAUTHENTICATED[credential]);
+  /**
+   * @param credential - "ended": it was accepted before, and has expired or was revoked; "ended later": after this
+   * call had accepted work
+   * @param work - the accepted work. Default: none
+   */
+  constructor(credential: keyof typeof UNAUTHENTICATED, work: { requestId?: string } = {}) {
+    super("UNAUTHENTICATED", work, UNAUTHENTICATED[credential]);
   }
 }
+
+const ENDED = "The API key or token is no longer valid: it was revoked or has expired";
 
 const UNAUTHENTICATED = {
   missing: {
@@ -51,9 +57,14 @@ const UNAUTHENTICATED = {
     remedy: 'Check the header "Authorization: Bearer ..." or ask an operator for a new key.',
   },
   ended: {
-    message: "The API key or token is no longer valid: it was revoked or has expired",
+    message: ENDED,
     remedy:
       "Get a new token or ask an operator for a new key, then start again with it; accepted work continues.",
+  },
+  "ended later": {
+    message: ENDED,
+    remedy:
+      "Get a new token or ask an operator for a new key, and read the request with it by its requestId. Do not send it again: it was accepted, and continues.",
   },
 } as const;
 

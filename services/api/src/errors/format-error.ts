@@ -83,6 +83,15 @@ export function answeredCode(error: unknown): string {
   return isUnavailable(origin) ? "UNAVAILABLE" : "INTERNAL";
 }
 
+/**
+ * True for an error of a wait for work that was accepted before it. The answer is then the accepted work: as an error
+ * it would say that the work may not have been accepted, and a client that sends it again would do it twice.
+ */
+export function isOnlyOfWait(error: unknown): boolean {
+  const code = answeredCode(error);
+  return code === "OVERLOADED" || code === "UNAVAILABLE";
+}
+
 /** The thrown error inside the wrapping of GraphQL, which may be double. */
 function originOf(error: unknown): unknown {
   return isGraphqlError(error) && error.originalError ? originOf(error.originalError) : error;

@@ -73,6 +73,8 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
     try {
       const snapshot = await read();
       if (snapshot) publish(snapshot, present);
+      // It was removed: nothing would ever end the wait for its next state.
+      else for (const reader of present) reader.end();
     } catch (error) {
       for (const reader of present) reader.fail(error);
     } finally {

@@ -9,14 +9,16 @@ import {
   ProfileSchema,
   planningAdvice,
   type RequestId,
+  remedyOfProblem,
   stepNeedsPerson,
   withoutNulls,
 } from "@planwright/plan";
-import type { PlanHead } from "@planwright/store";
+import type { PlanHead, RequestDocument } from "@planwright/store";
 import { z } from "zod";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import { parsePolicy } from "../arguments/parse-options.ts";
 import { BadInputError, UnauthenticatedError } from "../errors/api-error.ts";
+import { isOnlyOfWait } from "../errors/format-error.ts";
 import { isAtRest, type RequestSnapshot } from "../feeds/request-feed.ts";
 import { needsOf } from "../graphql/operations.ts";
 import type { GraphqlContext } from "../operation/context.ts";
@@ -110,26 +112,34 @@ const MAKES_EFFECTS = { readOnlyHint: false, destructiveHint: true, openWorldHin
 export function createFacadeTools(
   options: Pick<ReportOptions, "credentials" | "waitMs">,
 ): ReadonlyMap<string, FacadeTool> {
+  /**
+   * The report of a request that this call has accepted or changed. When too many clients follow requests, or the
+   * database fails meanwhile, it is what is known already.
+   */
+  async function reportDone(
+    context: GraphqlContext,
+    { _id: requestId, planId, status }: RequestDocument,
+    how: { call: ServerContext; wait: boolean },
+  ): Promise<JsonObject> {
+    context.releaseSlot?.();
+    try {
+      return await reportAtRest(context, requestId, { ...options, ...how });
+    } catch (error) {
+      if (isOnlyOfWait(error)) return { requestId, planId, status };
+      throw error;
+    }
+  }
+
   /** The result of a call that executes a request. */
   async function executed(
     context: GraphqlContext,
-    requestId: RequestId,
+    request: RequestDocument,
     how: { call: ServerContext; wait: boolean },
   ): Promise<FacadeAnswer> {
-    context.releaseSlot?.();
-    const found = await reportAtRest(context, requestId, { ...options, ...how });
-    const { status } = found;
-    return { report: found, isError: how.wait && (status === "FAILED" || status === "CANCELLED") };
+    const report = await reportDone(context, request, how);
+    const { status } = report;
+    return { report, isError: how.wait && (status === "FAILED" || status === "CANCELLED") };
   }
-
-  const reported = async (
-    context: GraphqlContext,
-    requestId: RequestId,
-    call: ServerContext,
-  ): Promise<FacadeAnswer> => ({
-    report: await reportAtRest(context, requestId, { ...options, call, wait: false }),
-    isError: false,
-  });
 
   return new Map([
     toolOf({
@@ -154,8 +164,7 @@ export function createFacadeTools(
           tags,
           idempotencyKey,
         };
-        const { _id } = await createPlan(context, input);
-        return executed(context, _id, { call, wait });
+        return executed(context, await createPlan(context, input), { call, wait });
       },
     }),
     toolOf({
@@ -195,8 +204,8 @@ export function createFacadeTools(
       ) {
         const document = given ?? { steps, ...(output_steps && { output_steps }) };
         const plan = readToolPlan({ plan: document, policy: parsePolicy({ policy }) });
-        const { _id } = await submitPlan(context, { plan, execute: true, tags, idempotencyKey });
-        return executed(context, _id, { call, wait });
+        const request = await submitPlan(context, { plan, execute: true, tags, idempotencyKey });
+        return executed(context, request, { call, wait });
       },
     }),
     toolOf({
@@ -207,7 +216,8 @@ export function createFacadeTools(
       annotations: { readOnlyHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {
         const { _id } = await findRequest(context, requestId);
-        return reported(context, _id, call);
+        const report = await reportAtRest(context, _id, { ...options, call, wait: false });
+        return { report, isError: false };
       },
     }),
     toolOf({
@@ -217,9 +227,8 @@ export function createFacadeTools(
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {
-        const { _id } = await cancelRequest(context, requestId);
-        context.releaseSlot?.();
-        return reported(context, _id, call);
+        const cancelled = await cancelRequest(context, requestId);
+        return { report: await reportDone(context, cancelled, { call, wait: false }), isError: false };
       },
     }),
   ]);
@@ -323,7 +332,7 @@ async function reportAtRest(
       ...(!wait && { isLast: () => true }),
       onState: progressNotifier(call),
     });
-    if (hasCredentialEnded) throw new UnauthenticatedError("ended");
+    if (hasCredentialEnded) throw new UnauthenticatedError("ended later", { requestId });
     if (!last) return { requestId };
     return reportOf(last, await readPlanOutputs(last.request.planId, context));
   } finally {
@@ -456,7 +465,7 @@ function reportOf({ request, plan, steps }: RequestSnapshot, outputs: PlanOutput
     status: request.status,
     outputs: Object.fromEntries([...(outputs ?? [])].map(([name, kept]) => [name, toJson(kept)])),
   };
-  if (request.error) report["error"] = toProblem(request.error, planningAdvice(request.error.code));
+  if (request.error) report["error"] = toProblem(request.error, adviceFor(request, request.error));
   else if (plan?.error) report["error"] = toProblem(plan.error, stepAdvice(plan.error.code));
   if (failed.length > 0) report["failedSteps"] = failed;
   const skipped = steps.filter(({ item, status }) => item === null && status === "SKIPPED").map(toFailure);
@@ -477,6 +486,11 @@ function reportOf({ request, plan, steps }: RequestSnapshot, outputs: PlanOutput
 function settledOf(plan: PlanHead, step: StepRun): JsonValue[] {
   const settled = settlementOf(plan, step);
   return settled ? [{ key: step.key, resolution: settled.resolution, by: settled.by }] : [];
+}
+
+/** Of a request that was executed in part nothing is to be sent again. */
+function adviceFor({ replans }: RequestDocument, { code }: { code: string }): { remedy: string } {
+  return replans && replans.made > 0 ? { remedy: remedyOfProblem(code, "replan") } : planningAdvice(code);
 }
 
 function toFailure(step: StepRun): JsonValue {

@@ -328,6 +328,8 @@ interface PageReads {
   modelCallPage(requestId: RequestId, page: ListPage): Promise<Page<ModelCallHead>>;
   /** Events in the order of the journal. @throws {CursorInvalidError} */
   eventPage(requestId: RequestId, page: ListPage): Promise<Page<EventHead>>;
+  /** The latest events first, those before the cursor `after`. @throws {CursorInvalidError} */
+  latestEventPage(requestId: RequestId, page: ListPage): Promise<Page<EventHead>>;
   /** Uses these steps for pages of this plan; they must be all its steps, in plan order. */
   primeSteps: (planId: PlanId, steps: readonly StepRun[]) => void;
   /** Clears the cache. */
@@ -376,6 +378,9 @@ function createPageReads({ store, tenant, bytes, units }: PageSources): PageRead
   const events = pagesOf((ids: readonly RequestId[], page: ListPage) =>
     store.listEventPages(tenant, ids, page),
   );
+  const latestEvents = pagesOf((ids: readonly RequestId[], page: ListPage) =>
+    store.listLatestEventPages(tenant, ids, page),
+  );
   return {
     async stepPage(planId, page) {
       const steps = primed.get(planId);
@@ -397,10 +402,11 @@ function createPageReads({ store, tenant, bytes, units }: PageSources): PageRead
     planPage: (id, part) => plans.load({ id, part }),
     modelCallPage: (id, part) => modelCalls.load({ id, part }),
     eventPage: (id, part) => events.load({ id, part }),
+    latestEventPage: (id, part) => latestEvents.load({ id, part }),
     primeSteps: (planId, steps) => void primed.set(planId, steps),
     forgetPages() {
       primed.clear();
-      for (const loader of [pages, plans, modelCalls, events]) loader.clearAll();
+      for (const loader of [pages, plans, modelCalls, events, latestEvents]) loader.clearAll();
     },
   };
 }

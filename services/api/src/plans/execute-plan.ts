@@ -107,7 +107,7 @@ function throwIfNotStarted(request: RequestDocument, plan: PlanDocument): void {
       facts,
       `Version ${plan.version} of the plan has ended, it is ${plan.status}: a plan is executed at most once, and nothing was executed now`,
       isOld
-        ? `The current version is ${request.planId}. rerun(requestId) makes a new version of it and runs the steps that did not complete.`
+        ? `Version ${request.version} is current, ${request.planId}: executePlan(requestId) starts it if it is READY, and rerun(requestId) runs the steps that did not complete if it has ended.`
         : "rerun(requestId) makes a new version and runs the steps that did not complete; with from, that step and its dependent steps again.",
     );
   }

@@ -133,7 +133,7 @@ export async function replan(context: OperationContext, input: ReplanInput): Pro
       throw new StateConflictError(
         { requestId, status: "FAILED" },
         `The plan of this request was already replanned ${answer.made} times`,
-        "Send the query again with createPlan, in other words.",
+        "Change the plan yourself with amendPlan, or run what did not complete with rerun: completed steps are kept.",
       );
     default:
       return refuseVersion(requestId, answer, { can: "be replanned", version: "version" });

@@ -21,6 +21,7 @@ import {
 } from "@planwright/client";
 import type { StepRun } from "@planwright/engine";
 import {
+  beginningOfText,
   changesSince,
   findPinnedTool,
   isJsonObject,
@@ -34,8 +35,8 @@ import {
 import { redactInSteps, redactJson } from "@planwright/runtime";
 import {
   type EventHead,
-  eventCursor,
   type ModelCallHead,
+  type Page,
   type PlanGraph,
   type PlanHead,
 } from "@planwright/store";
@@ -49,9 +50,8 @@ import { toEventView } from "./journal.ts";
 
 /** Versions whose steps are read, newest first. */
 const MAX_VERSIONS = 20;
-/** Most events of the journal that are read, the latest ones, and how many entries are read at once. */
+/** Most events of the journal that are read, the latest ones. */
 const MAX_EVENTS = 2_000;
-const ENTRIES_AT_ONCE = 100;
 /** Largest answer that a bundle is made for, in bytes: the console and colleagues read the file as a whole. */
 const MAX_BYTES = 8_388_608;
 
@@ -276,7 +276,8 @@ async function smallOutput(step: StepRun, reads: Reads): Promise<KeptOutput> {
   const value = await reads.wholeOutput(step);
   const sizeBytes = Buffer.byteLength(JSON.stringify(value));
   if (sizeBytes <= MAX_OUTPUT_BYTES) return { value };
-  const preview = stringifyExactJson(redactJson(value, { maxDepth: MAX_DEPTH })).slice(0, PREVIEW_LENGTH);
+  const text = stringifyExactJson(redactJson(value, { maxDepth: MAX_DEPTH }));
+  const preview = beginningOfText(text, PREVIEW_LENGTH);
   return { reference: { ...reference, sizeBytes, preview } };
 }
 
@@ -305,21 +306,21 @@ async function bundleEvents(
   section: BundleSection,
   inSlices: InSlices,
 ): Promise<unknown[]> {
-  const found: EventHead[] = [];
-  let before = (await reads.lastSeq(requestId)) + 1;
-  while (before > 1 && found.length < MAX_EVENTS) {
-    const first = Math.max(1, before - ENTRIES_AT_ONCE);
-    const some: EventHead[] = [];
-    let after = first === 1 ? null : eventCursor({ seq: first - 1, position: Number.MAX_SAFE_INTEGER });
-    do {
-      const page = await reads.eventPage(requestId, { first: 100, ...(after !== null && { after }) });
-      some.push(...page.items.filter(({ seq }) => seq < before));
-      after = (page.items.at(-1)?.seq ?? before) < before ? page.cursor : null;
-    } while (after !== null && some.length < MAX_EVENTS);
-    found.unshift(...some);
-    before = first;
-  }
-  section.leaveOut("events", { count: before - 1, sizeBytes: null, reason: "not read, in entries" });
+  const latest: EventHead[] = [];
+  let after: string | null = null;
+  do {
+    const page: Page<EventHead> = await reads.latestEventPage(requestId, {
+      first: 100,
+      ...(after !== null && { after }),
+    });
+    latest.push(...page.items);
+    after = page.cursor;
+  } while (after !== null && latest.length < MAX_EVENTS);
+  const found = latest.toReversed();
+  const [oldest] = found;
+  // Of the entry of the oldest event, earlier ones may be missing.
+  const missing = oldest && after !== null ? oldest.seq - (oldest.position === 0 ? 1 : 0) : 0;
+  section.leaveOut("events", { count: missing, sizeBytes: null, reason: "not read, in entries" });
   const events = await Promise.all(found.map((event) => select(JOURNAL_EVENT, toEventView(event))));
   return inSlices(section.keepMany("events", events, (a, b) => b.seq - a.seq));
 }

@@ -7,9 +7,10 @@ import {
   executionStateOfRequest,
   isExactNumber,
   type OpenQuestion,
-  planningAdvice,
+  type ProblemPlace,
   printPlace,
   type RequestId,
+  remedyOfProblem,
   requestTitle,
   textOfOutsider,
   toExecutionState,
@@ -38,7 +39,7 @@ import { hasScope } from "../access/gate.ts";
 import { type FilterArgument, parseLiveFilter } from "../arguments/parse-filter.ts";
 import { parseWait, type WaitInput } from "../arguments/parse-options.ts";
 import { readDiagnosis } from "../diagnosis/read-diagnosis.ts";
-import { OverloadedError } from "../errors/api-error.ts";
+import { isOnlyOfWait } from "../errors/format-error.ts";
 import { noteLogFacts } from "../errors/telemetry.ts";
 import type { RequestChange, RequestSnapshot } from "../feeds/request-feed.ts";
 import type { WaitOptions } from "../feeds/rest-waits.ts";
@@ -106,6 +107,14 @@ import {
 } from "./older-api.ts";
 import { modelCallResolvers, planResolvers, readCounts, stepResolvers } from "./plan-resolvers.ts";
 
+/** An error of planning with its place, from which its remedy follows. */
+function placed<E extends object>(
+  error: E | null | undefined,
+  place: ProblemPlace,
+): (E & { place: ProblemPlace }) | null {
+  return error ? { ...error, place } : null;
+}
+
 /** A request, now or at an entry of its journal. */
 type ShownRequest = RequestDocument & Partial<PastRequest>;
 
@@ -127,7 +136,11 @@ const requestResolvers = {
   openQuestions: ({ questions }: RequestDocument) => questions,
   waitReason: async (request: RequestDocument, _: unknown, { liveWorkers }: GraphqlContext) =>
     requestWaitReason(request, await liveWorkers()),
-  modelWait: ({ planning }: RequestDocument) => planning.wait ?? null,
+  error: ({ error, replans }: RequestDocument) =>
+    placed(error, replans && replans.made > 0 ? "replan" : "first plan"),
+  answerError: ({ answerError }: RequestDocument) => placed(answerError, "answer"),
+  modelWait: ({ planning: { wait } }: RequestDocument) =>
+    wait && { ...wait, error: placed(wait.error, "wait") },
   diagnosis: (request: RequestDocument, _: unknown, context: GraphqlContext) =>
     readDiagnosis(request, context),
   plan: (request: ShownRequest, _: unknown, { reads }: GraphqlContext) =>
@@ -291,7 +304,7 @@ function mutation<Arguments, Result>(
 
 /**
  * Accepts a request and returns it when it has ended or waits for a person, or its state after waitMs. When
- * too many clients wait, the accepted request is returned at once.
+ * too many clients wait, or the database fails meanwhile, the accepted request is returned at once.
  * @param accept - stores the request
  */
 async function acceptAndWait(
@@ -326,7 +339,7 @@ async function waitForEnd(
     reads.primeState(last);
     return last.request;
   } catch (error) {
-    if (error instanceof OverloadedError) return request;
+    if (isOnlyOfWait(error)) return request;
     throw error;
   }
 }
@@ -402,21 +415,23 @@ function result<Field extends keyof ExecutionResults>(field: Field) {
     (await readResults(plan._id, context))[field];
 }
 
-/** Fields of StepError that are not recorded. `unit` is the step; absent for errors of attempts and plans. */
+/**
+ * Fields of StepError that are not recorded. `unit` is the step; absent for errors of plans. `place` is
+ * that of an error of planning in the journal.
+ */
 const stepErrorResolvers = {
-  remedy({ code, unit }: { code: string; unit?: FailedUnit }): string {
+  remedy({ code, unit, place }: { code: string; unit?: FailedUnit; place?: ProblemPlace }): string {
+    if (place) return remedyOfProblem(code, place);
     const { why, remedy } = stepAdvice(code, undefined, unit);
+    if (unit?.status === "COMPLETED") return `${why} The step has completed: nothing is to be done.`;
     if (unit?.status === "IN_DOUBT") return `${why} ${remedyWhile("in doubt", code)}`;
     return `${why} ${unit?.status === "RETRYING" ? remedyWhile("tried again", code) : remedy}`;
   },
 };
 
-/** Fields of Problem that are not recorded. */
+/** Fields of Problem that are not recorded. `place` is absent for errors of model calls. */
 const problemResolvers = {
-  remedy({ code }: { code: string }): string {
-    const { why, remedy } = planningAdvice(code);
-    return `${why} ${remedy}`;
-  },
+  remedy: ({ code, place = "event" }: { code: string; place?: ProblemPlace }) => remedyOfProblem(code, place),
 };
 
 /** Fields of OpenQuestion: null for a question of a model that names no argument. */

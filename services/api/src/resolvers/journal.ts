@@ -45,7 +45,10 @@ export async function readEventPage(
 const MAX_TEXT = 200;
 
 /** The parts of an error in an event; its data is read with the step. */
-type ErrorView = Pick<NonNullable<EventOf<"attempt.ended">["error"]>, "code" | "message" | "retryable">;
+type ErrorView = Pick<NonNullable<EventOf<"attempt.ended">["error"]>, "code" | "message" | "retryable"> & {
+  /** Of an error of planning: its remedy is another one than that of a step. */
+  place?: "event";
+};
 
 /**
  * The public content of an event. Only these fields are sent: an event may contain more than clients may see.
@@ -194,7 +197,7 @@ function contentOfPlanning(event: PlanningEvent): EventContent {
     }
     case "planning.postponed": {
       const { error, since, tries, dueAt, until } = event;
-      return { error: { ...error, retryable: true }, facts: { since, tries, dueAt, until } };
+      return { error: { ...error, retryable: true, place: "event" }, facts: { since, tries, dueAt, until } };
     }
     case "planning.failed":
       return { error: planningError(event.error) };
@@ -208,7 +211,7 @@ function contentOfPlanning(event: PlanningEvent): EventContent {
 
 /** Failed planning is not retried automatically. */
 function planningError({ code, message }: EventOf<"planning.failed">["error"]): ErrorView {
-  return { code, message, retryable: false };
+  return { code, message, retryable: false, place: "event" };
 }
 
 const cut = (text: string): string => beginningOfText(text, MAX_TEXT);
@@ -231,8 +234,8 @@ function changeOf(event: EventOf<"step.changed">, lengths: EventHead["lengths"])
   return { status, error, reason, facts };
 }
 
-function errorView({ code, message, retryable }: ErrorView): NonNullable<EventView["error"]> {
-  return { code, message, retryable, data: null };
+function errorView({ code, message, retryable, place }: ErrorView): NonNullable<EventView["error"]> {
+  return { code, message, retryable, ...(place && { place }), data: null };
 }
 
 /* A request at one entry of its journal: its plan and steps follow from the journal alone. */

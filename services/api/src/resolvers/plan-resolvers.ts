@@ -129,6 +129,11 @@ function errorOf(error: StepRun["error"], withData: () => Promise<StepRun["error
   return error && { ...error, data: async () => (await withData())?.data ?? null };
 }
 
+/** Its remedy follows from what became of the step. */
+function ofUnit<E extends object>(error: E | null, unit: StepRun): (E & { unit: StepRun }) | null {
+  return error && { ...error, unit };
+}
+
 /** Fields of Step that its run does not have, or has in another form. */
 export const stepResolvers = {
   arguments: ({ planned }: ShownStep) => planned,
@@ -146,17 +151,21 @@ export const stepResolvers = {
     const kept = await outputOf(step, context);
     return "reference" in kept ? kept.reference : null;
   },
-  error: (step: StepRun, _: unknown, { reads }: GraphqlContext) => {
-    const error = errorOf(step.error, async () => (await reads.withBody(step)).error);
-    return error && { ...error, unit: step };
-  },
+  error: (step: StepRun, _: unknown, { reads }: GraphqlContext) =>
+    ofUnit(
+      errorOf(step.error, async () => (await reads.withBody(step)).error),
+      step,
+    ),
   attempts: (step: StepRun, _: unknown, { reads }: GraphqlContext) =>
     step.attempts.map((attempt) => ({
       ...attempt,
-      error: errorOf(attempt.error, async () => {
-        const { attempts } = await reads.withBody(step);
-        return attempts.find(({ attemptId }) => attemptId === attempt.attemptId)?.error;
-      }),
+      error: ofUnit(
+        errorOf(attempt.error, async () => {
+          const { attempts } = await reads.withBody(step);
+          return attempts.find(({ attemptId }) => attemptId === attempt.attemptId)?.error;
+        }),
+        step,
+      ),
     })),
 };
 

@@ -10,6 +10,7 @@ import {
 } from "@planwright/plan";
 import type { ModelLimits } from "@planwright/store";
 import { expect, test } from "vitest";
+import { isWellFormed } from "../../src/arguments/text.ts";
 import type { Diagnosis, DiagnosisCode, NextAction } from "../../src/diagnosis/diagnosis.ts";
 import {
   betterVersion,
@@ -896,4 +897,130 @@ test.each([
   const plan = planOf([stepOf("a", waiting)], state);
   const reasons = diagnose(factsOf(requestOf({ plan }))).reasons.join(" ");
   expect(text.exec(reasons)?.[1]).toBe(later(99).toISOString());
+});
+
+test("a sentence that is to be sent again is the complete one, in its own lines", () => {
+  const query = `Create author Alice,\nand then ${"a post about gardens, ".repeat(300)}end`;
+  const error = { code: "BUDGET_EXCEEDED", message: "too much" };
+  const limits = { ...NONE, maxTokens: 10_000 };
+  const exceeded = diagnose(factsOf(requestOf({ status: "FAILED", query, error, modelLimits: limits })));
+  const cancelled = diagnose(factsOf(requestOf({ status: "CANCELLED", query })));
+  for (const { next } of [exceeded, cancelled]) {
+    expect(next[0]).toMatchObject({ operation: "createPlan", arguments: { query } });
+    expect(next[0]?.command.slice(0, 2)).toEqual(["run", query]);
+  }
+});
+
+test("an output that is not as declared is blamed only if the failed step uses it", () => {
+  const warnings = ["OUTPUT_UNEXPECTED: name is missing"];
+  const done = (id: string) => stepOf(id, { status: "COMPLETED", warnings });
+  const mail = stepOf("mail", { status: "FAILED", error: errorOf("REFERENCE_MISSING") });
+  const blamed = (text: string): string => {
+    const document = {
+      steps: [
+        { id: "a", tool: "a", arguments: {}, dependsOn: [] },
+        { id: "ab", tool: "ab", arguments: {}, dependsOn: [] },
+        { id: "mail", tool: "mail", arguments: { to: text }, dependsOn: ["ab"] },
+      ],
+    } as never;
+    const request = ended("FAILED", [done("a"), done("ab"), mail], { document });
+    return diagnose(factsOf(request)).reasons.join(" ");
+  };
+  expect(blamed("<<ab.name>>")).toContain("It uses the output of ab, which is not as its server declares it");
+  expect(blamed("<<a.name>>")).toContain("It uses the output of a, which");
+  expect(blamed("a.name")).not.toContain("It uses the output");
+});
+
+test("a missing field is asked of the step that lacks it, and not of another one that would act again", () => {
+  const document = {
+    steps: [
+      { id: "pay", tool: "pay", arguments: {}, dependsOn: [] },
+      { id: "load", tool: "load", arguments: {}, dependsOn: [] },
+      { id: "mail", tool: "send", arguments: {}, dependsOn: ["pay", "load"] },
+    ],
+  } as never;
+  const nextAfter = (message: string) => {
+    const mail = stepOf("mail", {
+      tool: "send",
+      status: "FAILED",
+      error: errorOf("CONTRACT_FIELD_MISSING", message),
+    });
+    const pay = stepOf("pay", { status: "COMPLETED", effect: "done", effectClass: "U" });
+    return diagnose(factsOf(ended("FAILED", [pay, mail], { document })));
+  };
+  const named = nextAfter(
+    "send was not called: it needs id of load (required_fields), and the output of 'load' has none",
+  );
+  expect(commandsOf(named)[0]).toBe(`${RETRY} --from load`);
+  expect(JSON.stringify(nextAfter("no id").next)).not.toContain("pay");
+});
+
+test("a text that is cut keeps whole characters", () => {
+  const message = `${"x".repeat(299)}😀${"y".repeat(300)}`;
+  const { cause } = diagnose(factsOf(ended("FAILED", [failed("TOOL_FAILED", message)])));
+  expect(cause.message).toContain(`${"x".repeat(299)} …`);
+  expect(isWellFormed(cause.message)).toBe(true);
+  const spaces = `${" ".repeat(1_199)}😀${"y".repeat(300)}`;
+  const other = diagnose(factsOf(ended("FAILED", [failed("TOOL_FAILED", spaces)])));
+  expect(isWellFormed(other.cause.message)).toBe(true);
+});
+
+test.each(["EXECUTOR_LOST", "ANSWER_LOST"])(
+  "a call that is made again after %s is not to be settled: that would be refused",
+  (code) => {
+    const step = stepOf("a", { status: "RETRYING", error: errorOf(code), attempts: [attemptOf(1)] });
+    const { reasons, next } = diagnose(factsOf(requestOf({ plan: planOf([step]) })));
+    expect(next.map(({ description, command }) => [description, ...command])).toEqual([
+      ["Follow it:", "watch", REQUEST_ID],
+    ]);
+    expect(reasons).toEqual([
+      "Another call of it is safe.",
+      "1 attempt so far; it is tried again at any moment, by itself.",
+    ]);
+  },
+);
+
+test("what only a plan that has ended can follow is not the advice for a step that is tried again", () => {
+  const step = stepOf("a", { status: "RETRYING", error: errorOf("TOOL_FAILED"), attempts: [attemptOf(1)] });
+  const { next } = diagnose(factsOf(requestOf({ plan: planOf([step]) })));
+  expect(next[0]?.description).toBe("Follow it:");
+});
+
+test("a call that its look-up could not find is not said to have no look-up", () => {
+  const doubt = stepOf("pay", { status: "IN_DOUBT", effectClass: "V", attempts: [attemptOf(1)] });
+  const plan = planOf([doubt], { status: "WAITING", waitReason: "in doubt" });
+  const { reasons } = diagnose(factsOf(requestOf({ plan })));
+  expect(reasons[1]).toBe(
+    "No look-up has told whether it happened, and calling pay again is not safe, so the plan waits.",
+  );
+});
+
+test.each([
+  ["cancelled", { cancelRequestedAt: later(8) }],
+  ["paused", { pauseRequestedAt: later(8) }],
+])("a plan that is to be %s waits for an executor if none is alive", (_, asked) => {
+  const running = stepOf("a", { status: "RUNNING", attempts: [attemptOf(1, { endedAt: null })] });
+  const { cause, reasons, next } = diagnose(
+    factsOf(requestOf({ plan: planOf([running], { waitReason: "no worker", ...asked }) })),
+  );
+  expect(cause).toMatchObject({ code: "NO_EXECUTOR", severity: "ATTENTION" });
+  expect(reasons.join(" ")).toMatch(/(cancelled|paused) as soon as an executor has taken it/);
+  expect(next[0]?.description).toContain("Start an executor");
+});
+
+test("a plan that was handed back and that no executor can continue says so", () => {
+  const plan = planOf([stepOf("a", { status: "RETRYING", error: errorOf("TOOL_RATE_LIMITED") })], {
+    status: "WAITING",
+    waitReason: "no worker",
+  });
+  expect(causeOf(requestOf({ plan }))).toBe(
+    "no executor is there to continue the plan, which was handed back while it waited (no worker)",
+  );
+});
+
+test("a plan that is about to be stored is not said to be invalid, and is not to be submitted again", () => {
+  const accepted = { status: "EXECUTING", source: "plan", query: null, plan: null } as const;
+  const { cause, next } = diagnose(factsOf(requestOf(accepted)));
+  expect(cause).toMatchObject({ code: "RUNNING", severity: "PROGRESS" });
+  expect(next.map(({ operation }) => operation)).toEqual(["requestUpdated"]);
 });

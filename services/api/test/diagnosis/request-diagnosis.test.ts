@@ -105,3 +105,16 @@ test("a tool that has changed is compared with the plan as it is now, not as it 
   const { next } = await diagnosisOf(requestId);
   expect(next[0].description).toMatch(/^createAuthor now requires weight:/);
 });
+
+test("a plan that waits for the next try of a call is not said to continue by itself while no executor is alive", async () => {
+  const requestId = await submit(true, async (store, planId) => {
+    const claim = (await store.claimPlan(planId, "test executor"))!;
+    await store.releasePlan(claim, { status: "WAITING", reason: "backoff", dueAtMs: Date.now() + 3_600_000 });
+  });
+  expect((await diagnosisOf(requestId)).cause.code).toBe("NO_EXECUTOR");
+  await running.store.addWorker({ _id: "executor alive", kind: "executor", deadAfterMs: 3_600_000 });
+  onTestFinished(() => running.store.removeWorker("executor alive"));
+  await expect
+    .poll(async () => (await diagnosisOf(requestId)).cause.code, { timeout: 10_000 })
+    .toBe("RUNNING");
+});

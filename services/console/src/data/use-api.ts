@@ -1,5 +1,12 @@
-import { ApiRefusedError, type Client, createClient, isTemporary, type Operation } from "@planwright/client";
-import { createContext, useContext, useEffect, useState } from "react";
+import {
+  ApiRefusedError,
+  type Client,
+  createClient,
+  isTemporary,
+  NotTheApiError,
+  type Operation,
+} from "@planwright/client";
+import { createContext, useContext, useEffect, useRef, useState } from "react";
 import { useIsVisible } from "./browser.ts";
 
 /** The result of a query. */
@@ -9,9 +16,12 @@ export interface Read<Result> {
   problem: ApiProblem | null;
 }
 
+/** Wait before a query without an answer is sent again, in milliseconds. */
+const READ_AGAIN_MS = 2_000;
+
 /**
- * The answer to a query, which is sent again when its variables change. It is never the answer to earlier
- * variables.
+ * The answer to a query, which is sent again when its variables change, and after a problem that may pass. It is
+ * never the answer to earlier variables.
  * @param variables - null: nothing is sent
  * @param revision - the query is also sent again when this changes; the last answer stays until the new one
  * arrives
@@ -29,12 +39,22 @@ export function useRead<Result, Variables extends object>(
     const wanted = JSON.parse(key) as Variables | null;
     if (wanted === null) return;
     const controller = new AbortController();
-    client.execute(operation, wanted, { signal: controller.signal }).then(
-      (data) => setRead({ key, data, problem: null }),
-      (error: unknown) =>
-        controller.signal.aborted || setRead({ key, data: null, problem: problemOf(error) }),
-    );
-    return () => controller.abort();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const send = () =>
+      client.execute(operation, wanted, { signal: controller.signal }).then(
+        (data) => setRead({ key, data, problem: null }),
+        (error: unknown) => {
+          if (controller.signal.aborted) return;
+          const problem = problemOf(error);
+          setRead({ key, data: null, problem });
+          if (problem.isTemporary) timer = setTimeout(() => void send(), READ_AGAIN_MS);
+        },
+      );
+    void send();
+    return () => {
+      controller.abort();
+      clearTimeout(timer);
+    };
   }, [client, operation, key, revision]);
   return read.key === key ? read : { data: null, problem: null };
 }
@@ -59,8 +79,20 @@ export interface ApiProblem {
   accept?: () => void;
 }
 
-/** Describes an error of a call for people. Any other error is a fault of this page and is thrown again. */
-export function problemOf(error: unknown): ApiProblem {
+/** What follows a call without an answer. */
+const AFTER_NO_ANSWER = {
+  again: "It is tried again automatically. If this stays, check whether the service runs: GET /healthz.",
+  read: "Try it once more. If this stays, check whether the service runs: GET /healthz.",
+  command: "It is not known whether this was done: look at it before you try once more.",
+  keyed: "It is not known whether this was done. Try it once more: it is not done twice.",
+} as const;
+
+/**
+ * Describes an error of a call for people. Any other error is a fault of this page and is thrown again.
+ * @param then - what follows: the page tries it again, a person reads it once more, or the call was a command, with
+ * an idempotency key or without
+ */
+export function problemOf(error: unknown, then: keyof typeof AFTER_NO_ANSWER = "again"): ApiProblem {
   if (error instanceof ApiRefusedError) {
     const { code, remedy } = error.facts;
     const problem = { code, message: error.message, remedy, isTemporary: isTemporary(error) };
@@ -68,13 +100,17 @@ export function problemOf(error: unknown): ApiProblem {
     const isRepeat = code === "REPEAT_NOT_ACCEPTED" && Array.isArray(ids);
     return isRepeat ? { ...problem, repeats: ids.filter((id) => typeof id === "string") } : problem;
   }
+  const remedy = AFTER_NO_ANSWER[then];
+  if (error instanceof NotTheApiError) {
+    return {
+      code: error.code,
+      message: `Another server answers in place of the API (HTTP ${error.facts.status})`,
+      remedy: `A proxy may want you to sign in: reload this page. ${remedy}`,
+      isTemporary: true,
+    };
+  }
   if (!isTemporary(error)) throw error;
-  return {
-    code: "API_UNREACHABLE",
-    message: "The API does not answer",
-    remedy: "It is tried again automatically. If this stays, check whether the service runs: GET /healthz.",
-    isTemporary: true,
-  };
+  return { code: "API_UNREACHABLE", message: "The API does not answer", remedy, isTemporary: true };
 }
 
 /**
@@ -119,9 +155,20 @@ export interface Action<Result, Variables> {
   problem: ApiProblem | null;
 }
 
+/** A command without an answer, with its idempotency key. */
+interface Unanswered {
+  /** Its variables without the key. */
+  text: string;
+  key: string;
+}
+
+/** The variables as a text, without their idempotency key. */
+const withoutKey = (variables: object): string => JSON.stringify({ ...variables, idempotencyKey: null });
+
 /**
  * A mutation for a button: the button is disabled while it is pending, and a refusal is shown. When effects would
- * be repeated, the note lists them, and the mutation is sent again once the operator has accepted them.
+ * be repeated, the note lists them, and the mutation is sent again once the operator has accepted them. One without
+ * an answer keeps its idempotency key: pressed again with the same variables it is the same command.
  */
 export function useAction<Result, Variables extends object>(
   operation: Operation<Result, Variables>,
@@ -129,21 +176,28 @@ export function useAction<Result, Variables extends object>(
   const client = useClient();
   const [isPending, setIsPending] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const unanswered = useRef<Unanswered | null>(null);
   return {
     isPending,
     problem,
-    run: async (variables) => {
+    run: async (given) => {
+      const text = withoutKey(given);
+      const known = unanswered.current?.text === text ? { idempotencyKey: unanswered.current.key } : {};
+      const variables = { ...given, ...known };
+      const key = "idempotencyKey" in variables ? String(variables.idempotencyKey) : null;
       const accepted = new Set<string>();
       for (;;) {
         setIsPending(true);
         try {
           const more = accepted.size > 0 ? { acceptRepeat: [...accepted] } : {};
           const result = await client.execute(operation, { ...variables, ...more });
+          unanswered.current = null;
           setProblem(null);
           acted.dispatchEvent(new Event(ACTED));
           return result;
         } catch (error) {
-          const found = problemOf(error);
+          const found = problemOf(error, key === null ? "command" : "keyed");
+          unanswered.current = key !== null && found.isTemporary ? { text, key } : null;
           const repeats = found.repeats?.filter((id) => !accepted.has(id)) ?? [];
           if (repeats.length === 0) {
             setProblem(found);

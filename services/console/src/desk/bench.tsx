@@ -283,7 +283,8 @@ function useCheck({ text, fault }: EditedPlan): Check {
         });
         setCheck(checkOf(validatePlan));
       } catch (error) {
-        if (!controller.signal.aborted) setCheck({ ...NONE, state: "unknown", problem: problemOf(error) });
+        if (!controller.signal.aborted)
+          setCheck({ ...NONE, state: "unknown", problem: problemOf(error, "read") });
       }
     }
     const timer = setTimeout(() => void validate(), PAUSE_MS);

@@ -176,7 +176,7 @@ function LargeResult({
       save(`${name}.json`, parts);
       setProblem(null);
     } catch (error) {
-      setProblem(problemOf(error));
+      setProblem(problemOf(error, "read"));
     } finally {
       setIsReading(false);
     }

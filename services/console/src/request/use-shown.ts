@@ -98,7 +98,8 @@ function useMoment(requestId: string, seq: number | null): ReadMoment {
           if (moment.seq === seq) addToCache(cache.current, seq, moment);
           setRead({ moment, problem: null });
         },
-        (error: unknown) => controller.signal.aborted || setRead({ moment: null, problem: problemOf(error) }),
+        (error: unknown) =>
+          controller.signal.aborted || setRead({ moment: null, problem: problemOf(error, "read") }),
       );
     }, SETTLE_MS);
     return () => {

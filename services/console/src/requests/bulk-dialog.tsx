@@ -162,7 +162,7 @@ function useBulk(kind: BulkKind, subject: BulkSubject) {
         setProblem(null);
         if (!variables.dryRun) acted.dispatchEvent(new Event(ACTED));
       } catch (error) {
-        setProblem(problemOf(error));
+        setProblem(problemOf(error, variables.dryRun ? "read" : "command"));
       } finally {
         setIsPending(false);
       }

@@ -1,4 +1,5 @@
 import type { StepRun } from "@planwright/client";
+import { parseExactJson } from "@planwright/plan";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
@@ -70,4 +71,14 @@ test.each([
   ["text", undefined],
 ])("the amount of a call with %j is %j", (given, amount) => {
   expect(amountOf(given)).toBe(amount);
+});
+
+test.each([
+  ["a small number", '{"amount":0.00045}', "0.00045"],
+  ["a number that a double would change", '{"amount":1234567890123456789012}', "1234567890123456789012"],
+  ["a number in a long text", '{"amount":"1234567890123456789012"}', "1234567890123456789012"],
+  ["a text that is far too long", `{"amount":"${"9".repeat(60)}"}`, `${"9".repeat(39)}…`],
+  ["a text with a change of direction", '{"amount":"12\u202e34"}', "12[U+202E]34"],
+])("%s is shown as it is sent", (_what, given, amount) => {
+  expect(amountOf(parseExactJson(given))).toBe(amount);
 });

@@ -1,6 +1,14 @@
 /** What stands above the list of requests: what needs a person, what failed, and the first steps of an empty system. */
 import type { Operation } from "@planwright/client";
-import { countText, isJsonObject, numberText } from "@planwright/plan";
+import {
+  beginningOfText,
+  countText,
+  isExactNumber,
+  isJsonObject,
+  numberText,
+  unmarkNumbers,
+  visibleText,
+} from "@planwright/plan";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { useIsNarrow, useNow } from "../data/browser.ts";
@@ -106,6 +114,13 @@ export function firstToExpire<Row extends { plan: { expiresAt: string | null } |
 /** Names of arguments that say how much a call is about. */
 const AMOUNT_NAME = /^(?:amount|total|price|sum|cost|fee)(?:[_-]?(?:due|in[_-]?cents|cents|usd|eur))?$/iu;
 
+/** Most characters of an amount that is a text, and of its unit; a longer one has a sign that it is cut. */
+const MAX_AMOUNT = 40;
+const MAX_UNIT = 12;
+
+const shortText = (value: string, max: number): string =>
+  visibleText(beginningOfText(isExactNumber(value) ? unmarkNumbers(JSON.stringify(value)) : value, max));
+
 /**
  * How much a call is about, such as "129.5 EUR", by the names of its arguments; undefined if none says so. Pure.
  */
@@ -113,9 +128,11 @@ export function amountOf(given: unknown): string | undefined {
   if (!isJsonObject(given)) return undefined;
   for (const [name, value] of Object.entries(given)) {
     if (!AMOUNT_NAME.test(name) || (typeof value !== "number" && typeof value !== "string")) continue;
-    const text = typeof value === "number" ? numberText(value, 3) : value.slice(0, 20);
+    // All digits: a person decides by them.
+    const text = typeof value === "number" ? numberText(value, 20) : shortText(value, MAX_AMOUNT);
     const { currency } = given;
-    const unit = typeof currency === "string" ? currency.slice(0, 5) : /cents/iu.test(name) ? "cents" : "";
+    const unit =
+      typeof currency === "string" ? shortText(currency, MAX_UNIT) : /cents/iu.test(name) ? "cents" : "";
     return `${text} ${unit}`.trim();
   }
   return undefined;

@@ -412,22 +412,37 @@ function useRequestList(filter: RequestFilter, isLive: boolean): RequestList {
   const key = JSON.stringify(filter);
   /** The filter with which the rows were read. */
   const readKey = useRef<string | null>(null);
+  /** The newest reading from the beginning: the answers to earlier ones are of another list. */
+  const newest = useRef(0);
+  /** For each reading under way what the feed told since it began: its answer may be older. */
+  const told = useRef(new Set<ListChange[]>());
 
   const read = useCallback(
     async (after: string | null) => {
+      if (after === null) newest.current += 1;
+      const own = newest.current;
+      const since: ListChange[] = [];
+      told.current.add(since);
       try {
         const variables = { first: PAGE_SIZE, after, filter: JSON.parse(key) as RequestFilter };
         const { nodes, pageInfo } = (await client.execute(READ_REQUESTS, variables)).requests;
+        if (own !== newest.current) return;
         setProblem(null);
         readKey.current = key;
-        setRows((before) => withPage(after === null ? [] : (before ?? []), nodes));
+        setRows((before) => since.reduce(withChange, withPage(after === null ? [] : (before ?? []), nodes)));
         setCursor(pageInfo.hasNextPage ? pageInfo.endCursor : null);
       } catch (error) {
-        setProblem(problemOf(error));
+        if (own === newest.current) setProblem(problemOf(error));
+      } finally {
+        told.current.delete(since);
       }
     },
     [client, key],
   );
+  function change(one: ListChange): void {
+    for (const since of told.current) since.push(one);
+    setRows((before) => (before === null && !one.row ? before : withChange(before ?? [], one)));
+  }
   const wasLive = useRef(isLive);
   useEffect(() => {
     if (isLive && !wasLive.current) void read(null);
@@ -444,13 +459,22 @@ function useRequestList(filter: RequestFilter, isLive: boolean): RequestList {
       onResult: ({ requestsUpdated: { kind, requestId, request } }) => {
         if (!isLive && readKey.current === key) return;
         if (kind === "READ_LIST") void read(null);
-        if (kind === "LEFT")
-          setRows((before) => before?.filter((row) => row.requestId !== requestId) ?? before);
-        if (kind === "CHANGED" && request) setRows((before) => withRow(before ?? [], request));
+        if (kind === "LEFT" && requestId !== null) change({ requestId, row: null });
+        if (kind === "CHANGED" && request) change({ requestId: request.requestId, row: request });
       },
     },
   );
   return { rows, problem, readMore: cursor === null ? null : () => void read(cursor) };
+}
+
+/** One request as the feed told it; null: it has left the list. */
+interface ListChange {
+  requestId: string;
+  row: RequestRow | null;
+}
+
+function withChange(rows: readonly RequestRow[], { requestId, row }: ListChange): readonly RequestRow[] {
+  return row ? withRow(rows, row) : rows.filter((one) => one.requestId !== requestId);
 }
 
 /** The list with the rows of a page, newest first; a row replaces its older state. */

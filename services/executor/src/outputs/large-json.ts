@@ -32,7 +32,7 @@ export interface LargeJson {
   read: ReadLargeAnswer;
   /** Resolves the arguments of a call. */
   resolve(unresolved: UnresolvedArguments, options: ResolveOptions): Promise<ResolvedArguments>;
-  /** Writes the values of secrets into large arguments. Rejects when they are too large for that. */
+  /** Writes the values of secrets into large arguments. Rejects with `ThreadEndedError` when they are too large for that. */
   fill(large: LargeArguments, values: SecretValues): Promise<Uint8Array>;
   /** The arguments of a look-up of a call with large arguments. Rejects when they cannot be resolved. */
   lookup(
@@ -114,7 +114,8 @@ export function createLargeJson({ memory, logger }: LargeJsonParts = {}): LargeJ
   };
 }
 
-function tooLarge(why: string): StepError {
+/** The error of a step whose large arguments or outputs could not be built or read. @param why - a sentence without its end */
+export function tooLarge(why: string): StepError {
   const message = `${why}. Refer to fewer or smaller outputs`;
   return { code: "REFERENCES_TOO_LARGE", message, retryable: false };
 }

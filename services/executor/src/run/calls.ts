@@ -27,12 +27,19 @@ import {
   type WaitReason,
 } from "@planwright/plan";
 import type { Slot } from "@planwright/queue";
-import { type Liveness, type Logger, type RunClock, redactJson, redactText } from "@planwright/runtime";
+import {
+  type Liveness,
+  type Logger,
+  type RunClock,
+  redactJson,
+  redactText,
+  ThreadEndedError,
+} from "@planwright/runtime";
 import type { AttemptEnd, EarlierCall, ExecutionStore, PlanClaim, Repeat } from "@planwright/store";
 import type { Clearance, ToolClients } from "@planwright/tools";
 import { askLookup } from "../ask-lookup.ts";
 import type { RunMetrics } from "../metrics.ts";
-import type { LargeJson } from "../outputs/large-json.ts";
+import { type LargeJson, tooLarge } from "../outputs/large-json.ts";
 import { type LargeArguments, lookupArguments, type ResolvedArguments } from "../outputs/large-json-jobs.ts";
 import type { PlanOutputs } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
@@ -168,8 +175,9 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       return ended(call, { type: "deferred", untilAt, waitReason: "sign-in" });
     }
     if (!call.unresolved) return begin(call, at);
-    // Before anything is built: its size is known.
-    const release = heldOutputs.reserve(call.key, call.unresolved.bytes);
+    // Before anything is built: its size is known. By a unit, which the end of the wait is reported for.
+    const [unit = call.key] = unitKeysOf(call);
+    const release = heldOutputs.reserve(unit, call.unresolved.bytes);
     if (!release) {
       tellThatItWaits(call, "memory").catch(parts.onError);
       const untilAt = store.now() + ASK_FOR_MEMORY_MS;
@@ -190,9 +198,14 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     }
   }
 
+  /** The server that is really called: a verification calls the lookup tool. */
+  function serverOf({ tool, verify }: Call): string | undefined {
+    return verify ? planTools.lookupOf(tool)?.server : planTools.addressOf(tool).server;
+  }
+
   /** True when the server of a call needs a sign-in; the call is made again after it. */
   function waitsForSignIn(call: Call): boolean {
-    const { server } = planTools.addressOf(call.tool);
+    const server = serverOf(call);
     if (server === undefined || !signIns?.needsSignIn(server)) return false;
     signInWaits.get(call.key)?.();
     const stopWaiting = signIns.onSignedIn(server, () => {
@@ -270,7 +283,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     if (!hasEnded()) {
       const durationMs = Math.round(clock.now() - startedAt);
       const end = { attemptId, endedAtMs: store.now(), durationMs, ...how };
-      if (end.isUnsent) metrics.unreachable(server);
+      if (end.isUnsent) metrics.unreachable(serverOf(call));
       else if (!call.verify)
         metrics.attempted({ tool: call.tool, server, ...end, error: end.error ?? undefined });
       pending.ended(call, end);
@@ -331,7 +344,9 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       large ? largeJson.fill(large, values) : withSecrets(call.arguments, present, values);
     const sendsSecrets = present.length > 0;
     const fill = async () =>
-      sendsSecrets && secrets ? secrets.fill({ ...address, present, fillIn }) : toSend(args);
+      sendsSecrets && secrets
+        ? secrets.fill({ ...address, present, fillIn }).catch(notFilledIn)
+        : toSend(args);
     return traced.callTool({
       ...address,
       arguments: args,
@@ -371,6 +386,13 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
 
 function toSend(args: JsonObject | Uint8Array): Clearance {
   return { type: "send", arguments: args };
+}
+
+/** The outcome of a call with large arguments into which its secrets could not be written. */
+function notFilledIn(error: unknown): Outcome {
+  if (!(error instanceof ThreadEndedError)) throw error;
+  const why = `Nothing was called: the secrets could not be written into the arguments: ${error.message}`;
+  return { type: "failed", effect: "none", error: tooLarge(why) };
 }
 
 function howEnded(

@@ -68,6 +68,8 @@ export interface PlanTools {
   find(name: string, by?: ToolDescriptor): ToolDescriptor | undefined;
   /** The server, and the name of the tool there, even if other servers offer the same name. */
   addressOf(name: string, by?: ToolDescriptor): { tool: string; server?: string | undefined };
+  /** The tool that is asked whether a call of a tool was made; undefined when its contract names none that is known. */
+  lookupOf(name: string): ToolDescriptor | undefined;
 }
 
 /**
@@ -127,6 +129,7 @@ export function createPlanTools(
     isAsPlanned: refusals.size === 0 && changed.length === 0,
     missing,
     find,
+    lookupOf,
     judge(call, offered) {
       const changes = changesOf(asPlanned(call, offered), offered);
       if (changes.length === 0) return { changes };

@@ -1,11 +1,21 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { JournalEvent, Outcome } from "@planwright/engine";
-import { groupBy, type JsonObject, type JsonValue, PlanSchema, type ToolDescriptor } from "@planwright/plan";
-import { createLogger } from "@planwright/runtime";
+import {
+  groupBy,
+  type JsonObject,
+  type JsonValue,
+  LARGE_JSON_BYTES,
+  PlanSchema,
+  type ToolDescriptor,
+} from "@planwright/plan";
+import { createLogger, ThreadEndedError } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { listSteps } from "@planwright/testing";
 import { expect, test } from "vitest";
+import { NO_METRICS } from "../metrics.ts";
+import { createLargeJson } from "../outputs/large-json.ts";
+import { createOutputMemory, type OutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
 import { createSecrets } from "../secrets.ts";
 import { freeLoop } from "./calls.ts";
 import { createPlanTools } from "./plan-tools.ts";
@@ -18,6 +28,7 @@ const ALIVE = {
   nextAnswer: async () => undefined,
 };
 const TOOL = { name: "write", server: "test", trusted: true };
+const READ: ToolDescriptor = { ...TOOL, name: "read", annotations: { readOnlyHint: true } };
 
 /** A claimed plan, over a store in memory whose clock does not move unless the test moves it. */
 async function claimedPlan(steps: object[], planTimeoutMs = 5_000) {
@@ -198,7 +209,99 @@ test("a call that waits for a sign-in is made when a person has signed in, while
   expect(await store.getPlan(TENANT, planId)).toMatchObject({ status: "COMPLETED" });
 });
 
-const READ: ToolDescriptor = { ...TOOL, name: "read", annotations: { readOnlyHint: true } };
+/** A call that a crash has made unknown, and the run in which a tool of another server is asked about it. */
+async function unknownCall(answer: Outcome) {
+  const lookup = { tool: "find", arguments: {} };
+  const contract = { "x-orchestration": { side_effects: true, lookup } };
+  const tool: ToolDescriptor = { ...TOOL, name: "other", server: "other", _meta: contract };
+  const annotations = { readOnlyHint: true };
+  const finder: ToolDescriptor = { ...TOOL, name: "find", server: "finder", annotations };
+  const { store, claim, planId, takeOver } = await claimedPlan([{ id: "a", tool: tool.name }], 60_000);
+  const called: string[] = [];
+  const unreachable: (string | undefined)[] = [];
+  let crash: () => void = () => undefined;
+  const run = (by: { store: ExecutionStore; claim: PlanClaim }, needed?: string) =>
+    startPlanRun({
+      ...by,
+      planTools: createPlanTools(by.claim, [tool, finder]),
+      readCatalogueNow: async () => [tool, finder],
+      signIns: { needsSignIn: (server) => server === needed, onSignedIn: () => () => undefined },
+      tools: {
+        async callTool({ tool: name }) {
+          called.push(name);
+          if (name === tool.name) crash();
+          return answer;
+        },
+      },
+      metrics: { ...NO_METRICS, unreachable: (server) => void unreachable.push(server) },
+      liveness: { ...ALIVE, owner: () => by.claim.owner },
+      logger: createLogger({ service: "test", level: "silent" }),
+    });
+  const first = run({ store, claim });
+  crash = first.lose;
+  await first.done;
+  called.length = 0;
+  const next = await takeOver();
+  const status = async () => (await store.getPlan(TENANT, planId))?.status;
+  return { called, unreachable, status, next: (needed?: string) => run(next, needed) };
+}
+
+test("a call whose secrets cannot be written into its large arguments fails, and its plan ends", async () => {
+  const { store, claim, planId } = await claimedPlan([
+    { id: "a", tool: "read" },
+    { id: "b", arguments: { all: "<<a>>", token: "secret://key" }, dependsOn: ["a"] },
+  ]);
+  const reason = "Reached heap limit";
+  const run = startPlanRun({
+    claim,
+    planTools: createPlanTools(claim, [TOOL, READ]),
+    readCatalogueNow: async () => [TOOL, READ],
+    store,
+    secrets: createSecrets({
+      servers: { test: { secrets: { key: {} } } },
+      addSecrets: () => undefined,
+      source: { read: async () => ({ value: "hunter2-hunter2" }) },
+    }),
+    largeJson: {
+      ...createLargeJson(),
+      fill: () => Promise.reject(new ThreadEndedError(`Its thread ended: ${reason}`, { reason })),
+    },
+    tools: {
+      async callTool({ tool, beforeSend }) {
+        const clearance = await beforeSend?.(tool === READ.name ? READ : TOOL);
+        if (clearance && clearance.type !== "send") return clearance;
+        return { type: "completed", output: { text: "x".repeat(LARGE_JSON_BYTES) } };
+      },
+    },
+    liveness: ALIVE,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  await run.done;
+  expect(await store.getPlan(TENANT, planId)).toMatchObject({ counts: { COMPLETED: 1, FAILED: 1 } });
+  expect((await listSteps(store, TENANT, [planId]))[1]?.error).toEqual({
+    code: "REFERENCES_TOO_LARGE",
+    message: `Nothing was called: the secrets could not be written into the arguments: Its thread ended: ${reason}. Refer to fewer or smaller outputs`,
+    retryable: false,
+  });
+});
+
+test.each([
+  ["looked up although the server of its tool", "other", ["find"], "COMPLETED"],
+  ["not looked up while the server of its lookup tool", "finder", [], "WAITING"],
+] as const)("a call is %s needs a sign-in", async (_, needed, asked, status) => {
+  const unknown = await unknownCall({ type: "completed", output: { found: true, result: null } });
+  await unknown.next(needed).done;
+  expect([unknown.called, await unknown.status()]).toEqual([asked, status]);
+});
+
+test("a look-up without an answer counts for the server of the lookup tool", async () => {
+  const error = { code: "TOOL_UNREACHABLE", message: "away", retryable: true };
+  const unknown = await unknownCall({ type: "failed", effect: "none", error });
+  const run = unknown.next();
+  await expect.poll(() => unknown.unreachable).toEqual(["finder"]);
+  run.lose();
+  await run.done;
+});
 
 /** A run of a plan whose steps are reads. Their answers, in the order of the calls, are given by the test. */
 async function runOfReads(steps: object[]) {
@@ -412,4 +515,64 @@ test("the rest of a cancelled list is one event, and is written in one part", as
     ["COMPLETED", from],
     ["CANCELLED", ITEMS.length - from],
   ]);
+});
+
+test.each([
+  ["a step", { tool: "write", arguments: { ids: [1], text: "<<text>>" } }],
+  [
+    "a batch",
+    {
+      forEach: {
+        items: [1, 2, 3, 4],
+        do: { tool: "write", arguments: { ids: ["<<item>>"], text: "<<text>>" } },
+      },
+    },
+  ],
+])("a call of %s that waits for memory is made as soon as there is some", async (_, step) => {
+  const large = { id: "text", tool: "find", arguments: {} };
+  const { store, claim, planId } = await claimedPlan([large, { id: "next", ...step }], 60_000);
+  const memory = createOutputMemory({ maxBytes: 2_000_000 });
+  const others = memory.join({ heldBytes: () => 0, drop: () => undefined });
+  let release: (() => void) | undefined;
+  let waiting = 0;
+  const outputMemory: OutputMemory = {
+    ...memory,
+    join(holder) {
+      const outputs = memory.join(holder);
+      const reserve: PlanOutputs["reserve"] = (key, bytes) => {
+        release ??= others.reserve("all", 2_000_000);
+        const reserved = outputs.reserve(key, bytes);
+        if (!reserved) waiting += 1;
+        return reserved;
+      };
+      return { ...outputs, reserve };
+    },
+  };
+  const tools: ToolDescriptor[] = [
+    { ...TOOL, _meta: { "x-orchestration": BATCH } },
+    { ...TOOL, name: "find", annotations: { readOnlyHint: true } },
+  ];
+  const called: string[] = [];
+  const { done } = startPlanRun({
+    store,
+    claim,
+    planTools: createPlanTools(claim, tools),
+    readCatalogueNow: async () => tools,
+    outputMemory,
+    tools: {
+      async callTool({ tool }): Promise<Outcome> {
+        called.push(tool);
+        return { type: "completed", output: tool === "write" ? [1, 2, 3, 4] : "x".repeat(400_000) };
+      },
+    },
+    liveness: ALIVE,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  await expect.poll(() => waiting).toBe(1);
+  await nextTurn();
+  expect(called).toEqual(["find"]);
+  release?.();
+  await done;
+  expect(called).toEqual(["find", "write"]);
+  expect((await store.getPlan(TENANT, planId))?.status).toBe("COMPLETED");
 });

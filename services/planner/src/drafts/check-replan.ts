@@ -46,6 +46,10 @@ import { withoutSecrets } from "./context-of.ts";
 /** Most characters of outputs that are searched for the values of an answer. */
 const MAX_SOURCES = 1_000_000;
 
+const JSON_ESCAPE = /\\(?:u[0-9a-f]{4}|.)/g;
+/** What an escape of JSON stands for; a line end for all signs that nothing shows. Letters of an escape are no word. */
+const plainOf = (escape: string): string => (/^\\["\\]$/.test(escape) ? escape.slice(1) : "\n");
+
 /** Options of {@link checkReplan}. */
 interface CheckReplanOptions {
   tools: readonly ToolDescriptor[];
@@ -69,7 +73,8 @@ export function checkReplan(
 ): CheckedDraft {
   const { policy, limits } = past.plan;
   // Values from tool outputs are not made up; nor is the placeholder of a secret, which is restored below.
-  const sources = stringifyExactJson([REDACTED, ...past.outputs.values()]).slice(0, MAX_SOURCES);
+  const outputs = stringifyExactJson([REDACTED, ...past.outputs.values()]).slice(0, MAX_SOURCES);
+  const sources = outputs.replace(JSON_ESCAPE, plainOf);
   const checked = checkDraft(draft, tools, said, {
     leftOut,
     sources,

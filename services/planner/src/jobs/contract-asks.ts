@@ -52,10 +52,12 @@ export function createContractAsks(parts: ContractAsksParts): ContractAsks {
     const { server } = taken;
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ASK_MS)]);
     const proposed = await propose(parts, taken, signal).catch((error: unknown) => {
-      if (!signal.aborted) logger.warn({ err: error, server }, "contracts not proposed");
-      return failed(stopping.signal.aborted ? STOPPED : signal.aborted ? TIMED_OUT : BROKEN);
+      logger.warn({ err: error, server }, "contracts not proposed");
+      return failed(BROKEN);
     });
-    const { proposals, asked, unusable, error } = proposed;
+    const { proposals, asked, unusable } = proposed;
+    const why = stopping.signal.aborted ? STOPPED : signal.aborted ? TIMED_OUT : proposed.error;
+    const error = proposed.error && why;
     logger.info({ server, asked, proposals: proposals.length, code: error?.code }, "contracts proposed");
     const kept = proposals.map(({ reason, ...one }) => ({ ...one, reason: redactText(reason) }));
     await store.answerContracts(taken, {

@@ -154,7 +154,7 @@ function partResults(plan: Plan, parts: JsonObject, known: PlanRecord["outputs"]
   return Object.entries(parts).map(([id, part]) => {
     const sources = new Set<string>(scanReferences(part).map(({ root }) => root));
     const tools = plan.steps.filter((step) => sources.has(step.id)).map(toolOfStep);
-    const output = outputs[id];
+    const output = Object.hasOwn(outputs, id) ? outputs[id] : undefined;
     const shown = output === undefined ? undefined : withoutSecrets(output);
     return { id, tool: [...new Set(tools)].join(", "), output: shown };
   });

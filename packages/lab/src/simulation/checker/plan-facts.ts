@@ -9,7 +9,7 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import type { PlanDocument } from "@planwright/store";
-import { TOOL_FACTS, type WorldTool } from "../world/catalogue.ts";
+import { TOOL_FACTS, unitNamesOf, type WorldTool } from "../world/catalogue.ts";
 import type { SimulatedProcess } from "../world/processes.ts";
 
 /** Lists of simulated plans have fewer items. */
@@ -168,8 +168,8 @@ export function unitsOfStep(step: Step): string[] {
 
 /** The name of a step in its calls. */
 export function unitNameOf(step: Step): string {
-  const { unit } = argumentsOfStep(step);
-  return typeof unit === "string" ? unit.replace("/<<index>>", "") : step.id;
+  const [unit] = unitNamesOf({ arguments: argumentsOfStep(step) });
+  return unit === undefined ? step.id : unit.replace("/<<index>>", "");
 }
 
 /** Number of units that have ended, without those that ended because the plan is poisoned. */

@@ -24,7 +24,7 @@ import {
 } from "../../random/plan-shapes.ts";
 import type { Random } from "../../random/random.ts";
 import { nameOfUnit, unitsOfStep } from "../checker/plan-facts.ts";
-import { CATALOGUE, DEADLY_TOOL, TENANT } from "../world/catalogue.ts";
+import { BATCH_PARAM, CATALOGUE, DEADLY_TOOL, TENANT, TOOL_FACTS } from "../world/catalogue.ts";
 import { createProcess, type SimulatedProcess, type Timeline } from "../world/processes.ts";
 import type { Executors } from "./executors.ts";
 import { createReach, type JobQueue, type World } from "./world.ts";
@@ -71,7 +71,8 @@ export function startClients(world: World, api: SimulatedApi, queue: JobQueue): 
  */
 async function submit(client: Client, name: string, isDeadly: boolean): Promise<void> {
   const { world, random } = client;
-  const plan = drawPlan(random, name, isDeadly);
+  const { plannedBatches } = world.settings;
+  const plan = drawPlan(random, name, { isDeadly, plannedBatches });
   const isSeparate = random.chance(0.3);
   // A separate stream, so that the other draws stay the same.
   const keyed = world.random.stream(`key of ${name}`);
@@ -357,11 +358,15 @@ const WAIT_RATE = 0.2;
  * `unit`, so that the checker can find the units of a call without keys.
  * @param name - of the plan, such as "p0"
  */
-function drawPlan(random: Random, name: string, isDeadly: boolean): Plan {
+function drawPlan(
+  random: Random,
+  name: string,
+  { isDeadly, plannedBatches }: { isDeadly: boolean; plannedBatches: number },
+): Plan {
   const count = random.chance(0.15) ? 1 : random.whole(2, 12);
   const deadlyAt = isDeadly ? random.whole(0, count - 1) : -1;
   const steps = drawGraph(random, count).map((step, index) =>
-    drawStep(random, name, step, index, index === deadlyAt),
+    drawStep(random, name, step, { index, isDeadly: index === deadlyAt, plannedBatches }),
   );
   const policy: JsonObject = {
     maxParallel: random.pick([1, 2, 4, 16]),
@@ -390,8 +395,7 @@ function drawStep(
   random: Random,
   plan: string,
   { id, dependsOn }: GraphStep,
-  index: number,
-  isDeadly: boolean,
+  { index, isDeadly, plannedBatches }: { index: number; isDeadly: boolean; plannedBatches: number },
 ): JsonObject {
   const unit = `${plan}/${id}`;
   const earlier = Array.from({ length: index }, (_, position) => `s${position}`);
@@ -401,10 +405,11 @@ function drawStep(
   if (random.chance(LIST_RATE) && !isDeadly) {
     const [source] = uses;
     const items = source === undefined ? [1, 2, 3, 4, 5, 6].slice(random.whole(0, 5)) : `<<${source}.list>>`;
-    const call = {
-      tool: random.pick(TOOLS_OF_LISTS),
-      arguments: { unit: `${unit}/<<index>>`, item: "<<item>>" },
-    };
+    const tool = random.pick(TOOLS_OF_LISTS);
+    const ofItem = { unit: `${unit}/<<index>>`, item: "<<item>>" };
+    const isPlanned =
+      TOOL_FACTS.get(tool)?.hasBatches && random.stream(`batch of ${unit}`).chance(plannedBatches);
+    const call = { tool, arguments: isPlanned ? { [BATCH_PARAM]: [ofItem] } : ofItem };
     const options = { concurrency: random.whole(1, 4), ...drawListOptions(random) };
     const when = drawItemCondition(random.stream(`condition of ${unit}`), MAX_ITEMS);
     return { ...common, forEach: { items, ...options, ...(when && { when }), do: call } };

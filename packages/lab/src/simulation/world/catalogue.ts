@@ -70,6 +70,7 @@ export interface WorldTool extends Classed<EffectClass> {
   limit: number;
   isBarrier: boolean;
   needsApproval: boolean;
+  hasBatches: boolean;
   /** True when the first failed item stops a list of this tool by default. */
   stopsLists: boolean;
 }
@@ -83,15 +84,16 @@ export const TOOL_FACTS: ReadonlyMap<string, WorldTool> = new Map(
     const limit = mode === "sequential-only" ? 1 : maxConcurrency;
     const needsApproval = requiresApproval;
     const hasSideEffects = contract.sideEffects;
-    return [
-      descriptor.name,
-      { ...classedBy(contract), hasSideEffects, limit, isBarrier: barrier, needsApproval, stopsLists },
-    ];
+    const hasBatches = contract.batch !== undefined;
+    const facts = { hasSideEffects, limit, isBarrier: barrier, needsApproval, hasBatches, stopsLists };
+    return [descriptor.name, { ...classedBy(contract), ...facts }];
   }),
 );
 
 /** The tool that answers batches with a forEach envelope. */
 export const ENVELOPE_TOOL = "keyed_in_envelopes";
+/** The parameter of all tools with batches. */
+export const BATCH_PARAM = "items";
 /** Name of the lookup tool. */
 export const LOOKUP_TOOL = "lookup";
 /** The tool whose calls kill the caller. */

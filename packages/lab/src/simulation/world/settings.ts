@@ -24,6 +24,8 @@ export interface WorldSettings {
   outputMemoryBytes: number;
   /** Probability that clients make other versions of the plans that ended. With `keptMs` they always do. */
   histories: number;
+  /** Probability that a list of a tool with batches gives the items to its batch parameter itself. */
+  plannedBatches: number;
   /** Requests that ended are removed after this time. Null: never. */
   keptMs: number | null;
   /** Probabilities for each database operation and each tool call. */
@@ -114,6 +116,7 @@ export function drawSettings(random: Random): WorldSettings {
     hasDeadlyPlan: random.chance(0.08),
     outputMemoryBytes: random.pick([500, 5_000, 268_435_456]),
     histories: 0.25,
+    plannedBatches: 0,
     keptMs: random.chance(0.12) ? random.whole(0, 4_000) : null,
     signOuts: times(2),
   };
