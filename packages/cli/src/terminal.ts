@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { stripVTControlCharacters, styleText } from "node:util";
-import { visibleText as textWithCodes, unmarkNumbers } from "@planwright/plan";
+import { visibleText as textWithCodes, unmarkNumbers, wholeCharacters } from "@planwright/plan";
 
 /** A part of the screen that is redrawn. */
 interface LiveView {
@@ -121,15 +121,12 @@ export function visibleText(text: string): string {
  * of the program.
  */
 export function oneLine(text: string, maxLength = 300): string {
-  const line = visibleText(beginningOf(text, 4 * maxLength))
+  const line = visibleText(wholeCharacters(text, 4 * maxLength))
     .replace(/\s+/gu, " ")
     .trim();
-  return line.length > maxLength || text.length > 4 * maxLength ? `${beginningOf(line, maxLength)} …` : line;
-}
-
-/** At most this many UTF-16 units; never with half of a character at the cut. */
-function beginningOf(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "");
+  return line.length > maxLength || text.length > 4 * maxLength
+    ? `${wholeCharacters(line, maxLength)} …`
+    : line;
 }
 
 /**

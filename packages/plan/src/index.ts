@@ -158,7 +158,7 @@ export {
   openersOf,
   planWaves,
 } from "./graph/plan-order.ts";
-export { beginningOfText, escapeHalves, findUnfit, unfitText } from "./json/copy-json.ts";
+export { beginningOfText, escapeHalves, findUnfit, unfitText, wholeCharacters } from "./json/copy-json.ts";
 export {
   canonicalDigest,
   canonicalJson,

@@ -4,6 +4,7 @@ import {
   type JsonValue,
   stringifyExactJson,
   unmarkNumbers,
+  wholeCharacters,
 } from "@planwright/plan";
 import { estimateTokens } from "./prompt-budget.ts";
 
@@ -61,8 +62,8 @@ export function cutMiddle(text: string, maxTokens: number, write = (cut: string)
 }
 
 function withoutMiddle(text: string, kept: number): string {
+  const head = wholeCharacters(text, Math.ceil(kept / 2));
   // Half of a surrogate pair is not a character.
-  const head = text.slice(0, Math.ceil(kept / 2)).replace(/[\ud800-\udbff]$/, "");
   const tail = text.slice(text.length - Math.floor(kept / 2)).replace(/^[\udc00-\udfff]/, "");
   return `${head}\n[${text.length - head.length - tail.length} characters left out]\n${tail}`;
 }

@@ -47,9 +47,14 @@ export function escapeHalves(text: string): string {
   return text.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
 
-/** The text, or its beginning with "…", of at most `max` UTF-16 units; never with half of a character at the cut. */
+/** The text, or its beginning, of at most `max` UTF-16 units; never with half of a character at the cut. */
+export function wholeCharacters(text: string, max: number): string {
+  return text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, "");
+}
+
+/** The text, or its {@link wholeCharacters} with "…", of at most `max` UTF-16 units. */
 export function beginningOfText(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return text.length <= max ? text : `${wholeCharacters(text, max - 1)}…`;
 }
 
 /** Says what is wrong with a part, and what to do. */

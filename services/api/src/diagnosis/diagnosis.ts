@@ -1,3 +1,4 @@
+import { wholeCharacters } from "@planwright/plan";
 import type { ErrorFact, StepFact } from "./facts.ts";
 
 /** The code by which a client decides. Every code has its severity in {@link SEVERITY_OF}. */
@@ -128,12 +129,6 @@ export function clipped(text: string, maxLength = 300): string {
   return line.length > maxLength || text.length > 4 * maxLength
     ? `${wholeCharacters(line, maxLength)} …`
     : line;
-}
-
-/** The beginning of a text, without the half of a character at its end. */
-function wholeCharacters(text: string, maxLength: number): string {
-  const beginning = text.slice(0, maxLength);
-  return text.length > maxLength ? beginning.replace(/[\ud800-\udbff]$/, "") : beginning;
 }
 
 /** The message of a tool, a model or the engine, with its code. */

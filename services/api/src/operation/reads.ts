@@ -6,6 +6,7 @@ import {
   type RequestId,
   remembered,
   type StepStatus,
+  wholeCharacters,
 } from "@planwright/plan";
 import {
   type ClientStore,
@@ -475,9 +476,8 @@ export function referenceToStep({
 export function referenceToPart(planId: PlanId, part: string, text: string | null): OutputReference {
   const ref = `${planId}/outputs/${part}`;
   if (text === null) return { ref, sizeBytes: null, preview: null };
-  // Ends with a complete character. It is copied, because a slice would keep the complete text in memory.
-  const beginning = text.slice(0, PREVIEW_LENGTH).replace(/[\uD800-\uDBFF]$/, "");
-  const preview = Buffer.from(beginning).toString();
+  // Copied, because a slice would keep the complete text in memory.
+  const preview = Buffer.from(wholeCharacters(text, PREVIEW_LENGTH)).toString();
   return { ref, sizeBytes: Buffer.byteLength(text), preview };
 }
 /** In UTF-16 units. */

@@ -1,6 +1,6 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Drafter } from "@planwright/models";
-import type { Diagnostic, DiagnosticCode } from "@planwright/plan";
+import { type Diagnostic, type DiagnosticCode, wholeCharacters } from "@planwright/plan";
 import type { RecordedError } from "@planwright/store";
 import { LEFT_OUT, UNREADABLE } from "../drafts/check-draft.ts";
 import type { PlanningState } from "./planning-state.ts";
@@ -76,8 +76,7 @@ function unreadable(text: string): string {
     .replace(/\s+/g, " ")
     .trim();
   if (shown === "") return "The model's answer is empty";
-  // Half of a character at the end is not shown.
-  const begins = shown.slice(0, MAX_SHOWN).replace(/[\uD800-\uDBFF]$/, "");
+  const begins = wholeCharacters(shown, MAX_SHOWN);
   const what = /[[{]/.test(begins) ? "has JSON that cannot be read" : "is text without a plan";
   return `The model's answer ${what}; it ${begins === shown ? "is" : "begins"}: ${begins}`;
 }
