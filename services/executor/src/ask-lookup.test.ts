@@ -112,7 +112,7 @@ test("a call that is not found is looked up again when the answer is final, and 
     effect: "none",
     error: { code: "EXECUTOR_LOST", retryable: true },
   });
-  expect([asked, waits]).toEqual([[QUESTION, QUESTION], [300]]);
+  expect([asked, waits]).toEqual([[QUESTION, [...QUESTION.slice(0, 2), "p/pay/lookup/2/settled"]], [300]]);
 });
 
 test("a call that was still on its way is found the second time", async () => {

@@ -45,7 +45,8 @@ export async function askLookup(question: LookupQuestion): Promise<Outcome> {
   const descriptor = planTools.find(call.tool);
   const lookup = descriptor && knownContract(descriptor).contract.lookup;
   if (!lookup) return doubt(`The contract of ${call.tool} no longer names a lookup tool`);
-  const early = await ask(question, lookup, descriptor);
+  const key = `${question.idempotencyKey}/lookup/${call.attempt}`;
+  const early = await ask({ ...question, key }, lookup, descriptor);
   if (early.type !== "not found") return early;
   if (lookup.settleMs === undefined) {
     return doubt(
@@ -54,7 +55,8 @@ export async function askLookup(question: LookupQuestion): Promise<Outcome> {
   }
   await wait(lookup.settleMs, signal);
   if (signal.aborted) return { type: "aborted" };
-  const final = await ask(question, lookup, descriptor);
+  // Another question: under the same key a server that keeps its answers would give the first one again.
+  const final = await ask({ ...question, key: `${key}/settled` }, lookup, descriptor);
   if (final.type !== "not found") return final;
   const error = {
     code: "EXECUTOR_LOST",
@@ -67,11 +69,11 @@ export async function askLookup(question: LookupQuestion): Promise<Outcome> {
 type Lookup = NonNullable<ToolContract["lookup"]>;
 
 async function ask(
-  question: LookupQuestion,
+  question: LookupQuestion & { key: string },
   lookup: Lookup,
   by: ToolDescriptor,
 ): Promise<Outcome | { type: "not found" }> {
-  const { call, idempotencyKey, argumentsOf, planTools, tools, signal } = question;
+  const { call, key, argumentsOf, planTools, tools, signal } = question;
   let args: JsonObject | Uint8Array;
   try {
     args = await argumentsOf(lookup.arguments);
@@ -84,7 +86,7 @@ async function ask(
     arguments: args,
     timeoutMs: call.timeoutMs,
     signal,
-    idempotencyKey: `${idempotencyKey}/lookup/${call.attempt}`,
+    idempotencyKey: key,
   });
   if (outcome.type === "failed" && outcome.error.code === "TOOL_CHANGED")
     return doubt(`The lookup tool was not asked: ${outcome.error.message}`);
