@@ -16,6 +16,8 @@ async function slowClaims(
     known?: ToolDescriptor[] | Error;
     now?: ToolDescriptor[];
     serversTried?: Promise<void>;
+    /** An executor had the plan, and a client has cancelled it, before that one died. */
+    isCancelled?: boolean;
   } = {},
 ) {
   const logged: string[] = [];
@@ -26,6 +28,12 @@ async function slowClaims(
   const toolPins = catalogues.pinned && pinTools(plan, [catalogues.pinned]);
   const input = { tenant: TENANT, query: null, plan, toolPins, raw: "", diagnostics: [], autoExecute: true };
   const { plan: accepted } = await memoryStore.submitPlan(input);
+  if (catalogues.isCancelled) {
+    const dead = createMemoryStore({ database, owner: "e0", monotonic: () => nowMs });
+    await dead.claimPlan(accepted._id, "e0");
+    await memoryStore.requestCancel(TENANT, accepted._id, "user");
+    await memoryStore.takeFromDead({ declaresSilent: false });
+  }
   const answers: (() => void)[] = [];
   const controls = { reads: 0, isAway: false };
   const called: string[] = [];
@@ -180,6 +188,21 @@ test("other plans may begin while one waits for a tool server", async () => {
 test("a plan that waits for a tool server is cancelled at once", async () => {
   const { taken, cancel, plan } = await claimedTooEarly();
   await cancel();
+  await (await taken)?.done;
+  expect(await plan()).toMatchObject({ status: "CANCELLED" });
+});
+
+test("a plan that was cancelled before its executor died does not wait for a tool server", async () => {
+  const never = new Promise<void>(() => undefined);
+  const { runs, planId, answers, plan } = await slowClaims({
+    known: [],
+    now: [],
+    serversTried: never,
+    isCancelled: true,
+  });
+  const taken = runs.take(planId);
+  await expect.poll(() => answers.length).toBe(1);
+  for (const answer of answers) answer();
   await (await taken)?.done;
   expect(await plan()).toMatchObject({ status: "CANCELLED" });
 });

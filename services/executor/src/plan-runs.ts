@@ -164,7 +164,9 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
    * be unknown only so far. Ends early when the plan is to stop, or this process.
    */
   async function untilServersTried(claim: PlanClaim): Promise<void> {
-    const { journal } = claim;
+    const { journal, plan } = claim;
+    // Asked while another executor had it, so it is in the journal already.
+    if (plan.cancelRequestedAt || plan.pauseRequestedAt) return;
     const stopped = new Promise<void>((resolve) => {
       waiting.set(claim, resolve);
       const look = (): void => {
