@@ -7,6 +7,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { Outcome, StepErrorCode } from "@planwright/engine";
 import {
+  beginningOfText,
   CodedError,
   depthOf,
   isJsonObject,
@@ -204,6 +205,17 @@ function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedC
   return failed("TOOL_FAILED", message, effect, false, undefined, data);
 }
 
+/** The tool answered with something else than a result, such as a task that it has begun. */
+function otherResult({ tool }: FailedCall, data: unknown): Failure {
+  const type =
+    typeof data === "object" && data !== null && "resultType" in data ? data.resultType : undefined;
+  if (type === "input_required")
+    return failed("TOOL_FAILED", `${tool}: it asks for input, which a plan cannot give`, "reported", false);
+  const kind = typeof type === "string" ? ` of the type ${JSON.stringify(beginningOfText(type, 100))}` : "";
+  const message = `${tool}: it gave an answer${kind}, which is no result; whether it acts is not known`;
+  return failed("TOOL_FAILED", message, "unknown", false);
+}
+
 function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefined {
   const { tool, server, timeoutMs } = call;
   switch (error.code) {
@@ -223,7 +235,7 @@ function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefin
         false,
       );
     case SdkErrorCode.UnsupportedResultType:
-      return failed("TOOL_FAILED", `${tool}: it asks for input, which a plan cannot give`, "reported", false);
+      return otherResult(call, error.data);
     case SdkErrorCode.MethodNotSupportedByProtocolVersion:
     case SdkErrorCode.CapabilityNotSupported:
       return failed("TOOL_NOT_FOUND", `Server ${server} does not offer tools`, "none", false);
