@@ -426,7 +426,8 @@ export class OverloadedError extends ApiError<{ retryAfterMs: number }> {
 /** MongoDB, or another required service, does not answer. It is unknown whether a write took effect. */
 export class UnavailableError extends ApiError {
   constructor(cause?: unknown, service = "The database") {
-    const remedy = "Try again in a few seconds; check with requests whether a mutation was accepted.";
+    const remedy =
+      "Wait a few seconds. Before you send a mutation again, look with requests whether it was accepted, or send it with its idempotencyKey.";
     super("UNAVAILABLE", {}, { message: `${service} does not answer right now`, remedy }, cause);
   }
 }
