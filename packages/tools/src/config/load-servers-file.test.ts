@@ -263,6 +263,13 @@ test("a server without a command or URL is reported once", () => {
   );
 });
 
+test("a server with a command and a URL is told to keep one of them", () => {
+  const content = { mcpServers: { shop: { command: "shop", url: "https://tools.example.com/mcp" } } };
+  expect(() => parseServers(content)).toThrow(
+    /^Servers file \(given\): server "shop", url: stands beside "command"; keep "command" to start a program, or "url" to call an address$/,
+  );
+});
+
 const URL_OF = "https://tools.example.com/mcp";
 test.each<[string, JsonObject, object | undefined]>([
   ["our own form", { auth: {} }, { grant: "authorization_code" }],

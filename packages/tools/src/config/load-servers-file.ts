@@ -109,6 +109,7 @@ export function parseServers(
   return parsed.data;
 }
 
+const TWO_KINDS = 'stands beside "command"; keep "command" to start a program, or "url" to call an address';
 const NO_KIND = 'needs "command" (a program to start) or "url" (an address to call)';
 
 /** The servers of a file: in the usual field, or in those of VS Code. */
@@ -234,6 +235,10 @@ function entryOfOtherClients(given: JsonObject): ReadEntry {
   if (types.includes(undefined)) {
     const field = type === undefined ? "transport" : "type";
     problems.push({ field, message: 'is not known; write "stdio", "http" or "sse"' });
+  }
+  if (types.length === 0 && "command" in entry && "url" in entry) {
+    problems.push({ field: "url", message: TWO_KINDS });
+    delete entry["url"];
   }
   const kind = types.find((value) => value === "sse") ?? types[0] ?? kindOf(entry);
   if (kind !== undefined) entry["type"] = kind === "sse" ? "http" : kind;
