@@ -131,12 +131,17 @@ function isGiven(query: string, { tool, arguments: args }: DirectCall, facts: Js
     if (isJsonObject(value)) return Object.entries(value).every(([key, each]) => isValueGiven(each, key));
     if (value === null || typeof value === "boolean")
       return searchWords(name).every((word) => searchWords(query).includes(word));
-    return (
-      containsAsWords(given, normal(String(exactAsText(value)))) ||
-      (allowed.has(value) && isMentioned(query, value))
-    );
+    const text = normal(String(exactAsText(value)));
+    const isSaid = typeof value === "number" ? containsNumber(given, text) : containsAsWords(given, text);
+    return isSaid || (allowed.has(value) && isMentioned(query, value));
   };
   return Object.entries(args).every(([name, value]) => isValueGiven(value, name));
+}
+
+/** True for a number that stands alone: 5 is neither in "-5" nor in "5.5" or "5-7". */
+function containsNumber(text: string, number: string): boolean {
+  const digits = number.replace(/[.+]/g, "\\$&");
+  return new RegExp(`(?<![\\p{L}\\p{N}.,:/-])${digits}(?![\\p{L}\\p{N}]|[.,:/-]\\p{N})`, "u").test(text);
 }
 
 /** Texts and numbers at any depth. */

@@ -15,6 +15,9 @@ const mail = tool("send_email", "Sends an email.", {
   priority: { enum: ["high", "low"] },
   urgent: { type: "boolean" },
 });
+const heat = tool("set_temperature", "Sets the temperature of a room to degrees.", {
+  degrees: { type: "number" },
+});
 const call = (called: ToolDescriptor, args: JsonObject) => ({ tool: called, arguments: args });
 
 test.each([
@@ -25,6 +28,8 @@ test.each([
     "Mail bob@x.io 'Lunch at noon' with high priority",
     [call(mail, { to: "bob@x.io", body: "Lunch at noon", priority: "high" })],
   ],
+  ["Set the temperature to -5 degrees", [call(heat, { degrees: -5 })]],
+  ["Set the temperature to 5.5, please", [call(heat, { degrees: 5.5 })]],
   ["Send urgent email to bob@x.io saying Hi", [call(mail, { to: "bob@x.io", body: "Hi", urgent: true })]],
 ])("%s: the complete answer, from words of the request", (query, calls) => {
   const describedMail = tool(
@@ -61,6 +66,9 @@ test.each([
     "Wie ist das Wetter in Oslo",
     [call(weather, { city: "Oslo" })],
   ],
+  ["a number without its sign", "Set the temperature to -5 degrees", [call(heat, { degrees: 5 })]],
+  ["a number with another sign", "Set the temperature to 5 degrees", [call(heat, { degrees: -5 })]],
+  ["a part of a number", "Set the temperature to 5.5 degrees", [call(heat, { degrees: 5 })]],
   ["three calls", "weather in a, b, c", ["a", "b", "c"].map((city) => call(weather, { city }))],
 ])("%s: not the complete answer", (_, query, calls) => {
   expect(isCompleteAnswer(query, calls)).toBe(false);
