@@ -85,6 +85,7 @@ test.each<[string, JsonObject, (string | number)[], JsonValue]>([
 
 test.each<[string, JsonObject, string]>([
   ["", EMAIL, "an empty text is no answer"],
+  ["value:", { type: "string" }, "an empty text is no answer"],
   ["Zoe", EMAIL, "value takes an e-mail address"],
   ["a@b.org or c@d.org", EMAIL, "value takes an e-mail address"],
   ["<e-mail address>", { type: "string" }, "is a placeholder, not a value"],

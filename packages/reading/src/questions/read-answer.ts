@@ -35,7 +35,8 @@ interface AnswerContext {
  */
 export function readAnswer(about: AskedParameter, text: string, options: AnswerContext = {}): ReadAnswer {
   const trimmed = text.trim();
-  if (trimmed === "") return unfit(about, "an empty text is no answer");
+  if (trimmed === "" || isLabel(trimmed, labelsOf(about.keys)))
+    return unfit(about, "an empty text is no answer");
   if (trimmed.length > MAX_ANSWER_LENGTH)
     return unfit(about, `it is longer than ${MAX_ANSWER_LENGTH} characters`);
   let problem: string | null = null;
@@ -368,6 +369,11 @@ function labelIn(text: string): { label: string; rest: string } | null {
   const found = /^([\p{L}][\p{L}\p{N} _.-]*?)\s*[:=]\s*(?=\S)/u.exec(text.slice(0, MAX_LABEL));
   if (!found?.[1] || text.startsWith("//", found[0].length)) return null;
   return { label: plain(found[1]), rest: text.slice(found[0].length).trim() };
+}
+
+/** True for a label without a value: "email:". */
+function isLabel(text: string, labels: readonly string[]): boolean {
+  return /[:=]$/.test(text) && labels.includes(plain(text.slice(0, MAX_LABEL)));
 }
 
 /** The text after a label that is one of these names; otherwise the complete text. */
