@@ -266,11 +266,17 @@ function unreachable(
 
 function limitReached({ request, tools }: DiagnosisFacts, step: StepFact): PartialDiagnosis {
   const limit = limitOf(tools, step.tool);
-  const allowed = limit === undefined ? "" : `The tool's contract allows ${limit}; other`;
+  const allowed = limit === undefined ? "" : `The tool's contract allows ${limit}; `;
+  const used = contractOf(tools, step.tool)?.rateLimit
+    ? "other calls have used that up."
+    : "other calls hold every slot.";
   return {
     code: "LIMIT_REACHED",
     message: `step ${stepName(step)} waits for a free slot under the limit of tool ${step.tool} (limit)`,
-    reasons: [`${allowed || "Other"} calls hold every slot.`, "It starts by itself as soon as one is free."],
+    reasons: [
+      allowed === "" ? "Other calls hold every slot." : `${allowed}${used}`,
+      "It starts by itself as soon as one is free.",
+    ],
     stepKeys: [step.key],
     next: [listRunning("See which other plans run:"), follow(request)],
   };

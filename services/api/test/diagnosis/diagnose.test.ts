@@ -618,6 +618,27 @@ test("a plan whose executors were lost twice shows them, the running step, and h
 
 const toolOf = (name: string): ToolDescriptor => ({ name, server: "shop", inputSchema: {} });
 
+test.each<[string, object, string]>([
+  ["no limit", {}, "Other calls hold every slot."],
+  [
+    "a rate",
+    { rate_limit: { max: 20, per_ms: 1_000 } },
+    "The tool's contract allows 20 calls in 1000 ms; other calls have used that up.",
+  ],
+])("a step that waits under %s is told what holds it", (_, contract, reason) => {
+  const plan = planOf([stepOf("a", { tool: "pay", waitReason: "limit" })], {
+    status: "WAITING",
+    waitReason: "limit",
+  });
+  const pay = {
+    ...toolOf("pay"),
+    trusted: true,
+    _meta: { "x-orchestration": { mode: "parallel-safe", ...contract } },
+  };
+  const { reasons } = diagnose({ ...factsOf(requestOf({ plan })), tools: [pay as ToolDescriptor] });
+  expect(reasons[0]).toBe(reason);
+});
+
 test("an unknown tool is named with the nearest name, which the fix uses in every step", () => {
   const document = {
     steps: [
