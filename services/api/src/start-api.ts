@@ -207,7 +207,11 @@ export async function serveApi(dependencies: ApiDependencies): Promise<Api> {
     maxReaders: maxTotalSubscriptions,
     maxReadersOf: async (name) => (await limitsOf(name)).maxSubscriptions,
   });
-  const liveWorkers = readAtMostOnceASecond(() => store.liveWorkers());
+  // A worker that has just started is not told as missing.
+  const liveWorkers = readAtMostOnceASecond(
+    () => store.liveWorkers(),
+    ({ planner, executor }) => planner === 0 || executor === 0,
+  );
   const readFleet = readAtMostOnceASecond(() => store.readFleet());
   const knownTools = createKnownTools(store);
   const context = (

@@ -96,23 +96,35 @@ export async function readCosts(
   };
 }
 
-/** How long a result is used, in milliseconds. */
+/** How long a result is used, in milliseconds; and one that says that something is missing, which may be there by now. */
 const FRESH_MS = 1_000;
+const MISSING_FRESH_MS = 100;
 
-/** Reads at most once a second in this process, and gives all callers the same result. */
-export function readAtMostOnceASecond<T>(readNow: () => Promise<T>): () => Promise<T> {
+/**
+ * Reads at most once a second in this process, and gives all callers the same result.
+ * @param isMissing - true for a result in which something is missing: it is read again after a tenth of that time
+ */
+export function readAtMostOnceASecond<T>(
+  readNow: () => Promise<T>,
+  isMissing: (value: T) => boolean = () => false,
+): () => Promise<T> {
   let read: Promise<T> | undefined;
-  let readAt = Number.NEGATIVE_INFINITY;
+  let usedUntil = Number.NEGATIVE_INFINITY;
   return () => {
     const now = performance.now();
-    if (read && now - readAt < FRESH_MS) return read;
-    readAt = now;
+    if (read && now < usedUntil) return read;
+    usedUntil = now + FRESH_MS;
     const reading = readNow();
     read = reading;
     // A failure is not cached: only its callers get it.
-    reading.catch(() => {
-      if (read === reading) read = undefined;
-    });
+    reading.then(
+      (value) => {
+        if (read === reading && isMissing(value)) usedUntil = now + MISSING_FRESH_MS;
+      },
+      () => {
+        if (read === reading) read = undefined;
+      },
+    );
     return reading;
   };
 }
