@@ -82,6 +82,9 @@ interface DiagnosisDependencies {
   modelPause?: ((tenant: string) => Promise<ModelPause | null>) | undefined;
 }
 
+/** Errors whose advice depends on the tools of now. */
+const ABOUT_TOOLS: ReadonlySet<string> = new Set(["TOOL_CHANGED", "TOOL_NOT_FOUND"]);
+
 /** Reads the records of a request, and diagnoses it. Arguments are read only for open approvals. */
 export async function readDiagnosis(
   request: RequestDocument,
@@ -92,8 +95,9 @@ export async function readDiagnosis(
     dependencies.liveWorkers(),
     readPlan(request.planId, dependencies),
   ]);
-  // The advice about a tool that has changed compares it with the plan: with the tool of a moment ago it is wrong.
-  const hasChangedTool = plan?.steps.some(({ error }) => error?.code === "TOOL_CHANGED") ?? false;
+  // The advice about a tool that is gone or has changed compares it with the plan: with the tools of a moment ago it
+  // is wrong.
+  const hasChangedTool = plan?.steps.some(({ error }) => ABOUT_TOOLS.has(error?.code ?? "")) ?? false;
   const { tools, leftOut } = await knownTools.ask(
     tenant,
     (known, left) => ({ tools: known, leftOut: left }),
