@@ -301,6 +301,7 @@ class RequestModel {
         this.planner = null;
         this.away = null;
         this.isCancelled = false;
+        this.executionPlannedAt = null;
         journal.append(CLIENT, replanAsked(this.replanAsked.note, this.replanAsked.execute));
         return;
       case "rerun":
