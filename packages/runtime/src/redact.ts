@@ -9,6 +9,7 @@ import {
   SECRET_NAME as NAME,
   REDACTED,
   unmarkNumbers,
+  wholeCharacters,
 } from "@planwright/plan";
 
 /** How deep {@link redact} looks. */
@@ -171,8 +172,7 @@ function* redactedJsonText(text: string, place: Place): Generator<void, string> 
 
 function cutText(clean: string, length: number, { maxText }: Place): string {
   if (clean.length <= maxText) return clean;
-  // Never half of a character.
-  const beginning = clean.slice(0, maxText).replace(/[\ud800-\udbff]$/, "");
+  const beginning = wholeCharacters(clean, maxText);
   const more = Math.max(clean.length, length) - beginning.length;
   return `${beginning}… (${countText(more, "more character")})`;
 }

@@ -1,4 +1,5 @@
 import { distance } from "fastest-levenshtein";
+import { wholeCharacters } from "../json/copy-json.ts";
 import { printPlace } from "../json/json.ts";
 
 /** One error or warning about a plan. Messages are for people, and for models that repair the plan. */
@@ -195,7 +196,7 @@ export function didYouMean(suggestion: string | undefined): string {
 
 /** An external text, cut between two characters to a length that fits a message. */
 export function cut(text: string, length = 80): string {
-  return text.length <= length ? text : `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}...`;
+  return text.length <= length ? text : `${wholeCharacters(text, length)}...`;
 }
 
 /**

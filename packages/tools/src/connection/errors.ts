@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { CodedError } from "@planwright/plan";
+import { CodedError, wholeCharacters } from "@planwright/plan";
 
 /** There is no connection to the server, so nothing was sent. */
 export class ServerUnreachableError extends CodedError<{
@@ -72,5 +72,5 @@ export function excerptOf(text: string): string {
 
 /** The beginning of a text with an ellipsis, together of so many characters; never half of a character. */
 export function cutText(text: string, maxChars: number): string {
-  return `${text.slice(0, maxChars - 3).replace(/[\ud800-\udbff]$/, "")}...`;
+  return `${wholeCharacters(text, maxChars - 3)}...`;
 }
